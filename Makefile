@@ -1,0 +1,55 @@
+# Penstock: `make help` lists what can be made.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test demo bench docs lock format clean
+
+help:  ## Show this list
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## Make .venv with Penstock and all it needs
+
+$(STAMP): requirements/dev.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+check: setup  ## Format, lint, types, layers, sizes
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/sizes.py
+
+test: setup  ## Run every test
+	$(BIN)/python -m pytest -n 2
+
+demo: setup  ## Prove and run the example workflows
+	$(BIN)/python scripts/demo.py
+
+bench: $(VENV)/.bench-ready  ## Measure Penstock beside its neighbours
+	$(BIN)/penstock bench net
+
+$(VENV)/.bench-ready: $(STAMP) requirements/bench.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.lock
+	@touch $@
+
+docs: setup  ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+lock:  ## Make the hashed requirement locks anew (needs uv)
+	for name in runtime dev bench; do \
+	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    requirements/$$name.in -o requirements/$$name.lock; done
+
+format: setup  ## Format the code and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## Remove what was made
+	rm -rf $(VENV) site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

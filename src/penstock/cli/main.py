@@ -1,0 +1,4 @@
+"""The command `penstock`."""
+
+
+def main() -> None: ...

@@ -1,0 +1,33 @@
+"""What is wrong with a definition, and where. One sentence a problem; all problems at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+
+class Problem(Struct, frozen=True):
+    """One thing wrong: a stable code, the path inside the document, the place, one plain sentence with the remedy."""
+
+    code: str
+    path: str  # "steps.submit.after[1]"; "" is the whole document
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+    def at(self, file: str) -> str:
+        """`file:line:column: message`, as compilers print it."""
+        place = ":".join(str(part) for part in (file, self.line, self.column) if part is not None)
+        return f"{place}: {self.message}"
+
+
+class DefinitionError(Exception):
+    """The text is not a valid definition. `problems` holds every one of them, in the order of their lines."""
+
+    code = "invalid_definition"
+
+    def __init__(self, problems: Sequence[Problem], file: str | None = None) -> None:
+        self.problems = tuple(problems)
+        self.file = file
+        super().__init__("\n".join(problem.at(file or "definition") for problem in self.problems))

@@ -1,0 +1,18 @@
+"""What a task offers to the palette: its name, ports, parameters. The same for Python, HTTP and built-in ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """One task as the palette shows it and the checks know it."""
+
+    name: str
+    ports: tuple[str, ...] = ("done", "failed")
+    title: str = ""
+    doc: str = ""
+    parameters: dict[str, Any] = {}  # JSON Schema of `with`
+    task_list: str | None = None

@@ -132,7 +132,7 @@ def zenko() -> Definition:
         labels=step("http", "fetch", title="Label", serialize="data.bucket"),
         scan=step("http", "fetch", "clean", title="Virus scan", disabled=True),
         collect=step("tag", "faces + text + labels + clean", title="Collect tags"),
-        quick=step("tag", "2 of faces, text, labels", title="First impression"),
+        quick=step("tag", "2 of faces, text, labels", title="First impression", match="data.key"),
         write=step("update", "collect", "OK", title="Write back"),
     )
 
@@ -167,3 +167,6 @@ def mixed(count: int) -> Definition:
     steps["sorry"] = step("mail", "failed", "FAIL", title="Say sorry")
     steps["end"] = step("work.end", f"s{count - 2} + s{count - 1}", "OK")
     return Definition(name="mixed", title=f"{count} mixed steps", steps=steps)
+
+
+EXAMPLES = (mediathread(), decision(), loop(), zenko(), fork_join(10, 5), mixed(40), mixed(120))

@@ -11,7 +11,7 @@ Kind = Literal["step", "start", "outside", "missing", "event", "end"]
 
 
 class Entry(Struct, frozen=True):
-    """A place at the left edge where wires arrive: one slot. `word` says "either" or "2 of 3" of several events."""
+    """A place at the left edge where wires arrive: one slot. `word` is "either" or "2 of 3", or nothing."""
 
     word: str = ""
     need: int = 0

@@ -78,7 +78,7 @@ def layout_of(diagram: Diagram) -> Layout:
             room = widths[cell.rank] - cell.shape.width
             x = lefts[cell.rank] + room * _SIDES.get(kinds[cell.node], 0.5)
             spots[cell.node] = Spot(round(x, 1), tops[cell.index], cell.shape)
-    routes = _routes(grid, tops, turns, lefts, widths, spots)
+    routes = _routes(_Pen(grid, tops, turns, lefts, widths, spots))
     bottom = max([spot.bottom for spot in spots.values()] + [top + 8 for top in tops])
     return Layout(total, bottom, spots, routes)
 
@@ -183,20 +183,12 @@ class _Pen:
                     self.backward[groups[cell.index]].append((left + width / 2, y))
 
 
-def _routes(
-    grid: Grid,
-    tops: Sequence[float],
-    turns: dict[int, list[Turn]],
-    lefts: list[float],
-    widths: list[float],
-    spots: dict[str, Spot],
-) -> tuple[Route, ...]:
-    pen = _Pen(grid, tops, turns, lefts, widths, spots)
+def _routes(pen: _Pen) -> tuple[Route, ...]:
     pen.passes()
-    for channel in sorted(turns):
-        for turn in turns[channel]:
+    for channel in sorted(pen.turns):
+        for turn in pen.turns[channel]:
             pen.turn(turn)
-    failing = {line.group: line.failure for line in grid.lines}
+    failing = {line.group: line.failure for line in pen.grid.lines}
     return tuple(
         Route(group, failing[group], tuple(strokes), tuple(pen.backward.get(group, ())))
         for group, strokes in pen.strokes.items()

@@ -44,6 +44,6 @@ def wrap(text: str, size: float, room: float, most: int) -> list[str]:
         elif len(lines) < most:
             lines.append(word)
         else:
-            lines[-1] = shorten(f"{lines[-1]} …", size, room)
+            lines[-1] += "…"
             break
     return [shorten(line, size, room) for line in lines]

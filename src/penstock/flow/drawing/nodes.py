@@ -155,7 +155,12 @@ def _pill(node: Node, spot: Spot) -> Iterator[str]:
         picture = icons.INBOUND if node.kind == "outside" else _MARKS.get(node.name, icons.QUESTION)
         yield _icon(picture, 8, middle - 6, 12, tone)
     tone = {"start": "b s", "end": f"b {style}", "missing": "bad", "outside": "b"}.get(node.kind, "p")
-    yield _text(tone, 22, middle + 3.8, shorten(node.text, SMALL, 200, bold=node.kind in ("start", "end")))
+    yield _text(
+        tone,
+        22 if node.kind in ("event", "start") else 24,
+        middle + 3.8,
+        shorten(node.text, SMALL, 200, bold=node.kind in ("start", "end")),
+    )
     if node.note:
         yield _text("k", width - 10, middle + 3.5, node.note, end=True)
     if node.unused:

@@ -24,7 +24,7 @@ Point = tuple[float, float]
 
 
 def heights_of(grid: Grid, order: Sequence[Sequence[int]]) -> list[float]:
-    """The top of every cell, the highest at 0. Cells of a column never overlap; failures stay below the rest."""
+    """The top of every cell, the highest at 0. Cells never overlap; failures stay below the rest."""
     low = [cell.low for cell in grid.cells]
     tops = [0.0] * len(grid.cells)
     main = [_Column(grid, [index for index in column if not low[index]]) for column in order]
@@ -169,13 +169,13 @@ def _settle(column: _Column, pulls: Pulls, tops: list[float]) -> None:
 
 
 def _median(points: Sequence[Point]) -> float:
-    """The weighted median; between two middle points their mean."""
-    half, seen = sum(weight for _, weight in points) / 2, 0.0
-    for row, (value, weight) in enumerate(points):
-        seen += weight
-        if seen > half + 1e-9:
-            return value
-        if seen > half - 1e-9 and row + 1 < len(points):
-            following = points[row + 1][0]
-            return value if following - value < _SMALL_STEP else (value + following) / 2
-    return points[-1][0]
+    """The weighted median; between two middle points far apart their mean, else the upper one."""
+    half, seen, row = sum(weight for _, weight in points) / 2, 0.0, -1
+    while seen < half - 1e-9:
+        row += 1
+        seen += points[row][1]
+    value = points[row][0]
+    if seen > half + 1e-9:
+        return value
+    following = points[row + 1][0]
+    return value if following - value < _SMALL_STEP else (value + following) / 2

@@ -1,4 +1,4 @@
-"""Where lines turn: a track in its channel for each that is not straight, so that no two lie on each other."""
+"""Where lines turn: each that is not straight gets a track in its channel, and no two lie on each other."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def _pill(node: Node) -> Shape:
     small = node.kind == "event"
     height = PILL if small else TALL_PILL
     bold = node.kind in ("start", "end")
-    width = 31 + min(width_of(node.text, SMALL, bold), 200.0)
+    width = (31 if node.kind in ("event", "start") else 34) + min(width_of(node.text, SMALL, bold), 200.0)
     if node.note:
         width += width_of(node.note, 10) + 8
     if node.unused:

@@ -51,7 +51,7 @@ def _bends(grid: Grid, tops: Sequence[float]) -> list[Bend]:
 def _neighbours(
     order: Sequence[Sequence[int]], gaps: Sequence[Sequence[float]]
 ) -> dict[int, list[tuple[int, float]]]:
-    """Cell -> the cells above (gap negative) and below (gap positive), with the least distance of the tops."""
+    """Cell -> the cells above (gap negative) and below (gap positive), with the least distance of tops."""
     beside: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for column, distances in zip(order, gaps, strict=True):
         for upper, lower, gap in zip(column, column[1:], distances, strict=False):

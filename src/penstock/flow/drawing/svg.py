@@ -16,13 +16,14 @@ from penstock.flow.drawing.style import STYLE
 _EDGE = 28.0
 _LEAST = 420.0
 _NEAR = 4.0
+_LINE = 720.0
 
 
 def to_svg(diagram: Diagram, marking: Marking | None = None) -> str:
     """A picture of the diagram; with a marking, slots that hold events are filled and counted."""
     layout = layout_of(diagram)
     width = max(layout.width + 2 * _EDGE, _LEAST)
-    lines = wrap(diagram.description, 12, width - 2 * _EDGE, 3)
+    lines = wrap(diagram.description, 12, min(width - 2 * _EDGE, _LINE), 3)
     head = 52.0 + 17 * len(lines)
     height = head + layout.height + _EDGE
     size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'

@@ -22,7 +22,8 @@ def parse_duration(value: str | int | float) -> timedelta:
         found = _TEXT.fullmatch(value)
         if not found:
             raise ValueError(f"is no duration; {FORMS}")
-        microseconds = Fraction(found[1]) * _MICROSECONDS[found[2]]
+        amount = int(found[1]) if found[1].isdigit() else Fraction(found[1])
+        microseconds = amount * _MICROSECONDS[found[2]]
     elif isinstance(value, bool) or not math.isfinite(value):
         raise ValueError(f"is no duration; {FORMS}")
     else:

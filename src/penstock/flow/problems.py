@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Problem(Struct, frozen=True):
-    """One thing wrong: a stable code, a path in the document, one plain sentence with the remedy, the place."""
+    """One thing wrong: a stable code, a path in the document, one sentence with the remedy, the place."""
 
     code: str
     path: str  # "steps.submit.after[1]"; "" is the whole document

@@ -36,6 +36,7 @@ _WORDS: dict[str, Json] = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
+_FIRST = frozenset("+-.0123456789~nNtTfF") | {""}
 _WHOLE = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
@@ -97,10 +98,14 @@ class _Builder:
         return self.root
 
     def events(self) -> Iterator[Any]:
+        loader = _LOADER(self.text)
         try:
-            yield from yaml.parse(self.text, Loader=_LOADER)
+            while loader.check_event():
+                yield loader.get_event()
         except yaml.YAMLError as error:
             raise explain(error, self.text, self.findings) from None
+        finally:
+            loader.dispose()
 
     def open(self, event: Any, mapping: bool) -> None:
         if len(self.stack) >= DEEPEST:
@@ -122,7 +127,12 @@ class _Builder:
 
     def scalar(self, event: Any) -> None:
         place = _place(event)
-        node = Node(check_scalar(self.resolve(event, place), self.findings, place), place)
+        value = self.resolve(event, place)
+        if (
+            event.style == '"' or type(value) is not str
+        ):  # only escapes can bring in what the text itself has not
+            value = check_scalar(value, self.findings, place)
+        node = Node(value, place)
         if event.anchor:
             self.anchors[event.anchor] = node
         self.add(node, place, merges=event.value == "<<" and not event.style)
@@ -155,7 +165,8 @@ class _Builder:
             return
         top = self.stack[-1]
         top.size += node.size
-        top.height = max(top.height, node.height)
+        if node.height > top.height:
+            top.height = node.height
         if not top.mapping:
             top.node.value.append(node)
         elif top.key is None:
@@ -195,6 +206,8 @@ class _Builder:
         return float(value) if name == "float" else value  # type: ignore[arg-type]
 
     def plain_value(self, text: str, place: Place) -> Json:
+        if text[:1] not in _FIRST:
+            return text
         if text in _WORDS:
             return _WORDS[text]
         if _WHOLE.fullmatch(text):

@@ -41,7 +41,9 @@ def copy_to_cunix(ctx: Context) -> dict[str, Any]:
 def mediathread_submit(ctx: Context) -> dict[str, Any]:
     """Tell Mediathread about the new video."""
     # `input` has the output of each step that this one follows, under the step's name.
-    found, poster, copy = (ctx.input[step] for step in ("extract_metadata", "pull_thumbnails", "copy_to_cunix"))
+    found, poster, copy = (
+        ctx.input[step] for step in ("extract_metadata", "pull_thumbnails", "copy_to_cunix")
+    )
     ctx.log("would add %s to course %s", copy["path"], ctx.data["course_id"])
     return {"path": copy["path"], "poster": poster["poster"], "seconds": found["seconds"]}
 

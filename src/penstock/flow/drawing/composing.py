@@ -161,7 +161,8 @@ def _step_node(
 def _entry(slot: Slot) -> Entry:
     if slot.need:
         return Entry(f"{slot.need} of {len(slot.events)}", slot.need, len(slot.events))
-    return Entry("either" if len(slot.events) > 1 else "", 0, len(slot.events))
+    count = len(slot.events)
+    return Entry(("", "either", f"any of {count}")[min(count, 3) - 1], 0, count)
 
 
 def _badges(written: model.Step, step: Step, offered: bool) -> Iterator[str]:

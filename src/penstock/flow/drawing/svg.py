@@ -28,7 +28,7 @@ def to_svg(diagram: Diagram, marking: Marking | None = None) -> str:
     height = head + layout.height + _EDGE
     size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="penstock" {size} role="img">',
         f"<title>{xml(diagram.title)}</title>",
         *([f"<desc>{xml(diagram.description)}</desc>"] if diagram.description else []),
         f"<style>{STYLE}</style>",

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from penstock.cli.console import print_json
 from penstock.cli.problems import Wrong
 from penstock.flow.problems import DefinitionError
 from penstock.runtime.errors import PenstockError
 
-YES, NO, WRONG, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+YES, NO, WRONG, BROKEN, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
+TRACEBACK = "PENSTOCK_TRACEBACK"
+"""Set it, and a bug in Penstock shows its traceback."""
+
+
+class Command(TyperCommand):
+    """A command whose help does not say `<bool>` behind every switch."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare_switches(super().get_params(ctx))
 
 
 class Commands(TyperGroup):
     """Runs a command and turns its end into an exit code."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare_switches(super().get_params(ctx))
 
     def main(
         self,
@@ -42,6 +56,13 @@ class Commands(TyperGroup):
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+def _bare_switches(params: list[Any]) -> list[Any]:
+    for param in params:
+        if isinstance(param, TyperOption) and param.is_flag and param.metavar is None:
+            param.metavar = ""
+    return params
 
 
 def _answer(work: Callable[[], int], as_json: bool) -> int:
@@ -74,8 +95,14 @@ def _tell(work: Callable[[], int], as_json: bool) -> int:
         wrong = _wrong_use(error)
     except typer.Abort:
         return INTERRUPTED
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise
+        wrong = Wrong.because(f"{error.strerror or error}: {error.filename or 'the system said so'}.", "system")
     except RecursionError:
         wrong = Wrong.because("The input is nested too deeply to be worked on: make it flatter.", "too_deep")
+    except Exception as error:
+        return _broken(error)
     wrong.show()
     if as_json:
         print_json(wrong.view())
@@ -86,8 +113,21 @@ def _wrong_use(error: typer.TyperException) -> Wrong:
     """A mistake on the command line, as one sentence that says where help is."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "penstock"
-    what = " ".join(error.format_message().split()).rstrip(".")
-    return Wrong.because(f"{what}. See `{command} --help`.", "usage")
+    what = " ".join(error.format_message().split()).removesuffix(".")
+    stop = " " if what.endswith("?") else ". "
+    return Wrong.because(f"{what}{stop}See `{command} --help`.", "usage")
+
+
+def _broken(error: Exception) -> int:
+    """A mistake of Penstock itself: no traceback unless it is asked for."""
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    what = f"{type(error).__name__}: {error}"
+    print(
+        f"error: this is a bug in Penstock, please report it: {what} ({TRACEBACK}=1 shows where)",
+        file=sys.stderr,
+    )
+    return BROKEN
 
 
 def _drop_output() -> None:

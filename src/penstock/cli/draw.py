@@ -11,6 +11,7 @@ from penstock.cli.console import note, print_json
 from penstock.cli.inputs import AsJson, File, NoTasks, Read, Tasks, read
 from penstock.cli.problems import Wrong
 from penstock.flow.drawing import diagram_of, to_mermaid, to_pnml, to_svg
+from penstock.steps.kinds import OFFERS
 
 FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
 
@@ -81,7 +82,7 @@ def drawn(workflow: Read, kind: str) -> str:
     flow = workflow.loaded.flow
     if kind == "pnml":
         return to_pnml(flow.net)
-    diagram = diagram_of(flow.definition, flow.net, workflow.loaded.offers)
+    diagram = diagram_of(flow.definition, flow.net, {**OFFERS, **workflow.loaded.offers})
     return to_svg(diagram) if kind == "svg" else to_mermaid(diagram)
 
 

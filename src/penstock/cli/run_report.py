@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from penstock.cli.console import out, printable
+from penstock.cli.console import out, printable, table_of
 from penstock.cli.progress import LOOKS, seconds
 from penstock.flow.definition import External
 from penstock.flow.plan import Entry
@@ -31,7 +30,7 @@ def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
     """Print the run; `args` are those of the command line that made it."""
     console, snapshot = out(), hosted.snapshot
     _show_head(console, snapshot, virtual)
-    console.print(_steps(hosted), no_wrap=not console.is_terminal)
+    console.print(_steps(hosted))
     _show_failures(console, snapshot)
     if snapshot.status == "waiting":
         _show_waiting(console, hosted, args)
@@ -52,10 +51,7 @@ def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
 
 
 def _steps(hosted: Hosted) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="faint")
-    for title in ("step", "status", "firings", "attempts", "port", "time"):
-        number = title in ("firings", "attempts", "time")
-        table.add_column(title, justify="right" if number else "left", overflow="fold")
+    table = table_of("step", "status", "firings:", "attempts:", "port", "time:")
     spent = times(hosted.history)
     for name in hosted.flow.steps:
         state = hosted.snapshot.steps.get(name) or StepState()

@@ -62,8 +62,6 @@ def _import_file(path: Path) -> ModuleType:
         why = "is a folder: name a .py file in it" if path.is_dir() else "does not exist: look at the path"
         raise TasksUnreadable(f"{path}: the tasks file {why}")
     name = f"penstock_tasks_{sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
-    if name in sys.modules:
-        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise TasksUnreadable(f"{path}: the tasks file is not Python: its name must end in .py")

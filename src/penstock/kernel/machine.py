@@ -97,9 +97,8 @@ class Machine:
         begun = self.flags[f"begun {index}"]
         binds = binds_of(step, self.slots[index], down=(begun,))
         clears = tuple(self._region(step))
-        begins = tuple(
-            (Move(None, _changes(bind.takes, {begun: 1}), (), clears, False, ()),) for bind in binds
-        )
+        kept = [[place for place in bind.takes if place not in clears] for bind in binds]
+        begins = tuple((Move(None, _changes(takes, {begun: 1}), (), clears, False, ()),) for takes in kept)
         first = Rule(index, binds, begins, frozenset(), False, frozenset(), begins=True)
         return [first, self._rule(index, (Bind((begun,), takes=(begun,)),))]
 

@@ -37,11 +37,18 @@ def at_rest(machine: Machine, state: State) -> bool:
 
 
 def shown(machine: Machine, trace: Trace, check: Check) -> Trace | None:
-    """The trace as it can be replayed, with outside events first where they must not come late; None if it cannot."""
-    if holds(machine, trace, check):
-        return trace
-    fronted: Trace = tuple(sorted(trace, key=lambda item: isinstance(item, Fire)))
-    return fronted if holds(machine, fronted, check) else None
+    """The trace as it can be replayed, each outside event early enough not to miss the run; None if it cannot be."""
+    number = 0
+    while number < len(trace):
+        if replay(machine, trace[: number + 1]):
+            number += 1
+        elif number and isinstance(trace[number], Event):
+            swapped = (trace[number], trace[number - 1])
+            trace = (*trace[: number - 1], *swapped, *trace[number + 1 :])
+            number -= 1
+        else:
+            return None
+    return trace if holds(machine, trace, check) else None
 
 
 def _ends(machine: Machine, item: Fire) -> bool:

@@ -7,6 +7,7 @@ moves (S7, S8). `eager` says which rules may be followed alone; with none of the
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from operator import le
 from typing import NamedTuple
@@ -30,8 +31,7 @@ class Plan(NamedTuple):
     """How to search: rules that may be followed alone, arrivals that may wait, and what to look for on the way."""
 
     eager: frozenset[int] = frozenset()
-    patient: frozenset[str] = frozenset()  # outside events that may wait until nothing moves
-    ripe: bool = False  # patient events come whenever no eager rule is enabled
+    patient: frozenset[str] = frozenset()  # outside events that touch nothing where order matters
     covers: bool = False  # look for loops that pile events up
     edges: bool = False  # keep the graph, for questions about what can still be reached
     goal: Goal | None = None  # stop at the first state that has it
@@ -61,6 +61,7 @@ class Space:
         self.edges: dict[int, list[tuple[int, bool]]] = {}
         self.pile: Pile | None = None
         self.found: int | None = None
+        self.alone: set[int] = set()  # states entered by a rule that was followed alone
         self.complete = True
 
     def trace(self, number: int) -> Trace:
@@ -78,28 +79,33 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     """Search from the beginning until all is seen, the goal is met or the budget is spent."""
     space = Space(machine, plan)
     candidates: list[tuple[int, ...]] = [tuple(range(len(machine.rules)))]
-    number = 0
-    while number < len(space.states):
-        if number >= budget.states or (number & 63 == 0 and budget.out_of_time()):
+    todo = deque([0])
+    while todo:
+        if len(space.states) >= budget.states or (len(todo) & 15 == 0 and budget.out_of_time()):
             space.complete = False
             break
+        number = todo.popleft()
         state = space.states[number]
         ready = [rule for rule in candidates[number] if machine.rules[rule].enabled(state)]
         candidates[number] = ()
         if plan.goal is not None and plan.goal(state, ready):
             space.found = number
             break
-        for move in _moves(space, number, state, ready):
-            if _add(space, number, move):
+        alone, moves = _moves(space, number, state, ready)
+        for move in moves:
+            target, fresh = _add(space, number, move)
+            if fresh:
                 candidates.append((*{*ready, *move.touches},))
-        number += 1
+            if fresh or (alone and target not in space.alone and target in space.rests):
+                todo.append(target)
+            if alone:
+                space.alone.add(target)
     return space
 
 
-def _add(space: Space, number: int, move: Move) -> bool:
-    """Follow a move; whether the state it leads to is new and worth a look."""
-    machine = space.machine
-    after = move.apply(space.states[number], machine.signed)
+def _add(space: Space, number: int, move: Move) -> tuple[int, bool]:
+    """Follow a move: the state it leads to, and whether that is new."""
+    after = move.apply(space.states[number], space.machine.signed)
     target = space.index.get(after)
     fresh = target is None
     if target is None:
@@ -107,35 +113,32 @@ def _add(space: Space, number: int, move: Move) -> bool:
         if pile is not None:
             space.pile = space.pile or pile
             space.complete = False
-            return False
+            return number, False
         target = space.index[after] = len(space.states)
         space.states.append(after)
         space.parent.append(number)
         space.via.append(move)
     if space.plan.edges:
         space.edges.setdefault(number, []).append((target, move.failure))
-    return fresh
+    return target, fresh
 
 
-def _moves(space: Space, number: int, state: State, ready: list[int]) -> list[Move]:
-    """The moves to follow from a state; notes what the state shows."""
+def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[bool, list[Move]]:
+    """The moves to follow from a state, and whether one rule is followed alone; notes what the state shows."""
     machine, plan = space.machine, space.plan
     if not ready:
         space.rests[number] = meaning_of_rest(machine, state)
-        return _arrivals_at_rest(space, number, state)
+        return False, _arrivals_at_rest(space, number, state)
     space.alive.update(ready)
     if any(machine.rules[rule].ends_well for rule in ready):
         space.ends_well.add(number)
     followed = [rule for rule in ready if any(machine.rules[rule].moves)]
     alone = [rule for rule in followed if rule in plan.eager]
     if alone:
-        return _firings(machine, state, max(alone, key=machine.rank.__getitem__))
+        return True, _firings(machine, state, max(alone, key=machine.rank.__getitem__))
     found = [move for rule in followed for move in _firings(machine, state, rule)]
-    waiting = plan.patient if followed and not plan.ripe else frozenset[str]()
-    for event, move in machine.arrivals:
-        if event.name not in waiting and not machine.came(state, event):
-            found.append(move)
-    return found
+    found += [move for event, move in machine.arrivals if not machine.came(state, event)]
+    return False, found
 
 
 def _firings(machine: Machine, state: State, number: int) -> list[Move]:
@@ -146,7 +149,10 @@ def _firings(machine: Machine, state: State, number: int) -> list[Move]:
 
 
 def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
-    """What may come when nothing moves. A patient event may have come before the run ended, so it still counts."""
+    """What may come when nothing moves.
+
+    After an end nothing comes, but what commutes with the last firing may have come before it.
+    """
     machine = space.machine
     ended = space.rests[number] in ("failed", "succeeded")
     if ended and number == 0:
@@ -154,7 +160,7 @@ def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
     found = []
     for event, move in machine.arrivals:
         if not machine.came(state, event):
-            if not ended or event.name in space.plan.patient:
+            if not ended or event.name in space.plan.patient or number in space.alone:
                 found.append(move)
         elif event.many and not ended:
             found.append(machine.repeat(state, event))

@@ -57,7 +57,7 @@ def analyse(
     return Analysis(
         dead=_dead(main, cleanups),
         deadlock=_deadlock(main),
-        no_end=None if net.endless else _no_end(main) or _cleanup_no_end(main, cleanups),
+        no_end=_no_end(main, cleanups),
         unbounded=_unbounded(main) or _cleanup_unbounded(main, cleanups),
         fail_without_failure=unasked.trace,
         fires_twice=twice.traces,
@@ -121,10 +121,12 @@ def _at_joins(machine: Machine, state: State) -> list[int]:
     return [place for place in left_over(machine, state) if machine.places[place].step in joins]
 
 
-def _no_end(main: Main) -> Trace | None:
+def _no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:
     """A way to a state from which, while no step fails, neither an end nor a deadlock can be reached (S10)."""
-    if not main.shape.turning or not main.space.complete or not _lost(main.space):
+    if main.net.endless:
         return None
+    if not main.shape.turning or not main.space.complete or not _lost(main.space):
+        return _cleanup_no_end(main, cleanups)
     plain = plain_search(main.space.machine, main.budget._replace(states=SHORTEST), edges=True)
     best = plain if plain.complete and _lost(plain) else main.space
     return proved(main.whole, best.trace(min(_lost(best))))

@@ -40,7 +40,7 @@ def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = N
             return space
     held = shape.looping if safe else shape.beyond
     eager = frozenset(rule for rule in free if machine.rules[rule].step not in held)
-    return explore(machine, plan._replace(eager=eager, ripe=True), budget)
+    return explore(machine, plan._replace(eager=eager), budget)
 
 
 def plain_search(machine: Machine, budget: Budget, edges: bool, goal: Goal | None = None) -> Space:

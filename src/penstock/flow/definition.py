@@ -26,7 +26,7 @@ class Slot(Struct, frozen=True):
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """How long to wait after the i-th failure: initial * factor**(i-1), at most `max`, give or take `jitter`."""
+    """The wait after the i-th failure: initial * factor**(i-1), at most `max`, give or take `jitter`."""
 
     initial: timedelta | None = None
     factor: float | None = None
@@ -57,7 +57,10 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One box. `emits` maps a port to its events, `fails` merged into port `failed`; None: no `emits` at all."""
+    """One box. `emits` maps a port to its events, `fails` is its port `failed`; None: neither is written.
+
+    `fails` alone is read as `{"done": (), "failed": ...}`: only a written map leaves the port `done` out.
+    """
 
     task: str
     title: str | None = None

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Problem(Struct, frozen=True):
-    """One thing wrong: a stable code, the path inside the document, the place, one plain sentence with the remedy."""
+    """One thing wrong: a stable code, a path in the document, one sentence with the remedy, the place."""
 
     code: str
     path: str  # "steps.submit.after[1]"; "" is the whole document

@@ -1,0 +1,47 @@
+"""Durations as definitions write them: `500ms`, `0.5s`, `90s`, `15m`, `10h`, `2d`, or a number of seconds."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import timedelta
+from fractions import Fraction
+
+LONGEST = timedelta(days=36_500)
+"""A hundred years: longer ones overflow when they are added to a date."""
+
+FORMS = "write it like 500ms, 0.5s, 90s, 15m, 10h or 2d, or as a number of seconds"
+
+_TEXT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)(ms|s|m|h|d)")
+_MICROSECONDS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
+
+
+def parse_duration(value: str | int | float) -> timedelta:
+    """The duration that `value` says. Raises ValueError with the end of a sentence that tells the remedy."""
+    if isinstance(value, str):
+        found = _TEXT.fullmatch(value)
+        if not found:
+            raise ValueError(f"is no duration; {FORMS}")
+        amount = int(found[1]) if found[1].isdigit() else Fraction(found[1])
+        microseconds = amount * _MICROSECONDS[found[2]]
+    elif isinstance(value, bool) or not math.isfinite(value):
+        raise ValueError(f"is no duration; {FORMS}")
+    else:
+        microseconds = Fraction(str(value)) * 1_000_000
+    if microseconds < 0:
+        raise ValueError("is negative; a duration is 0 or more")
+    if microseconds > LONGEST // timedelta(microseconds=1):
+        raise ValueError(f"is too long; {LONGEST.days}d at most")
+    return timedelta(microseconds=round(microseconds))
+
+
+def format_duration(duration: timedelta) -> str:
+    """The shortest text that `parse_duration` reads as exactly this duration."""
+    microseconds = duration // timedelta(microseconds=1)
+    if not microseconds:
+        return "0s"
+    for unit, size in _MICROSECONDS.items():
+        if microseconds % size == 0:
+            return f"{microseconds // size}{unit}"
+    whole, rest = divmod(microseconds, 1_000_000)
+    return f"{whole}.{rest:06d}".rstrip("0") + "s"

@@ -1,0 +1,82 @@
+"""Which names are allowed, and which known name a wrong one was probably meant to be."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from penstock.kernel.net import RESERVED
+
+LONGEST = 128
+"""Characters a name may have."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9_.\-]+")
+_COMMON = re.compile(r"[A-Za-z0-9 _.\-/()]+")
+_PUNCTUATION = frozenset(" _.-/()")
+
+
+def wrong_name(name: str) -> str | None:
+    """Why `name` cannot name a step, an event or a port, as the end of a sentence; None if it can."""
+    if not name:
+        return "is empty"
+    if not name.strip():
+        return "has only spaces"
+    if len(name) > LONGEST:
+        return f"has {len(name)} characters; {LONGEST} at most"
+    if name != name.strip():
+        return "begins or ends with a space"
+    if _COMMON.fullmatch(name):
+        return None
+    bad = next((each for each in name if not _in_name(each)), None)
+    return None if bad is None else f"has the character {shown_character(bad)}; {ALLOWED}"
+
+
+ALLOWED = "letters, digits, spaces and _ . - / ( ) are allowed"
+
+
+def wrong_identifier(name: str) -> str | None:
+    """Why `name` cannot name a workflow, a task list or a store, as the end of a sentence; None if it can."""
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST:
+        return f"has {len(name)} characters; {LONGEST} at most"
+    if _PLAIN.fullmatch(name):
+        return None
+    bad = next(each for each in name if not _PLAIN.fullmatch(each))
+    return f"has the character {shown_character(bad)}; only A-Z a-z 0-9 _ . - are allowed"
+
+
+def is_reserved(name: str) -> bool:
+    """Whether the engine itself fires an event of this name."""
+    return name in RESERVED
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`; None where none is like it."""
+    names = list(known)
+    folded = {each.casefold(): each for each in reversed(names)}
+    found = get_close_matches(name.casefold()[:LONGEST], list(folded), n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def shown_character(character: str) -> str:
+    """A character as a person can read it, even where it cannot be seen."""
+    if character.isprintable() and not character.isspace():
+        return f"`{character}`"
+    return f"U+{ord(character):04X}"
+
+
+def shown(text: str, longest: int = 40) -> str:
+    """`text` in quotes on one line, cut where it is long."""
+    cut = text if len(text) <= longest else text[: longest - 1] + "…"
+    return "'" + "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in cut) + "'"
+
+
+def _in_name(character: str) -> bool:
+    if character in _PUNCTUATION or character.isalnum():
+        return True
+    return unicodedata.category(character).startswith(
+        "M"
+    )  # vowel signs of Indic scripts are marks, not letters

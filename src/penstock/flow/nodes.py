@@ -1,0 +1,162 @@
+"""One tree for YAML text, JSON text and decoded JSON, in which every value knows its line and column."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.flow.definition import Json
+from penstock.flow.names import shown, shown_character
+from penstock.flow.problems import DefinitionError, Problem
+
+DEEPEST = 64
+LARGEST = 512 * 1024
+MOST_NODES = 200_000
+INT64 = range(-(2**63), 2**63)
+
+Place = tuple[int, int]
+"""Line and column, both from 1."""
+
+_UNSOUND = re.compile("[\0\ud800-\udfff]")
+
+
+class Node(Struct, frozen=True):
+    """A scalar, a list of nodes or a dict of nodes; `keys` tells where each key of a dict stands."""
+
+    value: Any
+    place: Place | None = None
+    keys: dict[str, Place] | None = None
+    height: int = 1  # levels from here down
+    size: int = 1  # nodes from here down
+
+
+class Findings:
+    """Collects the problems of one document; `elsewhere` tells which level a key belongs to."""
+
+    def __init__(self, file: str | None = None, elsewhere: Mapping[str, str] | None = None) -> None:
+        self.file = file
+        self.elsewhere = elsewhere or {}
+        self.problems: list[Problem] = []
+
+    def add(self, code: str, path: str, message: str, place: Place | None = None) -> None:
+        line, column = place or (None, None)
+        self.problems.append(Problem(code, path, message, line, column))
+
+    def stop(self, code: str, message: str, place: Place | None = None, path: str = "") -> DefinitionError:
+        """The error to raise where nothing more can be read: this problem after all found so far."""
+        self.add(code, path, message, place)
+        return self.error()
+
+    def error(self) -> DefinitionError:
+        ordered = sorted(self.problems, key=lambda each: (each.line or 0, each.column or 0))
+        return DefinitionError(list(dict.fromkeys(ordered)), self.file)
+
+
+def plain(node: Node) -> Json:
+    """The JSON value that `node` holds."""
+    value = node.value
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return value
+
+
+def describe(node: Node) -> str:
+    """What was found, for the end of a sentence: "the text 'two'", "a list"."""
+    value = node.value
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f"the text {shown(value)}"
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return "a list" if isinstance(value, list) else "a map"
+
+
+def check_scalar(value: Json, findings: Findings, place: Place | None, path: str = "") -> Json:
+    """`value`, or None with a problem where no store could keep it."""
+    if isinstance(value, str):
+        found = _UNSOUND.search(value)
+        if found:
+            shape = shown_character(found[0])
+            findings.add(
+                "invalid_unicode",
+                path,
+                f"This text holds {shape}, which cannot be stored; take it out.",
+                place,
+            )
+            return None
+    elif isinstance(value, float) and not math.isfinite(value):
+        findings.add("invalid_number", path, "Numbers must be finite: no .inf, .nan, NaN or Infinity.", place)
+        return None
+    elif isinstance(value, int) and value not in INT64:
+        findings.add("number_out_of_range", path, OUT_OF_RANGE, place)
+        return None
+    return value
+
+
+OUT_OF_RANGE = "This whole number needs more than 64 bits; write it as text, in quotes."
+
+
+def check_text(text: str, findings: Findings) -> str:
+    """`text` without a byte order mark; raises where it is too long or holds what no text may hold."""
+    if len(text) > LARGEST or len(text.encode("utf-8", "surrogatepass")) > LARGEST:
+        raise findings.stop(
+            "too_large", f"A definition has at most {LARGEST // 1024} KiB; split the workflow."
+        )
+    text = text.removeprefix("\ufeff")
+    found = _UNSOUND.search(text)
+    if found:
+        message = f"The file holds the character {shown_character(found[0])}; is it a text file in UTF-8?"
+        raise findings.stop("invalid_unicode", message, place_of(text, found.start()))
+    if not text.strip():
+        raise findings.stop("empty", "The definition is empty; begin with `penstock: 1`.", (1, 1))
+    return text
+
+
+def place_of(text: str, index: int) -> Place:
+    """Line and column of a position in `text`."""
+    return text.count("\n", 0, index) + 1, index - (text.rfind("\n", 0, index) + 1) + 1
+
+
+def too_deep(findings: Findings, place: Place | None) -> DefinitionError:
+    return findings.stop("too_deep", f"Lists and maps are nested more than {DEEPEST} deep here.", place)
+
+
+class PlainTree:
+    """Makes nodes of decoded JSON, which has no places: problems name paths instead."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.count = 0
+
+    def node(self, value: Json, path: str = "", depth: int = 1) -> Node:
+        self.count += 1
+        if self.count > MOST_NODES:
+            raise self.findings.stop("too_large", f"A definition has at most {MOST_NODES} values; split it.")
+        if isinstance(value, dict | list | tuple):
+            if depth > DEEPEST:
+                raise too_deep(self.findings, None)
+            return self._collection(value, path, depth)
+        if value is None or isinstance(value, bool | int | float | str):
+            return Node(check_scalar(value, self.findings, None, path))
+        self.findings.add("wrong_type", path, f"A {type(value).__name__} is no JSON value.")
+        return Node(None)
+
+    def _collection(self, value: Any, path: str, depth: int) -> Node:
+        if not isinstance(value, dict):
+            return Node([self.node(each, f"{path}[{index}]", depth + 1) for index, each in enumerate(value)])
+        entries = {}
+        for key, each in value.items():
+            if not isinstance(key, str):
+                self.findings.add("key_not_text", path, f"The key {key!r} must be text.")
+            elif check_scalar(key, self.findings, None, path) is not None:
+                entries[key] = self.node(each, f"{path}.{key}" if path else key, depth + 1)
+        return Node(entries)

@@ -1,0 +1,236 @@
+"""YAML text as nodes: the core schema of YAML 1.2, one document, no foreign tags, few aliases.
+
+Built from parser events, not from composed nodes: composing recurses in C and would fall over on deep input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from msgspec import Struct
+
+from penstock.flow.definition import Json
+from penstock.flow.json_text import put
+from penstock.flow.names import shown, shown_character
+from penstock.flow.nodes import DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, place_of, too_deep
+from penstock.flow.yaml_mistakes import explain
+
+MOST_ALIASES = 100
+MOST_REPEATED = 10_000
+"""Nodes that aliases may stand for, all together."""
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE = "tag:yaml.org,2002:"
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "null": (type(None),),
+}
+_WORDS: dict[str, Json] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_FIRST = frozenset("+-.0123456789~nNtTfF") | {""}
+_WHOLE = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ufffd\U00010000-\U0010ffff]")
+
+
+def read_yaml_text(text: str, findings: Findings) -> Node:
+    """The tree of a YAML text. Raises DefinitionError where it is no YAML or repeats itself without end."""
+    found = _UNPRINTABLE.search(text)
+    if found:
+        shape = shown_character(found[0])
+        message = f"The file holds the control character {shape}; is it a text file in UTF-8?"
+        raise findings.stop("invalid_unicode", message, place_of(text, found.start()))
+    return _Builder(text, findings).document()
+
+
+class _Open(Struct):
+    """A list or map whose end has not come yet."""
+
+    node: Node
+    anchor: str | None
+    mapping: bool
+    keys: dict[str, Place]
+    key: Node | None = None
+    key_place: Place = (0, 0)
+    merges: bool = False  # the key is a plain `<<`
+    height: int = 0
+    size: int = 1
+
+
+class _Builder:
+    def __init__(self, text: str, findings: Findings) -> None:
+        self.text = text
+        self.findings = findings
+        self.stack: list[_Open] = []
+        self.anchors: dict[str, Node | None] = {}  # None: not closed yet
+        self.aliases = self.repeated = 0
+        self.root: Node | None = None
+
+    def document(self) -> Node:
+        documents = 0
+        for event in self.events():
+            kind = type(event)
+            if kind is yaml.ScalarEvent:
+                self.scalar(event)
+            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
+                self.open(event, kind is yaml.MappingStartEvent)
+            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
+                self.close()
+            elif kind is yaml.AliasEvent:
+                self.alias(event)
+            elif kind is yaml.DocumentStartEvent:
+                documents += 1
+                if documents > 1:
+                    message = "A file holds one definition; a second document begins here."
+                    raise self.findings.stop("several_documents", message, _place(event))
+        if self.root is None:
+            raise self.findings.stop("empty", "The definition is empty; begin with `penstock: 1`.", (1, 1))
+        return self.root
+
+    def events(self) -> Iterator[Any]:
+        loader = _LOADER(self.text)
+        try:
+            while loader.check_event():
+                yield loader.get_event()
+        except yaml.YAMLError as error:
+            raise explain(error, self.text, self.findings) from None
+        finally:
+            loader.dispose()
+
+    def open(self, event: Any, mapping: bool) -> None:
+        if len(self.stack) >= DEEPEST:
+            raise too_deep(self.findings, _place(event))
+        if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
+            self.foreign_tag(event)
+        keys: dict[str, Place] = {}
+        node = Node({}, _place(event), keys) if mapping else Node([], _place(event))
+        if event.anchor:
+            self.anchors[event.anchor] = None
+        self.stack.append(_Open(node, event.anchor, mapping, keys))
+
+    def close(self) -> None:
+        done = self.stack.pop()
+        node = Node(done.node.value, done.node.place, done.node.keys, done.height + 1, done.size)
+        if done.anchor:
+            self.anchors[done.anchor] = node
+        self.add(node, node.place or (1, 1))
+
+    def scalar(self, event: Any) -> None:
+        place = _place(event)
+        value = self.resolve(event, place)
+        if (
+            event.style == '"' or type(value) is not str
+        ):  # only escapes can bring in what the text itself has not
+            value = check_scalar(value, self.findings, place)
+        node = Node(value, place)
+        if event.anchor:
+            self.anchors[event.anchor] = node
+        self.add(node, place, merges=event.value == "<<" and not event.style)
+
+    def alias(self, event: Any) -> None:
+        place = _place(event)
+        name = f"`*{event.anchor}`"
+        if event.anchor not in self.anchors:
+            raise self.findings.stop(
+                "alias", f"{name} repeats `&{event.anchor}`, which is nowhere above.", place
+            )
+        node = self.anchors[event.anchor]
+        if node is None:
+            raise self.findings.stop(
+                "alias", f"{name} stands inside what it repeats and would never end.", place
+            )
+        self.aliases += 1
+        self.repeated += node.size
+        if self.aliases > MOST_ALIASES or self.repeated > MOST_REPEATED:
+            message = f"Aliases repeat too much: {MOST_ALIASES} of them and {MOST_REPEATED} values at most."
+            raise self.findings.stop("alias", message, place)
+        if len(self.stack) + node.height - 1 > DEEPEST:
+            raise too_deep(self.findings, place)
+        self.add(node, place)
+
+    def add(self, node: Node, place: Place, merges: bool = False) -> None:
+        """Put a finished value where it belongs: the root, a list, or a key or value of a map."""
+        if not self.stack:
+            self.root = node
+            return
+        top = self.stack[-1]
+        top.size += node.size
+        if node.height > top.height:
+            top.height = node.height
+        if not top.mapping:
+            top.node.value.append(node)
+        elif top.key is None:
+            top.key, top.key_place, top.merges = node, place, merges
+        else:
+            self.entry(top, top.key, node)
+            top.key = None
+
+    def entry(self, top: _Open, key: Node, value: Node) -> None:
+        if top.merges:
+            message = "The merge key `<<` is not read; write the keys out, or use `defaults`."
+            self.findings.add("merge_key", "", message, top.key_place)
+        elif isinstance(key.value, str):
+            put(top.node.value, top.keys, key.value, value, top.key_place, self.findings)
+        elif isinstance(key.value, dict | list):
+            self.findings.add("key_not_text", "", f"A key must be text, not {_a(key)}.", top.key_place)
+        else:
+            word = "null" if key.value is None else str(key.value).lower()
+            message = f'A key must be text; put it in quotes: "{word}".'
+            self.findings.add("key_not_text", "", message, top.key_place)
+
+    def resolve(self, event: Any, place: Place) -> Json:
+        """The value of a scalar by the core schema; quoted ones are text."""
+        tag: str | None = event.tag
+        if tag is None:
+            return self.plain_value(event.value, place) if event.implicit[0] else event.value
+        name = tag.removeprefix(_CORE)
+        if tag == "!" or name == "str":
+            return event.value
+        if name not in _TYPES or name == tag:
+            return self.foreign_tag(event)
+        value = self.plain_value(event.value, place)
+        if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and name != "bool"):
+            message = f"The tag `!!{name}` does not fit {shown(event.value)}; leave the tag out."
+            self.findings.add("tag", "", message, place)
+            return None
+        return float(value) if name == "float" else value  # type: ignore[arg-type]
+
+    def plain_value(self, text: str, place: Place) -> Json:
+        if text[:1] not in _FIRST:
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if _WHOLE.fullmatch(text):
+            if len(text) > 40:  # int() refuses thousands of digits with an error of its own
+                self.findings.add("number_out_of_range", "", OUT_OF_RANGE, place)
+                return None
+            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+        if _REAL.fullmatch(text):
+            return float(text)
+        if _NOT_FINITE.fullmatch(text):
+            return float("nan" if text[-1] in "nN" else "inf")
+        return text
+
+    def foreign_tag(self, event: Any) -> None:
+        shape = event.tag.replace(_CORE, "!!")
+        message = f"The tag {shown(shape)} is not allowed; a definition holds plain values only."
+        self.findings.add("tag", "", message, _place(event))
+
+
+def _a(node: Node) -> str:
+    return "a map" if isinstance(node.value, dict) else "a list"
+
+
+def _place(event: Any) -> Place:
+    mark = event.start_mark
+    return mark.line + 1, mark.column + 1

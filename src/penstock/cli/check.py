@@ -13,9 +13,11 @@ from penstock.cli.console import out, plural, print_json
 from penstock.cli.findings import report_view, show_report
 from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_duration
 from penstock.cli.problems import Wrong
-from penstock.flow.checks import Report
+from penstock.engine.loading import budget as time_budget
+from penstock.flow.checks import Report, check_flow
 from penstock.flow.problems import DefinitionError
 from penstock.runtime.errors import PenstockError
+from penstock.steps.kinds import OFFERS
 
 Files = Annotated[
     list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
@@ -86,12 +88,9 @@ def check_file(file: str, tasks: list[str] | None, no_tasks: bool, seconds: floa
     try:
         workflow = read(file, tasks, no_tasks)
         return Checked(workflow.name, workflow, report_of(workflow, seconds))
-    except Wrong as error:
-        wrong = error
-    except DefinitionError as error:
-        wrong = Wrong.reading(error, file)
-    except PenstockError as error:
-        wrong = Wrong.because(f"{error}.", error.code)
+    except (Wrong, DefinitionError, PenstockError, OSError) as error:
+        wrong = Wrong.of(error, file)
+        assert wrong is not None
     wrong.show()
     return Checked(wrong.file or file, wrong=wrong)
 
@@ -110,3 +109,9 @@ def _show_summary(checked: list[Checked], strict: bool) -> None:
     worst = max(each.code(strict) for each in checked)
     style = "good" if worst == YES else "error"
     out().print(Text.assemble(f"{plural(len(checked), 'file')}: ", (parts, style)))
+
+
+def report_of(workflow: Read, seconds: float) -> Report:
+    """Check a workflow that was read."""
+    loaded = workflow.loaded
+    return check_flow(loaded.flow, {**OFFERS, **loaded.offers}, loaded.places, time_budget(seconds))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import threading
@@ -15,8 +14,6 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from penstock.cli.console import print_json
 from penstock.cli.problems import Wrong
-from penstock.flow.problems import DefinitionError
-from penstock.runtime.errors import PenstockError
 
 YES, NO, WRONG, BROKEN, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
 TRACEBACK = "PENSTOCK_TRACEBACK"
@@ -85,24 +82,17 @@ def _answer(work: Callable[[], int], as_json: bool) -> int:
 def _tell(work: Callable[[], int], as_json: bool) -> int:
     try:
         return work()
-    except Wrong as error:
-        wrong = error
-    except DefinitionError as error:
-        wrong = Wrong(error.problems, error.file)
-    except PenstockError as error:
-        wrong = Wrong.because(f"{error}.", error.code)
-    except typer.TyperException as error:
-        wrong = _wrong_use(error)
     except typer.Abort:
         return INTERRUPTED
-    except OSError as error:
-        if error.errno == errno.EPIPE:
-            raise
-        wrong = Wrong.because(f"{error.strerror or error}: {error.filename or 'the system said so'}.", "system")
-    except RecursionError:
-        wrong = Wrong.because("The input is nested too deeply to be worked on: make it flatter.", "too_deep")
+    except BrokenPipeError:
+        raise
+    except typer.TyperException as error:
+        wrong = _wrong_use(error)
     except Exception as error:
-        return _broken(error)
+        known = Wrong.of(error)
+        if known is None:
+            return _broken(error)
+        wrong = known
     wrong.show()
     if as_json:
         print_json(wrong.view())

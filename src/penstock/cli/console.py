@@ -76,3 +76,14 @@ def table_of(*titles: str) -> Table:
         number = title.endswith(":")
         table.add_column(title.rstrip(":"), justify="right" if number else "left", overflow="fold")
     return table
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table; where there is no terminal, without the blanks that fill its last column."""
+    if console.is_terminal:
+        console.print(table)
+        return
+    with console.capture() as captured:
+        console.print(table)
+    lines = (line.rstrip() for line in captured.get().splitlines())
+    console.print("\n".join(lines), soft_wrap=True)

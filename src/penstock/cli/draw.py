@@ -17,7 +17,9 @@ FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
 
 Output = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.", show_default=False),
+    typer.Option(
+        "--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.", show_default=False
+    ),
 ]
 Format = Annotated[
     str | None,

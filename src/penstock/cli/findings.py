@@ -11,6 +11,7 @@ from rich.text import Text
 from penstock.cli.console import plural, printable
 from penstock.cli.problems import show_line
 from penstock.flow.checks import Finding, Report
+from penstock.kernel.net import START
 from penstock.kernel.trace import Event, Fire
 
 SHORT_TRACE = 5
@@ -31,8 +32,8 @@ def _show_finding(console: Console, file: str, text: str, finding: Finding) -> N
     console.print(Text.assemble(head, f": {printable(finding.message)}"), soft_wrap=True)
     place = file if finding.line is None else f"{file}:{finding.line}"
     console.print(Text.assemble((" --> ", "place"), place), soft_wrap=True)
-    show_line(console, text, finding.line, None, finding.severity)
-    moves = [move_words(move) for move in finding.trace]
+    show_line(console, text, finding.line, None, finding.severity, _marked(text, finding))
+    moves = trace_words(finding.trace)
     if moves and len(moves) <= SHORT_TRACE:
         _show_remark(console, "trace", " → ".join(moves))
     elif moves:
@@ -48,6 +49,19 @@ def _show_remark(console: Console, title: str, words: str) -> None:
     console.print(Text.assemble((" = ", "place"), (f"{title}: ", "bold"), printable(words)), soft_wrap=True)
 
 
+def _marked(text: str, finding: Finding) -> str:
+    """The name to mark in the source line: the event where the line has it, else the step."""
+    lines = text.splitlines()
+    source = lines[finding.line - 1] if finding.line and finding.line <= len(lines) else ""
+    return next((name for name in (finding.event, finding.step) if name and name in source), "")
+
+
+def trace_words(trace: Sequence[Event | Fire]) -> list[str]:
+    """Each move in words, from START on; empty where there is no trace."""
+    moves = [move_words(move) for move in trace]
+    return moves if not moves or moves[0] == START else [START, *moves]
+
+
 def move_words(move: Event | Fire) -> str:
     """`START`, `submit (done)`."""
     if isinstance(move, Event):
@@ -56,21 +70,23 @@ def move_words(move: Event | Fire) -> str:
 
 
 def _show_verdict(console: Console, file: str, report: Report) -> None:
-    effort = f"{plural(report.states, 'state')}, {report.seconds * 1000:.0f} ms"
-    found = tally(report.findings)
-    if report.verdict == "proved":
-        words = Text.assemble(("proved", "good"), f": every run can finish ({effort})")
-        if found:
-            words.append(f"; {found}")
-    elif report.verdict == "refuted":
-        words = Text.assemble(("refuted", "error"), f": {found} ({effort})")
-    else:
-        words = Text.assemble(("undecided", "warning"), f": no error in what was searched ({effort})")
-    console.print(Text.assemble((printable(file), "bold"), ": ", words), soft_wrap=True)
+    console.print(Text.assemble((printable(file), "bold"), ": ", verdict_words(report)), soft_wrap=True)
     if report.verdict != "proved" and report.covered:
         console.print(f"  covered: {printable(str(report.covered))}", style="faint", soft_wrap=True)
     for each in report.assumes:
         console.print(f"  assumes: {printable(each)}", style="faint", soft_wrap=True)
+
+
+def verdict_words(report: Report) -> Text:
+    """The verdict in one line, with how much was looked at and how long it took."""
+    effort = f"{plural(report.states, 'state')}, {report.seconds * 1000:.0f} ms"
+    found = tally(report.findings)
+    if report.verdict == "refuted":
+        return Text.assemble(("refuted", "error"), f": {found} ({effort})")
+    tail = f"; {found}" if found else ""
+    if report.verdict == "proved":
+        return Text.assemble(("proved", "good"), f": every run can finish ({effort}){tail}")
+    return Text.assemble(("undecided", "warning"), f": no error in what was searched ({effort}){tail}")
 
 
 def tally(findings: Sequence[Finding]) -> str:

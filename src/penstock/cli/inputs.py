@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -51,7 +51,10 @@ class Read(msgspec.Struct, frozen=True):
     tasks: dict[str, Task]
 
 
-def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False) -> Read:
+Say = Callable[[str], None]
+
+
+def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False, say: Say = note) -> Read:
     """Read and compile a definition with its tasks. Raises Wrong."""
     name = STDIN_NAME if file == STDIN else file
     text = None
@@ -59,7 +62,7 @@ def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False) -> Read
         text = _text(file)
         if not text.strip():
             raise Wrong.because("the file is empty: write a workflow into it", "unreadable", name)
-        offered = _tasks_for(file, tasks, no_tasks)
+        offered = _tasks_for(file, tasks, no_tasks, say)
         loaded = load(text if "\n" in text else f"{text}\n", offered)
     except DefinitionError as error:
         raise Wrong.reading(error, name, text) from None
@@ -75,7 +78,7 @@ def _text(file: str) -> str:
         raise Wrong.because("stdin is not text in UTF-8", "unreadable", STDIN_NAME) from None
 
 
-def _tasks_for(file: str, tasks: Sequence[str] | None, no_tasks: bool) -> dict[str, Task]:
+def _tasks_for(file: str, tasks: Sequence[str] | None, no_tasks: bool, say: Say) -> dict[str, Task]:
     if no_tasks:
         if tasks:
             raise Wrong.because("--tasks and --no-tasks contradict each other: give one of them.")
@@ -86,7 +89,7 @@ def _tasks_for(file: str, tasks: Sequence[str] | None, no_tasks: bool) -> dict[s
     if path is None:
         return {}
     found = load_tasks([str(path)])
-    note(f"tasks: {path}")
+    say(f"tasks: {path}")
     return found
 
 
@@ -94,7 +97,10 @@ def read_json(text: str, what: str) -> Any:
     """Strict JSON. Raises Wrong that says where in `what` it is wrong."""
     findings = Findings(what)
     try:
-        return plain(read_json_text(check_text(text, findings), findings))
+        value = plain(read_json_text(check_text(text, findings), findings))
+        if findings.problems:
+            raise findings.error()
+        return value
     except DefinitionError as error:
         raise Wrong.reading(error, what, text) from None
 

@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
-from penstock.cli.commands import Commands, leave
+from penstock.cli.bench import bench
+from penstock.cli.check import check
+from penstock.cli.commands import Command, Commands, leave
+from penstock.cli.demo import demo
 from penstock.cli.draw import draw
 from penstock.cli.run import run
+from penstock.cli.tasks import tasks
 
 app = typer.Typer(
     name="penstock",
     cls=Commands,
-    no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,17 +32,20 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def penstock(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Event-driven workflows that are drawn, proved and run."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
-for command in (run, draw):
-    app.command()(command)
+for command in (check, run, draw, tasks, demo, bench):
+    app.command(cls=Command)(command)
 
 
 def main() -> None:

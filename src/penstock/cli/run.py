@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.commands import INTERRUPTED, NO, YES
 from penstock.cli.console import note, print_json
-from penstock.cli.inputs import AsJson, File, NoTasks, Read, Tasks, read, read_event, read_input
+from penstock.cli.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
 from penstock.cli.problems import Wrong
 from penstock.cli.progress import following
 from penstock.cli.run_report import show_run
@@ -17,7 +17,6 @@ from penstock.cli.running import Played, missing_tasks, play_fast, play_real, st
 from penstock.flow.run import RunId
 from penstock.flow.view import history_view, run_view
 from penstock.runtime.host import Host
-from penstock.steps.kinds import WORLDLY
 from penstock.workers.task import Task
 
 Input = Annotated[
@@ -66,7 +65,7 @@ def run(
 
       penstock run shop.yaml --input '{"order": 7}'
 
-      penstock run video.yaml --tasks video.py --event 'et_job_finished={"s3_key": "x"}'
+      penstock run video.yaml --tasks video.py --event 'encoded={"key": 1}'
 
       penstock run shop.yaml --stub --fast --json
     """
@@ -91,11 +90,12 @@ def play(
     subject: str | None = None,
     stubbed: bool = False,
     quiet: bool = False,
+    say: Say = note,
 ) -> Played:
     """Run a workflow to rest. Raises Wrong and PenstockError."""
     flow = workflow.loaded.flow
-    offered = _tasks(workflow, stubbed)
-    given = _input(workflow, input)
+    offered = _tasks(workflow, stubbed, say)
+    given = _input(workflow, input, say)
     outside = tuple(read_event(text) for text in events)
 
     def begin(host: Host) -> RunId:
@@ -105,24 +105,22 @@ def play(
         return play_fast(offered, begin, follow) if fast else play_real(offered, begin, follow, note)
 
 
-def _tasks(workflow: Read, stubbed: bool) -> Mapping[str, Task]:
+def _tasks(workflow: Read, stubbed: bool, say: Say) -> Mapping[str, Task]:
     flow = workflow.loaded.flow
     missing = missing_tasks(flow, workflow.tasks)
     if missing and not stubbed:
         raise Wrong.because(_no_tasks(missing), "no_task", workflow.name)
     if missing:
-        note(f"stubs: {', '.join(missing)}")
+        say(f"stubs: {', '.join(missing)}")
     return {**workflow.tasks, **{name: stub(flow, name) for name in missing}}
 
 
 def _no_tasks(missing: Mapping[str, list[str]]) -> str:
     listed = ", ".join(f"'{name}' ({_steps(steps)})" for name, steps in missing.items())
-    words = "tasks are" if len(missing) > 1 else "task is"
-    built_in = " (the built-in one is not in this version)" if set(missing) & set(WORLDLY) else ""
+    it = "it" if len(missing) == 1 else "them"
     return (
-        f"no {'task' if len(missing) == 1 else 'tasks'} {'is' if len(missing) == 1 else 'are'} defined "
-        f"for {listed}{built_in}: pass the module or file that defines "
-        f"{'it' if words == 'task is' else 'them'} with --tasks, or --stub to end on `done` at once."
+        f"no Python task is defined for {listed}: name the module or file that defines {it} with --tasks, "
+        f"or give --stub to end {it} on `done` at once."
     )
 
 
@@ -130,12 +128,12 @@ def _steps(steps: list[str]) -> str:
     return f"step {steps[0]}" if len(steps) == 1 else f"steps {', '.join(steps)}"
 
 
-def _input(workflow: Read, text: str | None) -> Any:
+def _input(workflow: Read, text: str | None, say: Say) -> Any:
     if text is not None:
         return read_input(text)
     params = workflow.loaded.definition.params
     examples = params.get("examples") if isinstance(params, dict) else None
     if not isinstance(examples, list) or not examples:
         return None
-    note("input: the first of the examples of `params`")
+    say("input: the first of the examples of `params`")
     return examples[0]

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from penstock.cli.console import out, printable, table_of
+from penstock.cli.console import out, print_table, printable, table_of
 from penstock.cli.progress import LOOKS, seconds
 from penstock.flow.definition import External
 from penstock.flow.plan import Entry
@@ -30,7 +30,7 @@ def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
     """Print the run; `args` are those of the command line that made it."""
     console, snapshot = out(), hosted.snapshot
     _show_head(console, snapshot, virtual)
-    console.print(_steps(hosted))
+    print_table(console, _steps(hosted))
     _show_failures(console, snapshot)
     if snapshot.status == "waiting":
         _show_waiting(console, hosted, args)
@@ -43,11 +43,12 @@ def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
 
 def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
     style = STYLES.get(snapshot.status, "error")
-    words = [f"{snapshot.run.workflow} ", (snapshot.status.replace("_", " "), style)]
+    words = Text.assemble(f"{snapshot.run.workflow} ", (snapshot.status.replace("_", " "), style))
     if snapshot.started_at and snapshot.ended_at:
-        words.append(f" in {seconds(snapshot.ended_at - snapshot.started_at)}")
-    words.append((f"{' of virtual time' if virtual else ''} · run {snapshot.run.id}", "faint"))
-    console.print(Text.assemble(*words), soft_wrap=True)
+        time = "of virtual time " if virtual else ""
+        words.append(f" in {seconds(snapshot.ended_at - snapshot.started_at)} {time}".rstrip())
+    words.append(f" · run {snapshot.run.id}", "faint")
+    console.print(words, soft_wrap=True)
 
 
 def _steps(hosted: Hosted) -> Table:
@@ -99,8 +100,8 @@ def _frame(failure: Failure) -> str:
 def _show_waiting(console: Console, hosted: Hosted, args: Sequence[str]) -> None:
     events = waiting_for(hosted.flow, hosted.snapshot)
     listed = ", ".join(events)
-    one = "this event" if len(events) == 1 else "these events"
-    console.print(f"It waits for {one} from outside: {printable(listed)}. To pass it on:", soft_wrap=True)
+    one, it = ("this event", "it") if len(events) == 1 else ("these events", "them")
+    console.print(f"It waits for {one} from outside: {printable(listed)}. To pass {it}:", soft_wrap=True)
     declared = {event.name: event for event in hosted.flow.definition.external or ()}
     options = [part for name in events for part in ("--event", event_option(declared[name]))]
     console.print(f"  {shlex.join(['penstock', *args, *options])}", style="bold", soft_wrap=True)

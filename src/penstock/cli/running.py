@@ -83,7 +83,9 @@ def play_fast(tasks: Mapping[str, Task], begin: Begin, follow: Follower) -> Play
     return Played(hosted)
 
 
-def play_real(tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]) -> Played:
+def play_real(
+    tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]
+) -> Played:
     """Run in real time; Ctrl-C cancels the run with its clean-up, a second one quits."""
     with _tasks_print_to_stderr():
         return asyncio.run(_play_real(tasks, begin, follow, say))

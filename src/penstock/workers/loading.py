@@ -113,7 +113,9 @@ def _sentence(source: str, error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith("<") and frame.filename != __file__ and "importlib" not in frame.filename
+        if not frame.filename.startswith("<")
+        and frame.filename != __file__
+        and "importlib" not in frame.filename
     ]
     mine = [frame for frame in frames if _is_own(frame.filename, source)] or frames
     where = f"{mine[-1].filename}:{mine[-1].lineno}" if mine else source

@@ -47,9 +47,7 @@ def is_apart(net: Net, part: frozenset[int], end: str, alive: frozenset[int]) ->
 
 
 def _alone(net: Net, end: str, part: frozenset[int], budget: Budget) -> CleanUp:
-    scope = Scope(
-        steps=part, given=(end,), arriving=(), ends=_never, delivered=frozenset({end}), prune=False
-    )
+    scope = Scope(steps=part, given=(end,), arriving=(), ends=_never, delivered=frozenset({end}), prune=False)
     machine = Machine(net, scope)
     shape = shape_of(net, _never)
     space = survey(machine, shape, budget)

@@ -75,12 +75,13 @@ class Move(NamedTuple):
 def places_of(net: Net, index: int, step: Step) -> Iterator[Place]:
     """The places of a step's slots. A join keeps outside and inside events of one slot apart: R8 asks which wait."""
     outside = set(net.outside_names())
+    inside = net.fired | (net.awaited - outside)
     for number, slot in enumerate(step.slots):
         if slot.need:
             for name in slot.events:
-                yield Place(index, number, (name,), name in outside, not slot.keep)
+                yield Place(index, number, (name,), name not in inside, not slot.keep)
             continue
-        inner = tuple(name for name in slot.events if name not in outside)
+        inner = tuple(name for name in slot.events if name in inside)
         outer = tuple(name for name in slot.events if name in outside)
         if len(step.slots) == 1 or not inner or not outer:
             yield Place(index, number, slot.events, not inner, False)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from penstock.kernel.counters import Bind, Move, Place, State, binds_of, places_of
-from penstock.kernel.net import ENDINGS, OK, START, Exit, Net, Outside, Step
+from penstock.kernel.net import ENDINGS, FAIL, OK, START, Exit, Net, Outside, Step
 from penstock.kernel.structure import doomed, ends_run, feeds_only, finishing_order, reach, step_graph, takers
 from penstock.kernel.trace import Event, Fire
 
@@ -79,12 +79,22 @@ class Machine:
 
     def _route_events(self) -> None:
         self.slots: dict[int, dict[int, list[int]]] = {index: {} for index in self.steps}
-        self.routes: dict[str, list[int]] = {}
         for number, place in enumerate(self.places):
             self.slots[place.step].setdefault(place.slot, []).append(number)
+        self.routes: dict[str, list[int]] = {}
+        self.gates: dict[str, list[int]] = {}  # where an event goes that comes from outside
+        for number, place in enumerate(self.places):
+            shared = [
+                self.places[other].names for other in self.slots[place.step][place.slot] if other != number
+            ]
             for name in place.names:
-                if name not in ENDINGS or name in self.scope.delivered:
+                if name in ENDINGS and name not in self.scope.delivered:
+                    continue
+                twin = any(name in names for names in shared)
+                if not (twin and place.outside):
                     self.routes.setdefault(name, []).append(number)
+                if not twin or place.outside:
+                    self.gates.setdefault(name, []).append(number)
 
     def puts(self, names: Iterable[str]) -> Counter[int]:
         """Place -> how many events it gets when these are fired."""
@@ -120,7 +130,9 @@ class Machine:
                 ends.update(name for name in way.fires if name in ENDINGS)
                 ends_well |= not way.failure
                 wakes.update(self._fed(way) if dooming and not ending else ())
-            elif not (way.put_off and scope.drop_put_off):
+                continue
+            ends.update((FAIL,) if way.put_off else ())
+            if not (way.put_off and scope.drop_put_off):
                 followed.append(way)
         woken = frozenset(reach(self._graph, wakes))
         ends.update(
@@ -141,7 +153,8 @@ class Machine:
         sets += [self.put_off] if way.put_off else []
         sets += [self.watch] if self.scope.watch == index else []
         label = Fire(self.net.steps[index].name, way.port)
-        return Move(label, _changes(bind.takes, self.puts(way.fires)), tuple(sets), (), way.failure, ())
+        fired = (*way.fires, FAIL) if way.put_off else way.fires
+        return Move(label, _changes(bind.takes, self.puts(fired)), tuple(sets), (), way.failure, ())
 
     def _link_touches(self) -> None:
         owners: dict[int, set[int]] = {}
@@ -151,18 +164,18 @@ class Machine:
                     owners.setdefault(place, set()).add(number)
         self.owners = owners
         self.rules = [
-            rule._replace(
-                moves=tuple(tuple(self._touching(move) for move in part) for part in rule.moves)
-            )
+            rule._replace(moves=tuple(tuple(self._touching(move) for move in part) for part in rule.moves))
             for rule in self.rules
         ]
 
     def _touching(self, move: Move) -> Move:
         changed = {place for place, _ in move.adds} | set(move.clears)
-        return move._replace(touches=tuple({rule for place in changed for rule in self.owners.get(place, ())}))
+        return move._replace(
+            touches=tuple({rule for place in changed for rule in self.owners.get(place, ())})
+        )
 
     def _arrival(self, event: Outside) -> Move:
-        adds = tuple(self.puts((event.name,)).items())
+        adds = tuple((place, 1) for place in self.gates.get(event.name, ()))
         return self._touching(
             Move(Event(event.name), adds, (self.flags[f"came {event.name}"],), (), False, ())
         )
@@ -170,7 +183,7 @@ class Machine:
     def repeat(self, state: State, event: Outside) -> Move:
         """A further coming of a `many` event: a copy into each slot that is empty."""
         adds = []
-        for place in self.puts((event.name,)):
+        for place in self.gates.get(event.name, ()):
             spot = self.places[place]
             waiting = (place,) if spot.signed else tuple(self.slots[spot.step][spot.slot])
             if all(state[other] < 1 for other in waiting):

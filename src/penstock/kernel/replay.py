@@ -18,12 +18,15 @@ def replay(machine: Machine, trace: Trace, origin: Iterable[State] | None = None
     states = set(origin if origin is not None else (machine.initial,))
     last = len(trace) - 1
     for number, item in enumerate(trace):
+        states = _with_begun(machine, states)
         if isinstance(item, Event):
             states = {after for state in states for after in _arrive(machine, state, item)}
         elif number < last and _ends(machine, item):
             return set()
         else:
-            states = {after for state in _with_begun(machine, states) for after in _fire(machine, state, item)}
+            states = {
+                after for state in _with_begun(machine, states) for after in _fire(machine, state, item)
+            }
     return states
 
 

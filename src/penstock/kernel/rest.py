@@ -36,7 +36,7 @@ def _outside_would_help(machine: Machine, state: State) -> bool:
     for event, move in machine.arrivals:
         if not event.optional and (event.many or not machine.came(state, event)):
             for place, change in move.adds:
-                counts[place] += change
+                counts[place] = max(counts[place], 0) + 1 if event.many else counts[place] + change
             touched.update(move.touches)
     helped = tuple(counts)
     return any(machine.rules[rule].enabled(helped) for rule in touched)

@@ -40,9 +40,7 @@ class Main(NamedTuple):
         return any(FAIL in self.space.machine.rules[rule].ends for rule in self.space.alive)
 
 
-def analyse(
-    net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] = lambda: False
-) -> Analysis:
+def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] = lambda: False) -> Analysis:
     """Every fact about the net that the budget allows; `complete` says whether that is all of them."""
     budget = Budget(states, out_of_time)
     shape = shape_of(net)
@@ -51,7 +49,12 @@ def analyse(
     cleanups = {end: search_cleanup(net, end, main.alive, budget) for end in end_events(net, main.can_fail)}
     unasked = fail_without_failure(net, main.whole, budget)
     twice = fires_twice(net, main.whole, main.alive, shape, budget)
-    searched = [main.space.complete, unasked.complete, twice.complete, *(c.complete for c in cleanups.values())]
+    searched = [
+        main.space.complete,
+        unasked.complete,
+        twice.complete,
+        *(c.complete for c in cleanups.values()),
+    ]
     seen = len(main.space.states) + unasked.states + twice.states
     seen += sum(len(cleanup.space.states) for cleanup in cleanups.values())
     return Analysis(

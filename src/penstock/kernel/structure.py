@@ -23,7 +23,9 @@ def takers(net: Net) -> dict[str, list[int]]:
     return found
 
 
-def step_graph(net: Net, follows: Callable[[Step, Exit], bool] = lambda step, way: not ends_run(way)) -> Graph:
+def step_graph(
+    net: Net, follows: Callable[[Step, Exit], bool] = lambda step, way: not ends_run(way)
+) -> Graph:
     """Step -> the steps that take an event it fires on an exit that `follows`."""
     taking = takers(net)
     graph: Graph = [set() for _ in net.steps]

@@ -15,12 +15,14 @@ SHORTEST = 5_000  # states spent on a shortest trace once one is known to exist
 
 
 def tell_firing(
-    whole: Machine, space: Space, last: Callable[[State], Fire], keeps: Callable[[Trace], bool], budget: Budget
+    whole: Machine,
+    space: Space,
+    last: Callable[[State], Fire],
+    keeps: Callable[[Trace], bool],
+    budget: Budget,
 ) -> Trace:
     """A trace to the goal that `space` has met, closed by the firing it allows; `keeps` says what must stay in it."""
-    short = plain_search(
-        space.machine, budget._replace(states=SHORTEST), edges=False, goal=space.plan.goal
-    )
+    short = plain_search(space.machine, budget._replace(states=SHORTEST), edges=False, goal=space.plan.goal)
     best = short if short.found is not None else space
     assert best.found is not None
     told = proved(whole, (*best.trace(best.found), last(best.states[best.found])))

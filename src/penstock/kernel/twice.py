@@ -36,7 +36,10 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
         if step in spoiled or step not in alive or _ends_at_once(net, step) or counted.at_most_once(step):
             continue
         space = _search(net, step, shape, budget)
-        complete, states = complete and (space.complete or space.found is not None), states + len(space.states)
+        complete, states = (
+            complete and (space.complete or space.found is not None),
+            states + len(space.states),
+        )
         if space.found is not None:
             found[net.steps[step].name] = _told(net, step, whole, space, budget)
             spoiled |= reach(graph, {step})

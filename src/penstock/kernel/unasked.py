@@ -42,7 +42,9 @@ def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Ans
         return Answer(None, True, 0)
     part = frozenset(reach(reverse(step_graph(net, goes_on)), culprits)) & alive
     machine = Machine(net, scope._replace(steps=part))
-    targets = {number for number, rule in enumerate(machine.rules) if FAIL in rule.ends}
+    targets = {
+        number for number, rule in enumerate(machine.rules) if rule.step in culprits and not rule.begins
+    }
     space = survey(machine, shape_of(net), budget, goal=lambda state, ready: not targets.isdisjoint(ready))
     if space.found is None:
         return Answer(None, space.complete, len(space.states))

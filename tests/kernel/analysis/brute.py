@@ -47,7 +47,9 @@ def put(net: Net, run: Run, name: str, only_empty: bool = False) -> Run:
     return run._replace(waiting=tuple(map(tuple, waiting)), owed=tuple(map(tuple, owed)))
 
 
-def ways_to_take(slot: Slot, waiting: tuple[str, ...], owed: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def ways_to_take(
+    slot: Slot, waiting: tuple[str, ...], owed: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """What waits and what is owed after one firing has taken from the slot."""
     names = sorted(set(waiting))
     if len(names) < slot.wanted:
@@ -186,7 +188,9 @@ class World:
         return min((self.depth[run] for run in chosen), default=None)
 
     def rests(self, wanted: str) -> set[Run]:
-        return {r for r in self.edges if not r.ended and at_rest(self.net, r) and meaning(self.net, r) == wanted}
+        return {
+            r for r in self.edges if not r.ended and at_rest(self.net, r) and meaning(self.net, r) == wanted
+        }
 
     def alive(self) -> set[str]:
         return {
@@ -199,7 +203,12 @@ class World:
 
     def lost(self) -> set[Run]:
         """Runs that, while no step fails, can reach neither an end nor a deadlock."""
-        good = {r for r in self.edges if r.ended} | self.rests("failed") | self.rests("succeeded") | self.rests("stalled")
+        good = (
+            {r for r in self.edges if r.ended}
+            | self.rests("failed")
+            | self.rests("succeeded")
+            | self.rests("stalled")
+        )
         growing = True
         while growing:
             more = {

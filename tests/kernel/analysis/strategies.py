@@ -23,10 +23,14 @@ def slots(draw: st.DrawFn, names: tuple[str, ...], needs: bool) -> str:
 
 
 @st.composite
-def steps(draw: st.DrawFn, name: str, names: tuple[str, ...], others: tuple[str, ...], needs: bool, cancels: bool) -> Step:
+def steps(
+    draw: st.DrawFn, name: str, names: tuple[str, ...], others: tuple[str, ...], needs: bool, cancels: bool
+) -> Step:
     first = draw(st.integers(0, 2)) == 0
     parts = ["START"] if first else draw(st.lists(slots(names, needs), min_size=1, max_size=2))
-    ports = draw(st.sampled_from([("done",), ("done", "failed"), ("done", "failed"), ("then", "else"), ("none",)]))
+    ports = draw(
+        st.sampled_from([("done",), ("done", "failed"), ("done", "failed"), ("then", "else"), ("none",)])
+    )
     fired = {}
     for port in ports:
         events = draw(st.lists(st.sampled_from(EVENTS), max_size=2, unique=True))
@@ -37,7 +41,9 @@ def steps(draw: st.DrawFn, name: str, names: tuple[str, ...], others: tuple[str,
 
 
 @st.composite
-def nets(draw: st.DrawFn, needs: bool = True, cancels: bool = False, outside: bool = True, size: int = 5) -> Net:
+def nets(
+    draw: st.DrawFn, needs: bool = True, cancels: bool = False, outside: bool = True, size: int = 5
+) -> Net:
     count = draw(st.integers(2, size))
     own = tuple(f"s{number}" for number in range(count))
     coming = draw(st.sampled_from(["", "e", "e", "e f", "e? f"])) if outside else ""

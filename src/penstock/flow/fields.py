@@ -12,7 +12,7 @@ from msgspec import Struct
 from penstock.flow.definition import Json
 from penstock.flow.duration import parse_duration
 from penstock.flow.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
-from penstock.flow.nodes import Findings, Node, Place, describe, plain
+from penstock.flow.nodes import BROKEN, Findings, Node, Place, describe, plain
 
 
 class Spot(Struct, frozen=True):
@@ -44,6 +44,8 @@ class Spot(Struct, frozen=True):
         return Spot(node, f"{self.path}[{index}]", f"{self.label}[{index}]", self.findings, node.place)
 
     def wrong(self, code: str, message: str, place: Place | None = None) -> None:
+        if self.value is BROKEN and place is None:
+            return
         self.findings.add(code, self.path, message, place or self.node.place)
 
     def must(self, wanted: str) -> None:
@@ -252,7 +254,7 @@ def json_schema(spot: Spot) -> Json:
     try:
         jsonschema_rs.meta.validate(schema)
         jsonschema_rs.validator_for(schema, retriever=_refuse)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
         said = str(getattr(error, "message", None) or error).splitlines()[0].rstrip(".")
         inside = "".join(f"/{each}" for each in getattr(error, "instance_path", ()))
         where = f" at `{inside}`" if inside else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from penstock.flow.definition import Json
 from penstock.flow.names import shown
-from penstock.flow.nodes import DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, too_deep
+from penstock.flow.nodes import BROKEN, DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, too_deep
 from penstock.flow.problems import DefinitionError
 
 _scan: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
@@ -85,12 +85,12 @@ class _Scanner:
             f"a value cannot begin with {shown(self.text[index])}; text needs double quotes", index
         )
 
-    def number(self, found: re.Match[str]) -> int | float | None:
+    def number(self, found: re.Match[str]) -> Any:
         if found[1] or found[2]:
             return float(found[0])
         if len(found[0]) > 20:  # int() refuses thousands of digits with an error of its own
             self.findings.add("number_out_of_range", "", OUT_OF_RANGE, self.place(found.start()))
-            return None
+            return BROKEN
         return int(found[0])
 
     def list(self, start: int, depth: int) -> tuple[Node, int]:
@@ -133,7 +133,8 @@ class _Scanner:
             return index + 1, False
         if found == ",":
             return self.skip(index + 1), True
-        raise self.wrong(f"a `,` or `{end}` is missing", index)
+        early = "it ends too early; " if not found else ""
+        raise self.wrong(f"{early}a `,` or `{end}` is missing", index)
 
 
 _STRING = {
@@ -150,5 +151,5 @@ def put(
         first, _ = keys[key]
         message = f"The key {shown(key)} is here twice: on line {first} and on line {at[0]}; keep one."
         findings.add("duplicate_key", "", message, at)
-    elif check_scalar(key, findings, at) is not None:
+    elif check_scalar(key, findings, at) is not BROKEN:
         entries[key], keys[key] = value, at

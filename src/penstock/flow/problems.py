@@ -22,6 +22,27 @@ class Problem(Struct, frozen=True):
         return f"{place}: {self.message}"
 
 
+UNREADABLE = frozenset(
+    {
+        "alias",
+        "duplicate_key",
+        "empty",
+        "invalid_number",
+        "invalid_unicode",
+        "key_not_text",
+        "merge_key",
+        "not_json",
+        "not_yaml",
+        "number_out_of_range",
+        "several_documents",
+        "tag",
+        "too_deep",
+        "too_large",
+    }
+)
+"""Codes of text that cannot be taken in at all, as opposed to a definition that says something wrong."""
+
+
 class DefinitionError(Exception):
     """The text is not a valid definition. `problems` holds every one of them, in the order of their lines."""
 

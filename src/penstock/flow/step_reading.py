@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from penstock.flow.definition import Backoff, Policy, Slot, Step, Timeouts
@@ -142,8 +143,8 @@ def _distinct(spot: Spot, parts: list[Spot]) -> tuple[str, ...] | None:
     events = [event_in_after(part) for part in parts]
     if None in events:
         return None
-    twice = next((event for event in events if events.count(event) > 1), None)
-    if twice is not None:
+    twice, times = Counter(events).most_common(1)[0]
+    if times > 1:
         spot.wrong("duplicate", f"The event `{twice}` is listed twice in one slot; list it once.")
         return None
     return tuple(events)

@@ -15,7 +15,17 @@ from msgspec import Struct
 from penstock.flow.definition import Json
 from penstock.flow.json_text import put
 from penstock.flow.names import shown, shown_character
-from penstock.flow.nodes import DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, place_of, too_deep
+from penstock.flow.nodes import (
+    BROKEN,
+    DEEPEST,
+    OUT_OF_RANGE,
+    Findings,
+    Node,
+    Place,
+    check_scalar,
+    place_of,
+    too_deep,
+)
 from penstock.flow.yaml_mistakes import explain
 
 MOST_ALIASES = 100
@@ -40,6 +50,7 @@ _FIRST = frozenset("+-.0123456789~nNtTfF") | {""}
 _WHOLE = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_BREAKS = re.compile("[\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -49,6 +60,13 @@ def read_yaml_text(text: str, findings: Findings) -> Node:
     if found:
         shape = shown_character(found[0])
         message = f"The file holds the control character {shape}; is it a text file in UTF-8?"
+        raise findings.stop("invalid_unicode", message, place_of(text, found.start()))
+    found = _BREAKS.search(text)
+    if found:
+        shape = f"{ord(found[0]):04x}"
+        message = (
+            f'Some programs take U+{shape.upper()} for a line break; write "\\u{shape}", in double quotes.'
+        )
         raise findings.stop("invalid_unicode", message, place_of(text, found.start()))
     return _Builder(text, findings).document()
 
@@ -183,7 +201,7 @@ class _Builder:
             put(top.node.value, top.keys, key.value, value, top.key_place, self.findings)
         elif isinstance(key.value, dict | list):
             self.findings.add("key_not_text", "", f"A key must be text, not {_a(key)}.", top.key_place)
-        else:
+        elif key.value is not BROKEN:
             word = "null" if key.value is None else str(key.value).lower()
             message = f'A key must be text; put it in quotes: "{word}".'
             self.findings.add("key_not_text", "", message, top.key_place)
@@ -202,8 +220,8 @@ class _Builder:
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and name != "bool"):
             message = f"The tag `!!{name}` does not fit {shown(event.value)}; leave the tag out."
             self.findings.add("tag", "", message, place)
-            return None
-        return float(value) if name == "float" else value  # type: ignore[arg-type]
+            return BROKEN
+        return float(event.value) if name == "float" else value
 
     def plain_value(self, text: str, place: Place) -> Json:
         if text[:1] not in _FIRST:
@@ -213,7 +231,7 @@ class _Builder:
         if _WHOLE.fullmatch(text):
             if len(text) > 40:  # int() refuses thousands of digits with an error of its own
                 self.findings.add("number_out_of_range", "", OUT_OF_RANGE, place)
-                return None
+                return BROKEN
             return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
         if _REAL.fullmatch(text):
             return float(text)
@@ -221,10 +239,11 @@ class _Builder:
             return float("nan" if text[-1] in "nN" else "inf")
         return text
 
-    def foreign_tag(self, event: Any) -> None:
+    def foreign_tag(self, event: Any) -> Any:
         shape = event.tag.replace(_CORE, "!!")
         message = f"The tag {shown(shape)} is not allowed; a definition holds plain values only."
         self.findings.add("tag", "", message, _place(event))
+        return BROKEN
 
 
 def _a(node: Node) -> str:

@@ -297,6 +297,10 @@ def read_level(spot: Spot, level: Level) -> dict[str, Any]:
 
 def unknown_key(spot: Spot, key: str, level: Level) -> str:
     """The sentence about a key that is not known at this level."""
+    if key.startswith("x-"):
+        return (
+            f"`{key[:40]}` cannot stand in {level.what}: keys that begin with `x-` belong to the top level."
+        )
     home = spot.findings.elsewhere.get(key)
     if home:
         return f"`{key}` is a key of {home}, not of {level.what}."

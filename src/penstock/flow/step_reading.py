@@ -132,8 +132,11 @@ def _counted_slot(spot: Spot) -> Slot | None:
 
 
 def _of(spot: Spot) -> tuple[str, ...] | None:
-    if not isinstance(spot.value, list) or not spot.value:
+    if not isinstance(spot.value, list):
         spot.must("a list of events")
+        return None
+    if not spot.value:
+        spot.wrong("wrong_value", f"`{spot.label}` is empty; list the events to choose from.")
         return None
     return _distinct(spot, spot.items())
 

@@ -42,6 +42,7 @@ _SENTENCES = (
     ("expected comment or line break", "After `|` or `>` the text begins on the next line."),
     ("expected <document start>", "There is more text after the end of the definition."),
     ("expected alphabetic or numeric", "A name must follow `&` or `*`; put the value in quotes."),
+    ("unexpected ':'", "A space is missing after this `:`."),
     ("block mapping entries", "A key cannot begin here; check the indentation."),
 )
 

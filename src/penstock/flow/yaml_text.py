@@ -221,7 +221,7 @@ class _Builder:
             message = f"The tag `!!{name}` does not fit {shown(event.value)}; leave the tag out."
             self.findings.add("tag", "", message, place)
             return BROKEN
-        return float(event.value) if name == "float" else value
+        return float(value) if name == "float" and isinstance(value, int) else value
 
     def plain_value(self, text: str, place: Place) -> Json:
         if text[:1] not in _FIRST:

@@ -223,9 +223,9 @@ def read_step(spot: Spot) -> Step | None:
 
 
 def _with_failures(spot: Spot, emits: Any, fails: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """`emits` with `fails` as its port `failed`; without `emits` the step still has its port `done`."""
+    """`emits` with `fails` as its port `failed`."""
     if emits is None:
-        return {"done": (), "failed": fails}
+        return {"failed": fails}
     if "failed" in emits:
         child = spot.child("fails")
         message = "`fails` is short for the port `failed` of `emits`; name the events in one of them only."

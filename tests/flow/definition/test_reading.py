@@ -125,7 +125,8 @@ def test_after_reads_in_every_form(keys: str, slots: tuple[Slot, ...] | None) ->
         ("emits: {then: a}, fails: b", {"then": ("a",), "failed": ("b",)}),
         ("emits: a, fails: [b, FAIL]", {"done": ("a",), "failed": ("b", "FAIL")}),
         ("emits: {failed: b}", {"failed": ("b",)}),
-        ("fails: b", {"done": (), "failed": ("b",)}),
+        ("fails: b", {"failed": ("b",)}),
+        ("emits: [], fails: b", {"done": (), "failed": ("b",)}),
     ],
 )
 def test_emits_and_fails_become_one_map_of_ports(keys: str, emits: dict[str, tuple[str, ...]] | None) -> None:

@@ -280,8 +280,7 @@ steps:
     cancels: [one]
   four:
     task: t
-    emits:
-      failed: g
+    fails: g
 x-note: [1, 2.5, null]
 """.replace("    disabled: done\n    cancels: [one]\n", "    cancels: [one]\n    disabled: done\n")
 

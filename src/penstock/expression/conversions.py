@@ -1,0 +1,201 @@
+"""Conversions between types: `int("5")`, `string(2.5)`, `timestamp("2026-01-31T08:00:00Z")`."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from penstock.expression.errors import Fault
+from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
+from penstock.expression.times import (
+    SECOND,
+    checked_timestamp,
+    read_duration,
+    read_timestamp,
+    write_duration,
+    write_timestamp,
+)
+from penstock.expression.values import IPS, NETWORKS, NUMBERS, Duration, Timestamp, UInt, spoken, type_of
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)
+_DECIMAL = re.compile(
+    r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?|[+-]?(?:inf|infinity)|nan",
+    re.ASCII | re.I,
+)
+_TRUE, _FALSE = (
+    frozenset({"1", "t", "T", "true", "TRUE", "True"}),
+    frozenset({"0", "f", "F", "false", "FALSE", "False"}),
+)
+
+
+def _cannot(value: Any, wanted: str) -> Fault:
+    return Fault("no_such_overload", f"a {spoken(value)} cannot be converted to a {wanted}")
+
+
+def _unreadable(text: str, wanted: str) -> Fault:
+    return Fault("bad_value", f"`{text[:40]}` cannot be read as a {wanted}")
+
+
+def _whole(value: Any, wanted: str) -> int:
+    kind = value.__class__
+    if kind is float:
+        if not math.isfinite(value):
+            raise Fault("overflow", f"{value} does not fit a {wanted}")
+        return int(value)
+    if kind in NUMBERS:
+        return int(value)
+    if kind is str:
+        if len(value) <= 41 and _WHOLE.fullmatch(value):
+            return int(value)
+        raise _unreadable(value, wanted)
+    raise _cannot(value, wanted)
+
+
+def to_int(env: Env, value: Any) -> int:
+    """`int(value)`: doubles lose their fraction, a timestamp gives its seconds since 1970."""
+    if value.__class__ is Timestamp:
+        return int(value) // SECOND
+    whole = _whole(value, "int")
+    # A double this near the edge has been rounded: it may stand for a number outside.
+    edge = value.__class__ is float and not INT_LOW < value < INT_HIGH
+    if edge or not INT_LOW <= whole <= INT_HIGH:
+        raise Fault("overflow", "the number does not fit an int")
+    return whole
+
+
+def to_uint(env: Env, value: Any) -> UInt:
+    """`uint(value)`."""
+    whole = _whole(value, "uint")
+    if value.__class__ is str and value[0] in "+-":
+        raise _unreadable(value, "uint")
+    edge = value.__class__ is float and (value < 0 or value >= UINT_HIGH)
+    if edge or not 0 <= whole <= UINT_HIGH:
+        raise Fault("overflow", "the number does not fit a uint")
+    return UInt(whole)
+
+
+def to_double(env: Env, value: Any) -> float:
+    """`double(value)`."""
+    kind = value.__class__
+    if kind in NUMBERS:
+        return float(value)
+    if kind is str:
+        if len(value) <= 400 and _DECIMAL.fullmatch(value):
+            return float(value)
+        raise _unreadable(value, "double")
+    raise _cannot(value, "double")
+
+
+def to_bool(env: Env, value: Any) -> bool:
+    """`bool(value)`."""
+    kind = value.__class__
+    if kind is bool:
+        return bool(value)
+    if kind is not str:
+        raise _cannot(value, "bool")
+    if value not in _TRUE and value not in _FALSE:
+        raise _unreadable(value, "bool")
+    return value in _TRUE
+
+
+def to_bytes(env: Env, value: Any) -> bytes:
+    """`bytes(value)`: the UTF-8 of a string."""
+    kind = value.__class__
+    if kind is bytes:
+        return bytes(value)
+    if kind is not str:
+        raise _cannot(value, "bytes value")
+    charge(env, 1 + len(value) // 8)
+    return encoded(value)
+
+
+def encoded(text: str) -> bytes:
+    """The UTF-8 of a text; a fault where it holds half a character."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise Fault("bad_value", "the text holds half a character (a lone surrogate)") from None
+
+
+def to_string(env: Env, value: Any) -> str:
+    """`string(value)`."""
+    kind = value.__class__
+    if kind is str:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is float:
+        return write_double(value)
+    if kind is bytes:
+        return _decoded(env, value)
+    if kind is Timestamp:
+        return write_timestamp(value)
+    if kind is Duration:
+        return write_duration(value)
+    if kind in NUMBERS or kind in IPS or kind in NETWORKS:
+        return str(value)
+    raise _cannot(value, "string")
+
+
+def _decoded(env: Env, value: bytes) -> str:
+    charge(env, 1 + len(value) // 8)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise Fault("bad_value", "the bytes are not a text in UTF-8") from None
+
+
+def write_double(value: float) -> str:
+    """The shortest text that reads back as the same double."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    if value == 0:
+        return "-0" if math.copysign(1, value) < 0 else "0"
+    mantissa, _, exponent = f"{value:.17e}".partition("e")
+    digits, _, exponent = _shortest(value).partition("e")
+    if -5 < int(exponent) < 21:
+        return f"{value:.{max(0, len(digits.replace('.', '').lstrip('-')) - 1 - int(exponent))}f}"
+    return f"{digits}e{exponent}"
+
+
+def _shortest(value: float) -> str:
+    for precision in range(17):
+        text = f"{value:.{precision}e}"
+        if float(text) == value:
+            return text
+    return f"{value:.17e}"
+
+
+def to_timestamp(env: Env, value: Any) -> Timestamp:
+    """`timestamp(value)`: from RFC 3339, or from the seconds since 1970."""
+    kind = value.__class__
+    if kind is Timestamp:
+        return Timestamp(value)
+    if kind is int:
+        return checked_timestamp(value * SECOND)
+    if kind is str:
+        return read_timestamp(value)
+    raise _cannot(value, "timestamp")
+
+
+def to_duration(env: Env, value: Any) -> Duration:
+    """`duration(value)`."""
+    kind = value.__class__
+    if kind is Duration:
+        return Duration(value)
+    if kind is str:
+        return read_duration(value)
+    raise _cannot(value, "duration")
+
+
+def to_type(env: Env, value: Any) -> Any:
+    """`type(value)`."""
+    return type_of(value)
+
+
+def to_dyn(env: Env, value: Any) -> Any:
+    """`dyn(value)`: the value itself."""
+    return value

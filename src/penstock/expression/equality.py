@@ -1,0 +1,64 @@
+"""Equality and order of values: numbers compare across their types, a bool is never a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.expression.errors import Fault
+from penstock.expression.limits import Env, charge
+from penstock.expression.values import NUMBERS, Duration, Timestamp, UInt, map_key, spoken
+
+_ORDERED = frozenset({int, UInt, float, str, bool, bytes, Timestamp, Duration})
+
+
+def equal(env: Env, left: Any, right: Any) -> bool:
+    """Whether two values are equal; values of different types are not, except numbers."""
+    kind, other = left.__class__, right.__class__
+    if kind is other:
+        if kind is list:
+            return _equal_lists(env, left, right)
+        if kind is dict:
+            return _equal_maps(env, left, right)
+        return bool(left == right)
+    return kind in NUMBERS and other in NUMBERS and bool(left == right)
+
+
+def _equal_lists(env: Env, left: list[Any], right: list[Any]) -> bool:
+    if len(left) != len(right):
+        return False
+    charge(env, len(left))
+    return all(equal(env, a, b) for a, b in zip(left, right, strict=True))
+
+
+def _equal_maps(env: Env, left: dict[Any, Any], right: dict[Any, Any]) -> bool:
+    if left.keys() != right.keys():
+        return False
+    charge(env, len(left))
+    return all(equal(env, value, right[key]) for key, value in left.items())
+
+
+def require_order(left: Any, right: Any) -> None:
+    """Raise a fault unless `<` and its kin are defined between the two."""
+    kind, other = left.__class__, right.__class__
+    if (kind is other and kind in _ORDERED) or (kind in NUMBERS and other in NUMBERS):
+        return
+    raise Fault("no_such_overload", f"a {spoken(left)} cannot be ordered against a {spoken(right)}")
+
+
+def contains(env: Env, item: Any, container: Any) -> bool:
+    """Whether a list holds an item, or a map a key."""
+    kind = container.__class__
+    if kind is dict:
+        return _has_key(item, container)
+    if kind is not list:
+        raise Fault("no_such_overload", f"`in` needs a list or a map on its right, not a {spoken(container)}")
+    charge(env, 1 + len(container) // 8)
+    if item.__class__ is str:
+        return item in container
+    return any(equal(env, item, each) for each in container)
+
+
+def _has_key(item: Any, container: dict[Any, Any]) -> bool:
+    if item.__class__ is float:
+        return item in container
+    return map_key(item) in container

@@ -1,0 +1,96 @@
+"""A compiled expression: source text in, closure out, plain JSON as its value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from penstock.expression.build import Builder
+from penstock.expression.errors import EvaluationError, Fault, Place
+from penstock.expression.limits import RESULT, WHOLE_VALUE, Env
+from penstock.expression.parser import parse
+from penstock.expression.results import plain
+from penstock.expression.syntax import Name, Node, Select
+
+
+class Expression:
+    """An expression over a scope of plain JSON; immutable, equal and hashed by its source."""
+
+    __slots__ = ("_extra", "_most", "_run", "_start", "guards", "reads", "roots", "source")
+
+    source: str
+    reads: tuple[tuple[str, ...], ...]
+    guards: tuple[tuple[str, ...], ...]
+    roots: frozenset[str]
+
+    def __init__(
+        self, source: str, node: Node, names: Collection[str] | None, start: int = 0, end: int | None = None
+    ) -> None:
+        builder = Builder(source, names)
+        self._run = builder.build(node)
+        self._extra = [None] * (builder.slots - 2)
+        self._start = Place(source, node.at)
+        self._most = WHOLE_VALUE if _is_path(node) else RESULT
+        self.source = source[start:end].strip()
+        self.reads, self.guards, self.roots = (
+            tuple(builder.reads),
+            tuple(builder.guards),
+            frozenset(builder.roots),
+        )
+
+    def __call__(self, scope: Mapping[str, Any]) -> Any:
+        """The value in this scope as plain JSON; raises EvaluationError where there is none."""
+        return self.spend([scope, 0, *self._extra] if self._extra else [scope, 0])
+
+    def holds(self, scope: Mapping[str, Any]) -> bool:
+        """Whether the condition holds; a value that is not a bool is an EvaluationError."""
+        value = self(scope)
+        if value is True or value is False:
+            return value
+        line, column = self._start.position()
+        kind = {dict: "map", list: "list", str: "string", type(None): "null"}.get(type(value), "number")
+        raise EvaluationError(
+            "not_bool",
+            f"a condition must be true or false, and this one is a {kind}",
+            line,
+            column,
+            self.source,
+        )
+
+    def env(self, scope: Mapping[str, Any]) -> Env:
+        """What `spend` needs, with nothing spent yet."""
+        return [scope, 0, *self._extra]
+
+    def spend(self, env: Env) -> Any:
+        """The value, with the units it took left in `env`."""
+        try:
+            value = self._run(env)
+            if value is True or value is False:
+                return value
+            return plain(value, self._most)
+        except Fault as fault:
+            fault.place = fault.place or self._start
+            raise fault.error() from None
+        except RecursionError:
+            raise Fault("too_deep", "the data is nested too deep", self._start).error() from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Expression) and self.source == other.source
+
+    def __hash__(self) -> int:
+        return hash(self.source)
+
+    def __repr__(self) -> str:
+        return f"Expression({self.source!r})"
+
+
+def _is_path(node: Node) -> bool:
+    while isinstance(node, Select) and not node.test:
+        node = node.operand
+    return isinstance(node, Name)
+
+
+def compile_expression(source: str, names: Collection[str] | None = None) -> Expression:
+    """The expression of a source text; raises ExpressionError. `names` are the variables there are (None: any)."""
+    node, _ = parse(source)
+    return Expression(source, node, names)

@@ -1,0 +1,96 @@
+"""The closures of `all`, `exists`, `exists_one`, `filter` and `map`; every step is charged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.expression.errors import Fault, Place
+from penstock.expression.limits import Env, charge
+from penstock.expression.operators import absorbed, not_bool
+from penstock.expression.paths import Run
+from penstock.expression.values import adopt, keys_of, spoken
+
+
+class Body:
+    """What a loop goes over, where it keeps its variable, and what one step costs."""
+
+    __slots__ = ("over", "place", "slot", "units")
+
+    def __init__(self, over: Run, slot: int, units: int, place: Place) -> None:
+        self.over, self.slot, self.units, self.place = over, slot, units, place
+
+    def items(self, env: Env) -> Iterable[Any]:
+        """The items, each charged as it is taken."""
+        values = self.over(env)
+        kind = values.__class__
+        if kind is dict:
+            values = keys_of(values)
+        elif kind is not list:
+            raise Fault(
+                "no_such_overload", f"a loop goes over a list or a map, not a {spoken(values)}", self.place
+            )
+        slot, units = self.slot, self.units
+        for value in values:
+            charge(env, units)
+            env[slot] = value = adopt(value, self.place)
+            yield value
+
+
+def decide(body: Body, condition: Run, stop: bool) -> Run:
+    """`all` (stop at false) or `exists` (stop at true): a decided result absorbs the faults of other items."""
+    sign = "exists" if stop else "all"
+
+    def run(env: Env) -> bool:
+        held = None
+        for _ in body.items(env):
+            try:
+                value = condition(env)
+            except Fault as fault:
+                held = absorbed(env, held, fault)
+                continue
+            if value is stop:
+                return stop
+            if value is not (not stop):
+                held = held or not_bool(value, body.place, sign)
+        if held is not None:
+            raise held
+        return not stop
+
+    return run
+
+
+def _holds(condition: Run, env: Env, body: Body, sign: str) -> bool:
+    value = condition(env)
+    if value is True or value is False:
+        return value
+    raise not_bool(value, body.place, sign)
+
+
+def exactly_one(body: Body, condition: Run) -> Run:
+    """`exists_one`."""
+
+    def run(env: Env) -> bool:
+        return sum(_holds(condition, env, body, "exists_one") for _ in body.items(env)) == 1
+
+    return run
+
+
+def keep(body: Body, condition: Run) -> Run:
+    """`filter`."""
+
+    def run(env: Env) -> list[Any]:
+        return [value for value in body.items(env) if _holds(condition, env, body, "filter")]
+
+    return run
+
+
+def transform(body: Body, condition: Run | None, result: Run) -> Run:
+    """`map`, with or without a condition."""
+    if condition is None:
+        return lambda env: [result(env) for _ in body.items(env)]
+
+    def run(env: Env) -> list[Any]:
+        return [result(env) for _ in body.items(env) if _holds(condition, env, body, "map")]
+
+    return run

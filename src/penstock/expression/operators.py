@@ -1,0 +1,230 @@
+"""The closures of operators."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from penstock.expression.arithmetic import OPERATIONS, negate
+from penstock.expression.equality import contains, equal, require_order
+from penstock.expression.errors import Fault, Place
+from penstock.expression.limits import Env
+from penstock.expression.paths import Run
+from penstock.expression.values import NUMBERS, spoken
+
+_ABSORBED = 8
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def not_bool(value: Any, place: Place, sign: str) -> Fault:
+    """The fault of a condition that is not true or false."""
+    return Fault("no_such_overload", f"`{sign}` needs true or false, not a {spoken(value)}", place)
+
+
+def every(terms: Sequence[Run], places: Sequence[Place]) -> Run:
+    """`a && b …`: false where any term is, even if another fails."""
+    pairs = tuple(zip(terms, places, strict=True))
+
+    def run(env: Env) -> bool:
+        held = None
+        for term, place in pairs:
+            try:
+                value = term(env)
+            except Fault as fault:
+                held = absorbed(env, held, fault)
+                continue
+            if value is False:
+                return False
+            if value is not True:
+                held = held or not_bool(value, place, "&&")
+        if held is not None:
+            raise held
+        return True
+
+    return run
+
+
+def some(terms: Sequence[Run], places: Sequence[Place]) -> Run:
+    """`a || b …`: true where any term is, even if another fails."""
+    pairs = tuple(zip(terms, places, strict=True))
+
+    def run(env: Env) -> bool:
+        held = None
+        for term, place in pairs:
+            try:
+                value = term(env)
+            except Fault as fault:
+                held = absorbed(env, held, fault)
+                continue
+            if value is True:
+                return True
+            if value is not False:
+                held = held or not_bool(value, place, "||")
+        if held is not None:
+            raise held
+        return False
+
+    return run
+
+
+def absorbed(env: Env, held: Fault | None, fault: Fault) -> Fault:
+    """The first fault, kept until no other term decides; a final one is raised at once."""
+    if fault.final:
+        raise fault
+    env[1] += _ABSORBED
+    return held or fault
+
+
+def invert(operand: Run, place: Place) -> Run:
+    """`!a`."""
+
+    def run(env: Env) -> bool:
+        value = operand(env)
+        if value is True:
+            return False
+        if value is False:
+            return True
+        raise not_bool(value, place, "!")
+
+    return run
+
+
+def minus(operand: Run, place: Place) -> Run:
+    """`-a`."""
+
+    def run(env: Env) -> Any:
+        try:
+            return negate(operand(env))
+        except Fault as fault:
+            fault.place = fault.place or place
+            raise
+
+    return run
+
+
+def choose(cases: Sequence[tuple[Run, Run, Place]], default: Run) -> Run:
+    """`condition ? value : default`: only the chosen value is evaluated."""
+    cases = tuple(cases)
+
+    def run(env: Env) -> Any:
+        for condition, value, place in cases:
+            chosen = condition(env)
+            if chosen is True:
+                return value(env)
+            if chosen is not False:
+                raise not_bool(chosen, place, "? :")
+        return default(env)
+
+    return run
+
+
+def calculate(first: Run, rest: Sequence[tuple[str, Run, Place]]) -> Run:
+    """`a + b - c …`, from left to right."""
+    steps = tuple((OPERATIONS[sign], term, place) for sign, term, place in rest)
+
+    def run(env: Env) -> Any:
+        value = first(env)
+        for operation, term, place in steps:
+            other = term(env)
+            try:
+                value = operation(env, value, other)
+            except Fault as fault:
+                fault.place = fault.place or place
+                raise
+        return value
+
+    return run
+
+
+def equals(left: Run, right: Run, place: Place, wanted: bool) -> Run:
+    """`a == b`, or `a != b` where `wanted` is false."""
+
+    def run(env: Env) -> bool:
+        one, other = left(env), right(env)
+        try:
+            return equal(env, one, other) is wanted
+        except Fault as fault:
+            fault.place = fault.place or place
+            raise
+
+    return run
+
+
+def equals_text(left: Run, text: str, wanted: bool) -> Run:
+    """`a == "text"`: a string equals nothing but a string."""
+    if wanted:
+        return lambda env: left(env) == text
+    return lambda env: left(env) != text
+
+
+def equals_number(left: Run, number: Any, wanted: bool) -> Run:
+    """`a == 1`: a bool is no number, though Python says so."""
+
+    def run(env: Env) -> bool:
+        value = left(env)
+        return (value == number and value.__class__ in NUMBERS) is wanted
+
+    return run
+
+
+def compare(sign: str, left: Run, right: Run, place: Place) -> Run:
+    """`a < b` and its kin."""
+    decide = _COMPARE[sign]
+
+    def run(env: Env) -> bool:
+        one, other = left(env), right(env)
+        kind = one.__class__
+        if not (kind is other.__class__ and (kind is int or kind is str)):
+            try:
+                require_order(one, other)
+            except Fault as fault:
+                fault.place = fault.place or place
+                raise
+        return decide(one, other)
+
+    return run
+
+
+def compare_number(sign: str, left: Run, number: Any, place: Place) -> Run:
+    """`a < 1` and its kin."""
+    decide = _COMPARE[sign]
+
+    def run(env: Env) -> bool:
+        value = left(env)
+        if value.__class__ in NUMBERS:
+            return decide(value, number)
+        raise Fault(
+            "no_such_overload", f"a {spoken(value)} cannot be ordered against a {spoken(number)}", place
+        )
+
+    return run
+
+
+def membership(left: Run, right: Run, place: Place) -> Run:
+    """`a in b`."""
+
+    def run(env: Env) -> bool:
+        item, container = left(env), right(env)
+        try:
+            return contains(env, item, container)
+        except Fault as fault:
+            fault.place = fault.place or place
+            raise
+
+    return run
+
+
+def one_of_texts(left: Run, texts: frozenset[str]) -> Run:
+    """`a in ["x", "y"]`."""
+
+    def run(env: Env) -> bool:
+        value = left(env)
+        return value.__class__ is str and value in texts
+
+    return run

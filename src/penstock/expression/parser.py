@@ -1,0 +1,263 @@
+"""Tokens to syntax: a Pratt parser of CEL whose nesting and chains are bounded."""
+
+from __future__ import annotations
+
+from penstock.expression.errors import ExpressionError, Place
+from penstock.expression.lexer import Token, next_token
+from penstock.expression.limits import CHAIN, INT_HIGH, NESTING, SOURCE
+from penstock.expression.macros import expand, has_argument
+from penstock.expression.syntax import (
+    Call,
+    Chain,
+    Choice,
+    Constant,
+    Entries,
+    Index,
+    Items,
+    Logic,
+    Name,
+    Node,
+    Relation,
+    Select,
+    Unary,
+)
+
+_RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "in"})
+_SUMS, _PRODUCTS = frozenset({"+", "-"}), frozenset({"*", "/", "%"})
+_WORDS = {"true": True, "false": False, "null": None}
+_RESERVED = frozenset(
+    "as break const continue else for function if import let loop package namespace return var void while in".split()
+)
+
+
+def parse(source: str, start: int = 0, closing: str = "") -> tuple[Node, int]:
+    """The expression that begins at `start` and ends at the end of the text, or before the sign `closing`; and where it ended."""
+    parser = _Parser(source, start, closing)
+    if parser.sees(closing) if closing else parser.token.kind == "end":
+        raise parser.refuse("the expression is empty")
+    node = parser.expression()
+    if not (parser.sees(closing) if closing else parser.token.kind == "end"):
+        raise parser.unexpected("an operator" if not closing else f"an operator or `{closing}`")
+    return node, parser.token.end
+
+
+class _Parser:
+    def __init__(self, source: str, start: int, closing: str) -> None:
+        self.source, self.start, self.depth = source, start, 0
+        if not closing and len(source) > SOURCE:
+            raise Place(source, SOURCE).refuse(
+                "too_long", f"an expression has at most {SOURCE:,} characters, this one {len(source):,}"
+            )
+        self.token = next_token(source, start)
+
+    # Moving on
+
+    def sees(self, text: str) -> bool:
+        token = self.token
+        return token.text == text and (token.kind == "sign" or token.kind == "name")
+
+    def take(self) -> Token:
+        token = self.token
+        if token.end - self.start > SOURCE:
+            raise Place(self.source, token.start).refuse(
+                "too_long", f"an expression has at most {SOURCE:,} characters"
+            )
+        self.token = next_token(self.source, token.end)
+        return token
+
+    def accept(self, text: str) -> bool:
+        if self.sees(text):
+            self.take()
+            return True
+        return False
+
+    def expect(self, text: str, wanted: str = "") -> Token:
+        if not self.sees(text):
+            raise self.unexpected(wanted or f"`{text}`")
+        return self.take()
+
+    # Refusing
+
+    def refuse(self, message: str, code: str = "syntax") -> ExpressionError:
+        return Place(self.source, self.token.start).refuse(code, message)
+
+    def unexpected(self, wanted: str) -> ExpressionError:
+        found = f"`{self.token.text[:40]}`" if self.token.kind != "end" else "the end"
+        return self.refuse(f"{wanted} should come here, not {found}")
+
+    def bounded(self, count: int) -> None:
+        if count > CHAIN:
+            raise self.refuse(f"more than {CHAIN} parts in a row", "too_deep")
+
+    # Operators, the loosest first
+
+    def expression(self) -> Node:
+        self.depth += 1
+        if self.depth > NESTING:
+            raise self.refuse(f"parts are nested more than {NESTING} deep", "too_deep")
+        at, cases = self.token.start, []
+        node = self.logic("||")
+        while self.accept("?"):
+            value = self.logic("||")
+            self.expect(":")
+            cases.append((node, value))
+            self.bounded(len(cases))
+            node = self.logic("||")
+        self.depth -= 1
+        return Choice(at, tuple(cases), node) if cases else node
+
+    def logic(self, operator: str) -> Node:
+        at = self.token.start
+        node = self.logic("&&") if operator == "||" else self.relation()
+        if not self.sees(operator):
+            return node
+        terms = [node]
+        while self.accept(operator):
+            terms.append(self.logic("&&") if operator == "||" else self.relation())
+            self.bounded(len(terms))
+        return Logic(at, operator, tuple(terms))
+
+    def relation(self) -> Node:
+        node, count = self.chain(_SUMS), 0
+        while self.token.text in _RELATIONS and self.token.kind in ("sign", "name"):
+            sign = self.take()
+            node = Relation(sign.start, sign.text, node, self.chain(_SUMS))
+            count += 1
+            self.bounded(count)
+        return node
+
+    def chain(self, operators: frozenset[str]) -> Node:
+        at = self.token.start
+        node = self.chain(_PRODUCTS) if operators is _SUMS else self.unary()
+        if self.token.text not in operators or self.token.kind != "sign":
+            return node
+        rest = []
+        while self.token.kind == "sign" and self.token.text in operators:
+            sign = self.take()
+            rest.append(
+                (sign.text, sign.start, self.chain(_PRODUCTS) if operators is _SUMS else self.unary())
+            )
+            self.bounded(len(rest) + 1)
+        return Chain(at, node, tuple(rest))
+
+    def unary(self) -> Node:
+        signs: list[Token] = []
+        while self.sees("!") or self.sees("-"):
+            signs.append(self.take())
+            if len(signs) > NESTING or signs[-1].text != signs[0].text:
+                raise self.refuse(f"too many `{signs[0].text}` in a row", "too_deep")
+        negative = bool(signs) and signs[-1].text == "-" and self.token.kind in ("int", "literal")
+        if negative and type(self.token.value) in (int, float):
+            node = self.member(-self.token.value, signs.pop().start)
+        else:
+            node = self.member()
+        for sign in reversed(signs):
+            node = Unary(sign.start, sign.text, node)
+        return node
+
+    # Selections, indexes and calls
+
+    def member(self, negated: float | None = None, at: int = 0) -> Node:
+        node = self.primary() if negated is None else Constant(at, self.number(negated))
+        count = 0
+        while True:
+            if self.accept("."):
+                node = self.selection(node)
+            elif self.sees("["):
+                sign = self.take()
+                key = self.expression()
+                self.expect("]")
+                node = Index(sign.start, node, key)
+            elif self.sees("{") and isinstance(node, Name | Select):
+                raise self.refuse("messages are not part of this language; write a map as `{'name': value}`")
+            else:
+                return node
+            count += 1
+            self.bounded(count)
+
+    def number(self, negated: float) -> float:
+        self.take()
+        return negated
+
+    def selection(self, operand: Node) -> Node:
+        token = self.token
+        if token.kind == "quoted":
+            self.take()
+            return Select(token.start, operand, token.text[1:-1])
+        if token.kind != "name":
+            raise self.unexpected("the name of a field")
+        self.take()
+        if self.accept("("):
+            return self.called(token, operand)
+        if token.text in _WORDS or token.text == "in":
+            raise Place(self.source, token.start).refuse(
+                "syntax", f'`{token.text}` is a word of the language; write `["{token.text}"]`'
+            )
+        return Select(token.start, operand, token.text)
+
+    def called(self, name: Token, target: Node | None) -> Node:
+        arguments = tuple(self.listed(")"))
+        call = Call(name.start, name.text, target, arguments)
+        if target is None:
+            return has_argument(call, self.source) if name.text == "has" else call
+        return expand(call, target, self.source)
+
+    def listed(self, closing: str) -> list[Node]:
+        items: list[Node] = []
+        while not self.accept(closing):
+            if items:
+                self.expect(",", f"`,` or `{closing}`")
+                if closing != ")" and self.accept(closing):
+                    break
+            items.append(self.expression())
+        return items
+
+    # Literals, names and what is in brackets
+
+    def primary(self) -> Node:
+        token = self.token
+        if token.kind in ("int", "literal"):
+            if token.kind == "int" and token.value > INT_HIGH:
+                raise self.refuse("this number does not fit 64 bits", "overflow")
+            self.take()
+            return Constant(token.start, token.value)
+        if token.kind == "name":
+            return self.name()
+        opened = token.text if token.kind == "sign" else ""
+        if opened not in ("(", "[", "{", "."):
+            raise self.unexpected("a value")
+        self.take()
+        if opened == "(":
+            node = self.expression()
+            self.expect(")")
+            return node
+        if opened == "[":
+            return Items(token.start, tuple(self.listed("]")))
+        return self.entries(token) if opened == "{" else self.rooted()
+
+    def rooted(self) -> Node:
+        if self.token.kind != "name" or self.token.text in _WORDS:
+            raise self.unexpected("a name")
+        return self.name()
+
+    def name(self) -> Node:
+        token = self.token
+        if token.text in _WORDS:
+            self.take()
+            return Constant(token.start, _WORDS[token.text])
+        if token.text in _RESERVED:
+            raise self.refuse(f"`{token.text}` is a reserved word and cannot be a name")
+        self.take()
+        return self.called(token, None) if self.accept("(") else Name(token.start, token.text)
+
+    def entries(self, opened: Token) -> Node:
+        entries: list[tuple[Node, Node]] = []
+        while not self.accept("}"):
+            if entries:
+                self.expect(",", "`,` or `}`")
+                if self.accept("}"):
+                    break
+            key = self.expression()
+            self.expect(":")
+            entries.append((key, self.expression()))
+        return Entries(opened.start, tuple(entries))

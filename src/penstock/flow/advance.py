@@ -1,0 +1,191 @@
+"""The decision: what happened to a run → all that follows, as a plan. Pure; rules R1 to R13 of docs/spec/flow.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from penstock.flow.beginning import begin_woken, wake_all
+from penstock.flow.compile import Flow
+from penstock.flow.dispatching import dispatch
+from penstock.flow.emitting import put_event
+from penstock.flow.ending import end_early, finish_run
+from penstock.flow.finishing import apply_set, finish_element, report
+from penstock.flow.occurrence import (
+    Begun,
+    Canceled,
+    CleanupTimedOut,
+    Continued,
+    Disabled,
+    Granted,
+    Occurrence,
+    Outside,
+    Paused,
+    Rang,
+    Reported,
+    Resumed,
+    Retried,
+    RunTimedOut,
+)
+from penstock.flow.plan import Answer, Plan, Timer
+from penstock.flow.repairing import disable, retry
+from penstock.flow.rest import settle
+from penstock.flow.run import Failure, Header, Origin, Snapshot
+from penstock.flow.tags import NO_TAGS, TagChange, change
+from penstock.flow.turn import Turn
+from penstock.kernel.net import CANCEL, START, TIMEOUT
+
+
+def new_run(header: Header) -> Snapshot:
+    """A run before anything has happened to it."""
+    return Snapshot(run=header, data=header.input if header.input is not None else {})
+
+
+def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: datetime) -> Plan:
+    """All that follows from `events`. Changes nothing; the same arguments give the same plan."""
+    turn = Turn(flow, snapshot, now)
+    for event in events:
+        turn.answers.append(_RULES[type(event)](turn, event))
+        begin_woken(turn)
+    settle(turn)
+    begin_woken(turn)
+    return turn.plan()
+
+
+def _begin(turn: Turn, begun: Begun) -> Answer:
+    """R6: START is fired and carries the input."""
+    if turn.started_at is not None:
+        return "duplicate"
+    turn.started_at = turn.now
+    if turn.flow.timeout is not None:
+        turn.timers.append(Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)))
+    if begun.tags:
+        turn.tags = change(NO_TAGS, TagChange(dict(begun.tags)), 0)
+    put_event(turn, START, Origin(turn.was.run.input, turn.tags, turn.now))
+    return "accepted"
+
+
+def _outside(turn: Turn, event: Outside) -> Answer:
+    """An event from outside: acted on once unless it is `many`, recorded otherwise."""
+    declared = turn.flow.outside.get(event.event)
+    if declared is None:
+        return "refused"
+    if event.id is not None:
+        if event.id in turn.seen:
+            return "duplicate"
+        turn.seen = turn.seen.set(event.id, turn.seq + 1)
+    times = turn.came.get(event.event, 0)
+    if turn.ended or (times and not declared.many):
+        reason = "the run has ended" if turn.ended else "it came before"
+        data = {"data": event.data, "id": event.id, "reason": reason}
+        turn.record("withdrawn", event=event.event, data=data)
+        return "recorded"
+    turn.came = turn.came.set(event.event, times + 1)
+    if event.set is not None:
+        apply_set(turn, event.set, None, None)
+    origin = Origin(event.data, NO_TAGS, turn.now, None, outside=True, id=event.id)
+    put_event(turn, event.event, origin)
+    return "accepted"
+
+
+def _granted(turn: Turn, granted: Granted) -> Answer:
+    element = turn.elements.get((granted.firing, granted.index))
+    if element is None or element.state != "key":
+        return "superseded"
+    dispatch(turn, turn.step_of(element), turn.firings[element.firing], element)
+    return "accepted"
+
+
+def _rang(turn: Turn, rang: Rang) -> Answer:
+    element = turn.elements.get((rang.firing, rang.index))
+    if element is None or element.attempt != rang.attempt:
+        return "superseded"
+    step, firing = turn.step_of(element), turn.firings[element.firing]
+    if element.state == "backoff":
+        dispatch(turn, step, firing, element)
+    elif element.state == "sleep":
+        finish_element(turn, step, firing, element, "done", element.output)
+    else:
+        return "superseded"
+    return "accepted"
+
+
+def _run_timed_out(turn: Turn, rang: RunTimedOut) -> Answer:
+    if turn.ended or turn.ending is not None or rang.epoch != turn.epoch:
+        return "superseded"
+    message = f"the run outlived its timeout of {turn.flow.timeout}"
+    end_early(turn, TIMEOUT, None, Failure("timeout", message))
+    return "accepted"
+
+
+def _cleanup_timed_out(turn: Turn, rang: CleanupTimedOut) -> Answer:
+    if turn.ended or turn.ending is None or rang.epoch != turn.epoch:
+        return "superseded"
+    finish_run(turn, turn.ending)
+    return "accepted"
+
+
+def _cancel(turn: Turn, canceled: Canceled) -> Answer:
+    if turn.ended:
+        return "refused"
+    if canceled.force:
+        if turn.ending is None:
+            turn.ending = "canceled"
+        finish_run(turn, turn.ending)
+    else:
+        end_early(turn, CANCEL, {"reason": canceled.reason}, None)
+    return "accepted"
+
+
+def _pause(turn: Turn, _: Paused) -> Answer:
+    if turn.ended or turn.paused:
+        return "refused" if turn.ended else "duplicate"
+    turn.paused = True
+    turn.record("paused")
+    return "accepted"
+
+
+def _resume(turn: Turn, _: Resumed) -> Answer:
+    if turn.ended or not turn.paused:
+        return "refused" if turn.ended else "duplicate"
+    turn.paused = False
+    turn.record("resumed")
+    held = sorted(
+        (element.firing, element.index or 0, element)
+        for element in turn.elements.values()
+        if element.state == "paused"
+    )
+    for _number, _index, element in held:
+        dispatch(turn, turn.step_of(element), turn.firings[element.firing], element)
+    wake_all(turn)
+    return "accepted"
+
+
+def _retry(turn: Turn, retried: Retried) -> Answer:
+    answer = retry(turn, retried)
+    if answer == "accepted":
+        wake_all(turn)
+    return answer
+
+
+def _continue(turn: Turn, _: Continued) -> Answer:
+    wake_all(turn)
+    return "accepted"
+
+
+_RULES: dict[type[Any], Callable[[Turn, Any], Answer]] = {
+    Begun: _begin,
+    Outside: _outside,
+    Reported: report,
+    Granted: _granted,
+    Rang: _rang,
+    RunTimedOut: _run_timed_out,
+    CleanupTimedOut: _cleanup_timed_out,
+    Canceled: _cancel,
+    Paused: _pause,
+    Resumed: _resume,
+    Retried: _retry,
+    Disabled: disable,
+    Continued: _continue,
+}

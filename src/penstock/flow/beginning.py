@@ -1,0 +1,196 @@
+"""A step begins: what it takes, what it withdraws, and what it reads, once (R1, R4, R9 to R11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.expression import EvaluationError
+from penstock.flow.compile import FlowStep
+from penstock.flow.dispatching import hold, refill, start
+from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
+from penstock.flow.keys import key_text
+from penstock.flow.occurrence import Rang
+from penstock.flow.plan import Timer
+from penstock.flow.run import Element, Failure, Firing, StepState
+from penstock.flow.scope import NO_ITEM, FiringView
+from penstock.flow.step import BoxError, Queue, Reaction, Sleep
+from penstock.flow.tags import NO_TAGS, Tags, merge
+from penstock.flow.turn import Turn
+from penstock.flow.withdrawing import withdraw_step
+from penstock.kernel.marking import Taken, Token
+
+INLINE_FIRINGS = 1_000
+"""How many firings without a task one decision may make: a loop of decisions alone must not hold the engine."""
+
+
+def begin_woken(turn: Turn) -> None:
+    """Begin every step that became enabled, in the order in which it did."""
+    woken = turn.board.woken
+    at = 0
+    while at < len(woken) and not turn.ended and not turn.unfinished:
+        begin_step(turn, turn.flow.by_index[woken[at]])
+        at += 1
+    woken.clear()
+
+
+def wake_all(turn: Turn) -> None:
+    """Look at every step again: after a pause, a repair, or where a decision stopped half-way."""
+    board = turn.board
+    board.woken.extend(step.index for step in turn.flow.wiring.steps if board.enabled(step))
+    begin_woken(turn)
+
+
+def begin_step(turn: Turn, step: FlowStep) -> None:
+    """R4: begin as many firings as the events and `parallel` allow."""
+    room = 1 if step.each is not None else step.parallel or 1
+    board, wired = turn.board, step.wired
+    while turn.open and len(turn.active.get(step.name, ())) < room and board.enabled(wired):
+        if turn.inline >= INLINE_FIRINGS:
+            turn.unfinished = True
+            return
+        begin_firing(turn, step, board.take(wired))
+
+
+def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
+    """One firing begins with what it took."""
+    name, tokens = step.name, taken.tokens()
+    number = turn.record("fired", name, data={"consumed": [token.number for token in tokens]})
+    for _, token in taken.dropped:
+        turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
+    for index in step.wired.cancels:
+        withdraw_step(turn, turn.flow.by_index[index], number, f"cancelled by '{name}'")
+    firing = Firing(number, name, taken, turn.now, _merged_tags(turn, step, tokens))
+    turn.firings = turn.firings.set(number, firing)
+    turn.active = turn.active.set(name, (*turn.active.get(name, ()), number))
+    before = turn.step_state(name)
+    turn.steps = turn.steps.set(name, StepState("running", before.firings + 1, 0, number, before.output))
+    port = turn.disabled.get(name, step.disabled)
+    if port:
+        turn.inline += 1
+        end_firing(turn, step, firing, port, None, None, disabled=True)
+    elif step.each is not None:
+        _begin_each(turn, step, firing, tokens)
+    else:
+        reaction = _evaluate(turn, step, firing, tokens, None, NO_ITEM)
+        _react(turn, step, firing, None, reaction)
+
+
+def _evaluate(
+    turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...], index: int | None, item: Any
+) -> tuple[Reaction, str | None] | Failure:
+    """What the box says and the `serialize` key, or why they cannot be told."""
+    view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now, item, index)
+    try:
+        reaction = step.box.enter(view)
+        if step.serialize is None:
+            return reaction, None
+        value = step.serialize(view.scope(step.serialize))
+        return reaction, None if value is None else f"{step.serialize_scope}/{key_text(value)}"
+    except (EvaluationError, BoxError) as error:
+        return Failure("expression", str(error))
+
+
+def _react(
+    turn: Turn,
+    step: FlowStep,
+    firing: Firing,
+    index: int | None,
+    said: tuple[Reaction, str | None] | Failure,
+) -> None:
+    if isinstance(said, Failure):
+        turn.inline += 1
+        fail_element(turn, step, firing, Element(firing.number, index, step.name, "running"), said)
+        return
+    reaction, key = said
+    if isinstance(reaction, Queue):
+        element = Element(firing.number, index, step.name, "queued", reaction.params, key=key)
+        if index is None:
+            start(turn, step, firing, element)
+        else:
+            turn.elements = turn.elements.set(element.id, element)
+        return
+    turn.inline += 1
+    if isinstance(reaction, Sleep):
+        asleep = Element(firing.number, index, step.name, "sleep", output=reaction.output)
+        hold(turn, asleep, "sleep")
+        turn.timers.append(Timer(reaction.until, Rang(firing.number, index, 0)))
+    else:
+        finish_inline(turn, step, firing, Element(firing.number, index, step.name, "running"), reaction)
+
+
+def _begin_each(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
+    """R11: one element for each item of the list; those that a retried firing has finished are kept."""
+    items = _items(turn, step, firing, tokens)
+    if isinstance(items, Failure):
+        turn.inline += 1
+        end_failed(turn, step, firing, items, 0, None)
+        return
+    firing = replace(firing, total=len(items), items=tuple(items))
+    kept = _kept_results(turn, firing, tokens)
+    firing = replace(firing, done=len(kept))
+    for index, output in kept.items():
+        turn.results = turn.results.set((firing.number, index), output)
+    turn.firings = turn.firings.set(firing.number, firing)
+    state = turn.steps[step.name]
+    turn.steps = turn.steps.set(step.name, replace(state, elements=(len(items), len(kept), 0)))
+    if len(kept) == len(items):
+        outputs = [kept[index] for index in range(len(items))]
+        turn.inline += 1
+        end_firing(turn, step, firing, "done", outputs, None)
+        return
+    said = {
+        index: _evaluate(turn, step, firing, tokens, index, item)
+        for index, item in enumerate(items)
+        if index not in kept
+    }
+    _begin_elements(turn, step, firing, said)
+
+
+def _begin_elements(
+    turn: Turn, step: FlowStep, firing: Firing, said: dict[int, tuple[Reaction, str | None] | Failure]
+) -> None:
+    """Queue what needs a worker first: one that ends at once may start others or end the whole firing."""
+    queued = [index for index, word in said.items() if isinstance(word, tuple) and isinstance(word[0], Queue)]
+    for index in (*queued, *(index for index in said if index not in set(queued))):
+        if firing.number not in turn.firings:
+            return
+        _react(turn, step, turn.firings[firing.number], index, said[index])
+    if firing.number in turn.firings:
+        refill(turn, step, turn.firings[firing.number])
+
+
+def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> list[Any] | Failure:
+    assert step.each is not None
+    view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now)
+    try:
+        items = step.each(view.scope(step.each))
+    except EvaluationError as error:
+        return Failure("expression", f"`each`: {error}")
+    if not isinstance(items, list):
+        return Failure("expression", f"`each` must give a list; it gave {type(items).__name__}")
+    return items
+
+
+def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
+    consumed = tuple(token.number for token in tokens)
+    old = turn.kept.get(consumed)
+    if old is None:
+        return {}
+    turn.kept = turn.kept.delete(consumed)
+    kept = {}
+    for index in range(firing.total or 0):
+        if (old, index) in turn.results:
+            kept[index] = turn.results[old, index]
+            turn.results = turn.results.delete((old, index))
+    return kept
+
+
+def _merged_tags(turn: Turn, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
+    if not any(token.load.tags for token in tokens):
+        return NO_TAGS
+    tags, conflicts = merge(token.load.tags for token in tokens)
+    for clash in conflicts:
+        turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})
+    return tags

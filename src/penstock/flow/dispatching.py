@@ -1,0 +1,72 @@
+"""Elements on their way to a worker: dispatched, held for a reason, or queued behind `parallel` (R11, R12)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from penstock.flow.compile import FlowStep
+from penstock.flow.plan import Acquire, Attempt
+from penstock.flow.run import Element, ElementState, Firing
+from penstock.flow.turn import Turn
+
+REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
+
+
+def start(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
+    """Begin the attempts of an element: first its key where it has one, then its task list."""
+    if element.key is None:
+        dispatch(turn, step, firing, element)
+    else:
+        hold(turn, element, "key")
+        turn.acquires.append(Acquire(element.key, step.serialize_limit, element.id))
+
+
+def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
+    """Put the next attempt of an element on its task list, unless a pause holds it."""
+    if not turn.open:
+        hold(turn, element, "paused")
+        return
+    attempt = element.attempt + 1
+    turn.elements = turn.elements.set(
+        (element.firing, element.index),
+        Element(
+            element.firing, element.index, element.step, "running", element.params, attempt, element.failures,
+            element.timeouts, element.multiplier, element.key,
+        ),
+    )  # fmt: skip
+    turn.attempts.append(
+        Attempt(
+            turn.was.run, firing.number, element.index, step.name, step.task, attempt, element.params, turn.data,
+            firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list, step.priority,
+            step.ports,
+        )
+    )  # fmt: skip
+    state = turn.steps[step.name]
+    if state.latest == firing.number:
+        turn.steps = turn.steps.set(
+            step.name, replace(state, status="running", attempts=state.attempts + 1, reason=None)
+        )
+
+
+def hold(turn: Turn, element: Element, state: ElementState) -> None:
+    """Keep an element that is in motion and not with a worker: its step is ready, for a reason."""
+    turn.elements = turn.elements.set(element.id, replace(element, state=state))
+    before = turn.steps[element.step]
+    if state in REASONS and element.index is None and before.latest == element.firing:
+        turn.steps = turn.steps.set(element.step, replace(before, status="ready", reason=REASONS[state]))
+
+
+def refill(turn: Turn, step: FlowStep, firing: Firing) -> Firing:
+    """R11: start queued elements of an `each` as far as `parallel` allows; the firing with its counts."""
+    assert firing.total is not None
+    begun, live = firing.begun, firing.live
+    while begun < firing.total and (step.parallel is None or live < step.parallel):
+        element = turn.elements.get((firing.number, begun))
+        begun += 1
+        if element is not None and element.state == "queued":
+            live += 1
+            start(turn, step, firing, element)
+    if (begun, live) != (firing.begun, firing.live):
+        firing = replace(firing, begun=begun, live=live)
+        turn.firings = turn.firings.set(firing.number, firing)
+    return firing

@@ -1,0 +1,51 @@
+"""Events are fired: recorded, and a copy put into every slot that waits for them (R2, R3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.expression import EvaluationError
+from penstock.flow.keys import key_text
+from penstock.flow.run import Aside, Origin
+from penstock.flow.scope import event_variable
+from penstock.flow.turn import Turn
+from penstock.kernel.marking import Token
+from penstock.kernel.wiring import WiredStep
+
+
+def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
+    """Fire one event of the run."""
+    number = turn.record("event", origin.step, name, data=origin.data, firing=firing)
+    put_token(turn, Token(number, name, origin))
+
+
+def put_token(turn: Turn, token: Token) -> None:
+    """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
+    board = turn.board
+    reasons: dict[int, str] = {}
+    board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    for slot, dropped in board.dropped:
+        name = turn.flow.by_index[slot.step].name
+        turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})
+    for slot, aside in board.aside:
+        name, reason = turn.flow.by_index[slot.step].name, reasons[slot.step]
+        turn.record("withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"})
+        turn.aside = (*turn.aside, Aside(name, slot.position, aside, reason))
+    board.dropped.clear()
+    board.aside.clear()
+
+
+def _key(turn: Turn, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
+    """R1: the key of an event at a step with `match`, evaluated as it arrives; None sets it aside."""
+    match = turn.flow.by_index[step.index].match
+    assert match is not None
+    scope: dict[str, Any] = {"event": event_variable(token), "data": turn.data}
+    try:
+        value = match(scope)
+    except EvaluationError as error:
+        reasons[step.index] = str(error)
+        return None
+    if value is None:
+        reasons[step.index] = "its key is null"
+        return None
+    return key_text(value)

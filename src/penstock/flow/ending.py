@@ -1,0 +1,77 @@
+"""How a run ends: early, with a clean-up, through FAIL, CANCEL or TIMEOUT; or at rest (R6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.expression import EvaluationError
+from penstock.flow.emitting import put_event
+from penstock.flow.occurrence import CleanupTimedOut
+from penstock.flow.plan import Timer
+from penstock.flow.run import Ending, Failure, Origin, Status
+from penstock.flow.scope import run_variable, steps_variable
+from penstock.flow.tags import visible
+from penstock.flow.turn import Turn
+from penstock.flow.withdrawing import withdraw_firing
+from penstock.kernel.net import CANCEL, FAIL, TIMEOUT
+
+ENDINGS: dict[str, Ending] = {FAIL: "failed", CANCEL: "canceled", TIMEOUT: "timed_out"}
+
+
+def end_early(turn: Turn, event: str, data: Any, error: Failure | None, by: str | None = None) -> None:
+    """FAIL, CANCEL or TIMEOUT, whichever is first: all firings are withdrawn, then the clean-up begins."""
+    if turn.ended or turn.ending is not None:
+        return
+    turn.ending = ENDINGS[event]
+    turn.error = error
+    withdraw_all(turn, f"the run {_WORDS[event]}", keep=event == FAIL)
+    put_event(turn, event, Origin(data, turn.tags, turn.now, by))
+    if event in turn.flow.wiring.takers:
+        turn.status = "running"
+        turn.timers.append(Timer(turn.now + turn.flow.cleanup_timeout, CleanupTimedOut(turn.epoch)))
+    else:
+        finish_run(turn, turn.ending)
+
+
+def withdraw_all(turn: Turn, reason: str, keep: bool = False) -> None:
+    """Withdraw every firing; `keep` remembers them for `retry`. Complete sets that wait do not begin anew."""
+    for number in sorted(turn.firings):
+        firing = turn.firings[number]
+        withdraw_firing(turn, firing, reason)
+        if keep:
+            turn.failed = turn.failed.set(number, firing)
+    turn.board.woken.clear()
+
+
+def finish_run(turn: Turn, status: Status) -> None:
+    """The run has ended."""
+    withdraw_all(turn, "the run has ended")
+    if status == "succeeded":
+        status = _compute_result(turn, status)
+    turn.status = status
+    turn.ended = True
+    turn.ended_at = turn.now
+    turn.record("run_ended", data={"status": status})
+
+
+def _compute_result(turn: Turn, status: Status) -> Status:
+    expression = turn.flow.result
+    if expression is None:
+        turn.result = turn.data
+        return status
+    scope = {
+        "run": run_variable(turn.was.run),
+        "data": turn.data,
+        "tags": visible(turn.tags),
+        "steps": steps_variable(turn.steps, expression),
+        "now": turn.now,
+    }
+    try:
+        turn.result = expression(scope)
+    except EvaluationError as error:
+        turn.error = Failure("expression", f"`result`: {error}")
+        return "failed"
+    return status
+
+
+_WORDS = {FAIL: "failed", CANCEL: "was canceled", TIMEOUT: "timed out"}

@@ -1,0 +1,276 @@
+"""An attempt, an element, a firing ends: budgets, data, tags, and the events of the port (R3, R7, R11)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.flow.compile import FlowStep, Way
+from penstock.flow.dispatching import dispatch, hold, refill
+from penstock.flow.emitting import put_event
+from penstock.flow.ending import end_early
+from penstock.flow.occurrence import Done, Failed, Rang, Reported, TimedOut
+from penstock.flow.patch import merge_patch
+from penstock.flow.plan import Answer, Timer
+from penstock.flow.run import Element, Failure, Firing, Origin, StepState, StepStatus
+from penstock.flow.step import Finish
+from penstock.flow.tags import TagChange, change
+from penstock.flow.turn import Turn
+from penstock.flow.withdrawing import close_element, close_firing, drop_results, withdraw_elements
+from penstock.kernel.net import CANCEL, FAIL, OK
+
+
+def report(turn: Turn, reported: Reported) -> Answer:
+    """How an attempt ended; a report of an attempt that is not the current one changes nothing."""
+    element = turn.elements.get((reported.firing, reported.index))
+    if element is None or element.attempt != reported.attempt or element.state != "running":
+        return "superseded"
+    firing, step, outcome = turn.firings[element.firing], turn.step_of(element), reported.outcome
+    if isinstance(outcome, Done):
+        _complete(turn, step, firing, element, outcome)
+    elif isinstance(outcome, Failed):
+        _retry_failure(turn, step, firing, element, outcome)
+    else:
+        _retry_timeout(turn, step, firing, element, outcome)
+    return "accepted"
+
+
+def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
+    if done.port not in step.ways:
+        offered = ", ".join(step.ports)
+        message = f"the task ended on port '{done.port}', which step '{step.name}' does not have; it has {offered}"
+        fail_element(turn, step, firing, element, Failure("error", message))
+        return
+    tags = None
+    if done.tags is not None or done.replace_tags:
+        given = done.tags or {}
+        tags = TagChange(
+            {name: value for name, value in given.items() if value is not None},
+            tuple(name for name, value in given.items() if value is None),
+            done.replace_tags,
+        )
+    for key, value in (done.correlate or {}).items():
+        turn.keys = turn.keys.set(key, value)
+        turn.correlations.append((key, value))
+        turn.record("correlated", step.name, data={key: value}, firing=firing.number)
+    finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
+
+
+def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:
+    """A box that needs no worker has ended."""
+    if finish.emission is not None:
+        turn.emissions.append(finish.emission)
+    turn.elements = turn.elements.set(element.id, element)
+    finish_element(turn, step, firing, element, finish.port, finish.output, finish.tags, finish.set)
+
+
+def finish_element(
+    turn: Turn,
+    step: FlowStep,
+    firing: Firing,
+    element: Element,
+    port: str | None,
+    output: Any,
+    tags: TagChange | None = None,
+    set: dict[str, Any] | None = None,
+) -> None:
+    """An element ended well: its data and tags are applied, then the firing ends or goes on."""
+    close_element(turn, element.id)
+    if set is not None:
+        apply_set(turn, set, step.name, firing.number)
+    if tags is not None:
+        firing = replace(firing, tags=change(firing.tags, tags, firing.number))
+        turn.tags = change(turn.tags, tags, firing.number)
+    if firing.total is None:
+        end_firing(turn, step, firing, port, output, element.attempt or None)
+    else:
+        _element_ended(turn, step, firing, element, port, output)
+
+
+def apply_set(turn: Turn, patch: dict[str, Any], step: str | None, firing: int | None) -> None:
+    """`set` is a JSON Merge Patch, applied in history order."""
+    turn.data = merge_patch(turn.data, patch)
+    turn.record("set", step, data=patch, firing=firing)
+
+
+# -- budgets -----------------------------------------------------------------------------------------------
+
+
+def _retry_failure(turn: Turn, step: FlowStep, firing: Firing, element: Element, failed: Failed) -> None:
+    failures = element.failures + 1
+    seed = f"{turn.was.run.id}/{element.firing}/{element.index}"
+    delay = step.retry.after_failure(failures, seed, failed.retry_after) if failed.retry else None
+    if delay is None:
+        fail_element(turn, step, firing, element, failed.error)
+        return
+    due = turn.now + delay
+    _record_attempt(turn, element, failed.error, due)
+    hold(turn, replace(element, failures=failures), "backoff")
+    turn.timers.append(Timer(due, Rang(element.firing, element.index, element.attempt)))
+    turn.withdrawn.append(element.id)
+
+
+def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut) -> None:
+    timeouts = element.timeouts + 1
+    kind = "lost" if outcome.limit == "lost" else "timeout"
+    message = "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"
+    error = Failure(kind, message, {"limit": outcome.limit})
+    multiplier = step.retry.after_timeout(timeouts)
+    turn.withdrawn.append(element.id)
+    if multiplier is None:
+        fail_element(turn, step, firing, element, error)
+        return
+    _record_attempt(turn, element, error, turn.now)
+    dispatch(turn, step, firing, replace(element, timeouts=timeouts, multiplier=multiplier))
+
+
+def _record_attempt(turn: Turn, element: Element, error: Failure, due: datetime) -> None:
+    data = {"error": plain_failure(error), "retry_at": due, "index": element.index}
+    turn.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
+
+
+# -- elements of an `each` ----------------------------------------------------------------------------------
+
+
+def _element_ended(
+    turn: Turn, step: FlowStep, firing: Firing, element: Element, port: str | None, output: Any
+) -> None:
+    assert element.index is not None
+    data = {"index": element.index, "port": port, "output": output}
+    turn.record("attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number)
+    if port not in ("done", None) and not step.collect:
+        decided = {"item": firing.items[element.index], "index": element.index, "output": output}
+        withdraw_elements(turn, firing)
+        drop_results(turn, firing)
+        end_firing(turn, step, firing, port, decided, None)
+        return
+    _count(turn, step, firing, element, output, failed=False)
+
+
+def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool) -> None:
+    """One more element is over: keep its entry, start others, end the firing with the last."""
+    assert firing.total is not None and element.index is not None
+    turn.results = turn.results.set((firing.number, element.index), entry)
+    firing = replace(
+        firing,
+        live=firing.live - (element.attempt > 0),
+        done=firing.done + (not failed),
+        failed=firing.failed + failed,
+    )
+    turn.firings = turn.firings.set(firing.number, firing)
+    state = turn.steps[step.name]
+    turn.steps = turn.steps.set(
+        step.name, replace(state, elements=(firing.total, firing.done, firing.failed))
+    )
+    if firing.done + firing.failed == firing.total:
+        outputs = [turn.results[firing.number, number] for number in range(firing.total)]
+        drop_results(turn, firing)
+        end_firing(turn, step, firing, "done", outputs, None)
+    else:
+        refill(turn, step, firing)
+
+
+# -- firings ------------------------------------------------------------------------------------------------
+
+
+def fail_element(turn: Turn, step: FlowStep, firing: Firing, element: Element, error: Failure) -> None:
+    """An element failed for good."""
+    if element.id in turn.elements:
+        close_element(turn, element.id)
+    if element.index is not None and step.collect:
+        entry = {"error": plain_failure(error)}
+        data = {"index": element.index, **entry}
+        turn.record("attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number)
+        _count(turn, step, firing, element, entry, failed=True)
+        return
+    end_failed(turn, step, firing, error, element.attempt, element.index)
+
+
+def end_failed(
+    turn: Turn, step: FlowStep, firing: Firing, error: Failure, attempts: int, index: int | None
+) -> None:
+    """R7: the firing failed. The failure goes to whoever waits for it, is put off, or ends the run."""
+    withdraw_elements(turn, firing)
+    close_firing(turn, firing)
+    turn.failed = turn.failed.set(firing.number, firing)
+    data: dict[str, Any] = {"step": step.name, "error": plain_failure(error), "attempts": attempts, "index": index}
+    if index is not None:
+        data["item"] = firing.items[index]
+    turn.record("ended", step.name, port="failed", attempt=attempts or None, data=data, firing=firing.number)
+    _show(turn, firing, "failed", "failed", turn.step_state(step.name).output, error)
+    fire_way(turn, step, firing, _failure_way(turn, step), data, error)
+
+
+def _failure_way(turn: Turn, step: FlowStep) -> Way:
+    """A task without a port `failed` cannot have its failure handled."""
+    way = step.ways.get("failed")
+    if way is not None:
+        return way
+    put_off = turn.flow.definition.on_failure == "continue"
+    return Way("failed", (), ending=None if put_off else FAIL, failure=True, put_off=put_off)
+
+
+def end_firing(
+    turn: Turn,
+    step: FlowStep,
+    firing: Firing,
+    port: str | None,
+    output: Any,
+    attempt: int | None,
+    disabled: bool = False,
+) -> None:
+    """The firing ended on a port: its events are fired."""
+    close_firing(turn, firing)
+    turn.record("ended", step.name, port=port, attempt=attempt, data=output, firing=firing.number)
+    _show(turn, firing, "disabled" if disabled else "complete", port, output, None)
+    fire_way(turn, step, firing, step.ways[port], output, None)
+
+
+def fire_way(
+    turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None
+) -> None:
+    """R3: fire what is listed for the port. OK says that the goal is reached; FAIL and CANCEL end the run."""
+    origin = Origin(data, firing.tags, turn.now, step.name, firing=firing.number)
+    for name in way.names:
+        put_event(turn, name, origin, firing.number)
+    if way.ok:
+        turn.ok = True
+        if OK not in way.names:
+            turn.record("event", step.name, OK, data=data, firing=firing.number)
+    if way.put_off and turn.ending is None:
+        turn.put_off = turn.put_off or error
+    if way.ending == FAIL:
+        end_early(turn, FAIL, data, error or _cause(step, firing, data), step.name)
+    elif way.ending == CANCEL:
+        end_early(turn, CANCEL, data, None, step.name)
+
+
+def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:
+    """Why a step that did its work fired FAIL: the failure that it was told of, else its own word."""
+    for token in firing.taken.tokens():
+        told = token.load.data.get("error") if isinstance(token.load.data, dict) else None
+        if isinstance(told, dict) and isinstance(told.get("message"), str):
+            return Failure(str(told.get("kind", "error")), told["message"], told.get("detail"))
+    if step.task == "fail" and isinstance(data, dict) and isinstance(data.get("message"), str):
+        return Failure("error", data["message"])
+    return Failure("error", f"step '{step.name}' fired FAIL")
+
+
+def _show(
+    turn: Turn, firing: Firing, status: StepStatus, port: str | None, output: Any, error: Failure | None
+) -> None:
+    state = turn.steps[firing.step]
+    if state.latest == firing.number:
+        turn.steps = turn.steps.set(
+            firing.step,
+            StepState(
+                status, state.firings, state.attempts, state.latest, output, error, port, None, state.elements
+            ),
+        )
+
+
+def plain_failure(error: Failure) -> dict[str, Any]:
+    """A failure as data of an event."""
+    return {"kind": error.kind, "message": error.message, "detail": error.detail}

@@ -1,0 +1,135 @@
+"""What can happen to a run: the events that `advance` decides about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.flow.run import Failure
+
+
+class Begun(Struct, frozen=True):
+    """The run was made: START is fired. `tags` are those of the object it is about."""
+
+    tags: dict[str, Any] = {}
+
+
+class Outside(Struct, frozen=True, kw_only=True):
+    """An event from outside, already found to be declared and valid."""
+
+    event: str
+    data: Any = None
+    set: dict[str, Any] | None = None
+    id: str | None = None
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """A task ended on one of its ports."""
+
+    port: str = "done"
+    output: Any = None
+    tags: dict[str, Any] | None = None  # a None value removes the tag
+    replace_tags: bool = False
+    set: dict[str, Any] | None = None
+    correlate: dict[str, str] | None = None
+
+
+class Failed(Struct, frozen=True, kw_only=True):
+    """A task failed; `retry` False: do not try again."""
+
+    error: Failure
+    retry: bool = True
+    retry_after: timedelta | None = None
+
+
+class TimedOut(Struct, frozen=True):
+    """An attempt outlived a time-out, or its worker vanished (`lost`)."""
+
+    limit: str  # schedule_to_start | start_to_close | schedule_to_close | heartbeat | lost
+
+
+class Reported(Struct, frozen=True):
+    """How an attempt ended. A report of an attempt that is not the current one changes nothing."""
+
+    firing: int
+    index: int | None
+    attempt: int
+    outcome: Done | Failed | TimedOut
+
+
+class Granted(Struct, frozen=True):
+    """An element holds its `serialize` key now."""
+
+    firing: int
+    index: int | None
+
+
+class Rang(Struct, frozen=True):
+    """A timer of an element is due: its backoff or its sleep is over."""
+
+    firing: int
+    index: int | None
+    attempt: int
+
+
+class RunTimedOut(Struct, frozen=True):
+    """The run outlived its `timeout`."""
+
+    epoch: int = 0
+
+
+class CleanupTimedOut(Struct, frozen=True):
+    """The clean-up outlived `cleanup_timeout`."""
+
+    epoch: int = 0
+
+
+class Canceled(Struct, frozen=True):
+    """A person or the API cancels the run; `force` skips the clean-up."""
+
+    force: bool = False
+    reason: str | None = None
+
+
+class Paused(Struct, frozen=True):
+    """Nothing new is dispatched until the run is resumed."""
+
+
+class Resumed(Struct, frozen=True):
+    """What waited for the pause goes on, in order."""
+
+
+class Retried(Struct, frozen=True):
+    """R13: put back what failed firings consumed, or those of one step."""
+
+    step: str | None = None
+
+
+class Disabled(Struct, frozen=True):
+    """R9 for one run: `port` None makes the step work again."""
+
+    step: str
+    port: str | None = "done"
+
+
+class Continued(Struct, frozen=True):
+    """A decision stopped after many firings without a task: go on."""
+
+
+Occurrence = (
+    Begun
+    | Outside
+    | Reported
+    | Granted
+    | Rang
+    | RunTimedOut
+    | CleanupTimedOut
+    | Canceled
+    | Paused
+    | Resumed
+    | Retried
+    | Disabled
+    | Continued
+)

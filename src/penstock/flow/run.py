@@ -1,0 +1,150 @@
+"""A run as a value: what `advance` reads and gives back. Nothing here acts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal, NewType
+
+from immutables import Map
+from msgspec import Struct
+
+from penstock.flow.tags import NO_TAGS, Tags
+from penstock.kernel.marking import EMPTY, Marking, Taken, Token
+
+RunId = NewType("RunId", str)
+Status = Literal["running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out"]
+Ending = Literal["failed", "canceled", "timed_out"]
+StepStatus = Literal["blocked", "ready", "running", "complete", "failed", "canceled", "disabled"]
+ENDED = frozenset({"succeeded", "failed", "canceled", "timed_out"})
+
+
+class Header(Struct, frozen=True, kw_only=True):
+    """What a run is and never changes."""
+
+    id: RunId
+    workflow: str
+    version: int = 1
+    subject: str | None = None
+    labels: dict[str, str] = {}
+    input: Any = None
+    parent: str | None = None
+    rerun_of: str | None = None
+
+
+class Origin(Struct, frozen=True):
+    """Where an event came from and what it carries: shared by all its copies."""
+
+    data: Any
+    tags: Tags
+    at: datetime
+    step: str | None = None
+    outside: bool = False
+    id: str | None = None
+    firing: int | None = None
+
+
+class Failure(Struct, frozen=True, omit_defaults=True):
+    """Why a firing failed."""
+
+    kind: str
+    message: str
+    detail: Any = None
+
+
+class Firing(Struct, frozen=True):
+    """One execution of a step that has begun and not ended. `number` is its place in the history."""
+
+    number: int
+    step: str
+    taken: Taken
+    at: datetime
+    tags: Tags = NO_TAGS
+    total: int | None = None  # of `each`: how many elements
+    items: tuple[Any, ...] = ()
+    begun: int = 0  # the index up to which elements have been started
+    live: int = 0  # started and not ended
+    done: int = 0
+    failed: int = 0
+
+
+ElementState = Literal["queued", "running", "backoff", "key", "sleep", "paused"]
+ElementKey = tuple[int, int | None]
+
+
+class Element(Struct, frozen=True):
+    """What is tried: one item of an `each`, or the whole firing (index None), under its two budgets."""
+
+    firing: int
+    index: int | None
+    step: str
+    state: ElementState
+    params: Any = None
+    attempt: int = 0
+    failures: int = 0
+    timeouts: int = 0
+    multiplier: float = 1
+    key: str | None = None
+    output: Any = None  # of a sleeping one: what it will end with
+
+    @property
+    def id(self) -> ElementKey:
+        return self.firing, self.index
+
+
+class StepState(Struct, frozen=True):
+    """A step in a run: that of its latest firing, with a count of firings (R12)."""
+
+    status: StepStatus = "blocked"
+    firings: int = 0
+    attempts: int = 0
+    latest: int = 0
+    output: Any = None
+    error: Failure | None = None
+    port: str | None = None
+    reason: str | None = None
+    elements: tuple[int, int, int] | None = None  # total, done, failed
+
+
+class Aside(Struct, frozen=True):
+    """An event that a step with `match` could not key: set aside and shown (R1)."""
+
+    step: str
+    slot: int
+    token: Token
+    reason: str
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """The whole state of a run after history entry `seq`."""
+
+    run: Header
+    seq: int = 0
+    status: Status = "running"
+    ending: Ending | None = None
+    paused: bool = False
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    data: Any = None
+    tags: Tags = NO_TAGS
+    result: Any = None
+    error: Failure | None = None
+    ok: bool = False
+    put_off: Failure | None = None
+    marking: Marking = EMPTY
+    firings: Map[int, Firing] = Map()
+    elements: Map[ElementKey, Element] = Map()
+    results: Map[tuple[int, int], Any] = Map()  # of `each`: outputs of finished elements
+    active: Map[str, tuple[int, ...]] = Map()  # step -> its firings under way
+    steps: Map[str, StepState] = Map()
+    failed: Map[int, Firing] = Map()  # what `retry` would put back
+    kept: Map[tuple[int, ...], int] = Map()  # of a retried `each`: what it consumed -> whose results are kept
+    came: Map[str, int] = Map()  # outside events that were acted on
+    seen: Map[str, int] = Map()  # ids of outside events -> history number
+    keys: Map[str, str] = Map()
+    disabled: Map[str, str] = Map()  # for this run only: step -> port
+    aside: tuple[Aside, ...] = ()
+    epoch: int = 0  # counts retries: timers of the run set before are void
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED

@@ -1,0 +1,145 @@
+"""A run being decided about: the working copy inside one `advance`, and the plan that it becomes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from penstock.flow.compile import Flow, FlowStep
+from penstock.flow.plan import (
+    Acquire,
+    Answer,
+    Attempt,
+    Emission,
+    Entry,
+    EntryKind,
+    Plan,
+    Release,
+    Timer,
+)
+from penstock.flow.run import Aside, Element, ElementKey, Ending, Failure, Firing, Snapshot, Status, StepState
+from penstock.kernel.firing import Board
+
+
+class Turn:
+    """Mutable, private to one decision. Each module of `flow` changes it by its own rules."""
+
+    def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
+        self.flow = flow
+        self.was = snapshot
+        self.now = now
+        self.seq = snapshot.seq
+        self.board = Board(flow.wiring, snapshot.marking)
+        self.status: Status = snapshot.status
+        self.ending: Ending | None = snapshot.ending
+        self.paused = snapshot.paused
+        self.ended = snapshot.ended
+        self.data = snapshot.data
+        self.tags = snapshot.tags
+        self.result = snapshot.result
+        self.error: Failure | None = snapshot.error
+        self.ok = snapshot.ok
+        self.put_off: Failure | None = snapshot.put_off
+        self.started_at = snapshot.started_at
+        self.ended_at = snapshot.ended_at
+        self.firings = snapshot.firings
+        self.elements = snapshot.elements
+        self.results = snapshot.results
+        self.active = snapshot.active
+        self.steps = snapshot.steps
+        self.failed = snapshot.failed
+        self.kept = snapshot.kept
+        self.came = snapshot.came
+        self.seen = snapshot.seen
+        self.keys = snapshot.keys
+        self.disabled = snapshot.disabled
+        self.aside: tuple[Aside, ...] = snapshot.aside
+        self.epoch = snapshot.epoch
+        self.history: list[Entry] = []
+        self.answers: list[Answer] = []
+        self.attempts: list[Attempt] = []
+        self.withdrawn: list[ElementKey] = []
+        self.timers: list[Timer] = []
+        self.acquires: list[Acquire] = []
+        self.releases: list[Release] = []
+        self.correlations: list[tuple[str, str]] = []
+        self.emissions: list[Emission] = []
+        self.inline = 0
+        self.unfinished = False
+
+    def record(
+        self,
+        kind: EntryKind,
+        step: str | None = None,
+        event: str | None = None,
+        port: str | None = None,
+        attempt: int | None = None,
+        data: Any = None,
+        firing: int | None = None,
+    ) -> int:
+        """Append one entry to the history; its number."""
+        self.seq += 1
+        self.history.append(Entry(self.seq, self.now, kind, step, event, port, attempt, data, firing))
+        return self.seq
+
+    def step_state(self, name: str) -> StepState:
+        return self.steps.get(name) or _NEVER_FIRED
+
+    def step_of(self, firing: Firing | Element) -> FlowStep:
+        return self.flow.steps[firing.step]
+
+    @property
+    def open(self) -> bool:
+        """Whether steps may begin: the run has not ended, and no pause holds it (a clean-up is not held)."""
+        return not self.ended and (not self.paused or self.ending is not None)
+
+    def plan(self) -> Plan:
+        """What was decided, as a value."""
+        return Plan(
+            base=self.was.seq,
+            snapshot=self._snapshot(),
+            history=self.history,
+            answers=self.answers,
+            attempts=self.attempts,
+            withdrawn=self.withdrawn,
+            timers=self.timers,
+            acquires=self.acquires,
+            releases=self.releases,
+            correlations=self.correlations,
+            emissions=self.emissions,
+            unfinished=self.unfinished,
+        )
+
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(
+            run=self.was.run,
+            seq=self.seq,
+            status=self.status,
+            ending=self.ending,
+            paused=self.paused,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            data=self.data,
+            tags=self.tags,
+            result=self.result,
+            error=self.error,
+            ok=self.ok,
+            put_off=self.put_off,
+            marking=self.board.marking(),
+            firings=self.firings,
+            elements=self.elements,
+            results=self.results,
+            active=self.active,
+            steps=self.steps,
+            failed=self.failed,
+            kept=self.kept,
+            came=self.came,
+            seen=self.seen,
+            keys=self.keys,
+            disabled=self.disabled,
+            aside=self.aside,
+            epoch=self.epoch,
+        )
+
+
+_NEVER_FIRED = StepState()

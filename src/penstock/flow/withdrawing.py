@@ -1,0 +1,70 @@
+"""Firings and events are withdrawn: they fire nothing, their leases are void, their keys free (R6, R10)."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from penstock.flow.compile import FlowStep
+from penstock.flow.plan import Release
+from penstock.flow.run import ElementKey, Firing
+from penstock.flow.turn import Turn
+
+
+def close_element(turn: Turn, key: ElementKey) -> None:
+    """Forget an element; whoever held or awaited its `serialize` key no longer does."""
+    element = turn.elements[key]
+    turn.elements = turn.elements.delete(key)
+    if element.key is not None:
+        turn.releases.append(Release(element.key, key))
+
+
+def close_firing(turn: Turn, firing: Firing) -> None:
+    """Forget a firing that has ended or was withdrawn, and let its step begin again."""
+    turn.firings = turn.firings.delete(firing.number)
+    rest = tuple(number for number in turn.active[firing.step] if number != firing.number)
+    turn.active = turn.active.set(firing.step, rest) if rest else turn.active.delete(firing.step)
+    wired = turn.flow.steps[firing.step].wired
+    if turn.board.enabled(wired):
+        turn.board.woken.append(wired.index)
+
+
+def withdraw_elements(turn: Turn, firing: Firing) -> None:
+    """Void every element of a firing that has not ended."""
+    indexes = [None] if firing.total is None else range(firing.total)
+    for index in indexes:
+        key = (firing.number, index)
+        element = turn.elements.get(key)
+        if element is not None:
+            if element.state != "queued":
+                turn.withdrawn.append(key)
+            close_element(turn, key)
+
+
+def drop_results(turn: Turn, firing: Firing) -> None:
+    """Forget the outputs of the elements of an `each` that is over."""
+    for index in range(firing.total or 0):
+        if (firing.number, index) in turn.results:
+            turn.results = turn.results.delete((firing.number, index))
+
+
+def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:
+    """One firing is withdrawn."""
+    withdraw_elements(turn, firing)
+    close_firing(turn, firing)
+    turn.record("withdrawn", firing.step, data={"reason": reason}, firing=firing.number)
+    state = turn.steps[firing.step]
+    if state.latest == firing.number:
+        turn.steps = turn.steps.set(firing.step, replace(state, status="canceled", reason=None))
+
+
+def withdraw_step(turn: Turn, step: FlowStep, keep: int, reason: str) -> None:
+    """R10: the other firings and the waiting events of a step are withdrawn."""
+    for number in turn.active.get(step.name, ()):
+        if number != keep:
+            firing = turn.firings[number]
+            withdraw_firing(turn, firing, reason)
+            drop_results(turn, firing)
+    gone = turn.board.clear(step.wired)
+    if gone:
+        data = {"events": [token.number for token in gone], "reason": reason}
+        turn.record("withdrawn", step.name, data=data)

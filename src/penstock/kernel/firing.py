@@ -1,0 +1,302 @@
+"""When a step may start and what it takes: rules K1 to K9 of docs/spec/kernel.md.
+
+A `Board` is a working copy of a marking inside one decision. It keeps enabledness as it goes, so that each
+event costs the same in a workflow of 5 steps and of 500. `Board.marking()` gives the value back.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterable
+
+from penstock.kernel.errors import NotEnabled
+from penstock.kernel.marking import EMPTY, Join, Marking, Place, Taken, Token
+from penstock.kernel.net import START
+from penstock.kernel.wiring import WiredSlot, WiredStep, Wiring
+
+KeyOf = Callable[[WiredStep, Token], str | None]
+"""The key of an event at a step with `match`; None sets the event aside."""
+
+
+class Board:
+    """A marking being changed. `woken` lists the joins that became enabled, in order; the owner clears it."""
+
+    __slots__ = ("aside", "complete", "dropped", "filled", "owed", "tokens", "wiring", "woken")
+
+    def __init__(self, wiring: Wiring, marking: Marking = EMPTY) -> None:
+        self.wiring = wiring
+        self.tokens = marking.tokens.mutate()
+        self.filled = marking.filled.mutate()
+        self.owed = marking.owed
+        self.complete = marking.complete
+        self.woken: list[int] = []
+        self.dropped: list[tuple[WiredSlot, Token]] = []
+        self.aside: list[tuple[WiredSlot, Token]] = []
+
+    def marking(self) -> Marking:
+        """The marking as it is now, as a value."""
+        return Marking(self.tokens.finish(), self.owed, self.filled.finish(), self.complete)
+
+    def resume(self, marking: Marking) -> None:
+        """Go on from the marking that `marking()` has just given: it cannot be changed, so change a copy."""
+        self.tokens = marking.tokens.mutate()
+        self.filled = marking.filled.mutate()
+
+    # -- events arrive -------------------------------------------------------------------------------------
+
+    def put(self, token: Token, key_of: KeyOf | None = None) -> None:
+        """K1: a copy of the event goes to every slot of every step that waits for it."""
+        for slot in self.wiring.takers.get(token.name, ()):
+            if not slot.keyed:
+                self.add(slot, token, None)
+                continue
+            key = key_of(self.wiring.steps[slot.step], token) if key_of else None
+            if key is None:
+                self.aside.append((slot, token))
+            else:
+                self.add(slot, token, key)
+
+    def add(self, slot: WiredSlot, token: Token, key: str | None) -> None:
+        """Put one copy into one slot; a copy that the slot still owes to an earlier round is dropped (K5)."""
+        place: Place = slot.index if key is None else (slot.index, key)
+        if slot.need and self._swallows(place, token.name):
+            self.dropped.append((slot, token))
+            return
+        queue = self.tokens.get(place)
+        self.tokens[place] = (token,) if queue is None else (*queue, token)
+        if queue is None:
+            if slot.need <= 1:
+                self._fill(slot, key, token.number)
+        elif slot.need > 1 and _distinct(queue) < slot.need == _distinct((*queue, token)):
+            self._fill(slot, key, token.number)
+
+    def put_back(self, step: WiredStep, taken: Taken) -> None:
+        """Undo a take: the tokens wait again where they waited, in the order in which they came."""
+        for slot, tokens in zip(step.slots, taken.slots, strict=True):
+            place: Place = slot.index if taken.key is None else (slot.index, taken.key)
+            if slot.need and not slot.keep:
+                for name in set(slot.events) - {token.name for token in tokens}:
+                    self._owe(place, name, -1)
+            waiting = self.tokens.get(place, ())
+            was_filled = _fills(slot, waiting)
+            merged = tuple(sorted((*tokens, *waiting), key=_number))
+            self.tokens[place] = merged
+            if not was_filled:
+                self._fill(slot, taken.key, merged[-1].number)
+
+    # -- steps fire ----------------------------------------------------------------------------------------
+
+    def enabled(self, step: WiredStep) -> bool:
+        """K2: every slot of the step holds what it needs."""
+        if step.keyed:
+            return step.index in self.complete
+        if step.width > 1:
+            return self.filled.get(step.index, 0) == step.width
+        slot = step.slots[0]
+        queue = self.tokens.get(slot.index)
+        return queue is not None and (slot.need <= 1 or _distinct(queue) >= slot.need)
+
+    def take(self, step: WiredStep) -> Taken:
+        """K3: take exactly what the step needs, the oldest first, from each slot. Raises NotEnabled."""
+        if not self.enabled(step):
+            raise NotEnabled(step.name)
+        key = self.complete[step.index][0][1] if step.keyed else None
+        dropped: list[tuple[int, Token]] = []
+        slots = tuple(self._draw(slot, key, dropped) for slot in step.slots)
+        if key is not None:
+            self._requeue(step, key)
+        return Taken(slots, key, tuple(dropped))
+
+    def clear(self, step: WiredStep) -> list[Token]:
+        """K8: withdraw every event that waits at the step, and every debt of its slots."""
+        places = self._places(step)
+        gone = [token for place in places for token in self.tokens.pop(place, ())]
+        for debt in [debt for debt in self.owed if debt[0] in places]:
+            self.owed = self.owed.delete(debt)
+        for join in self._joins(step):
+            self.filled.pop(join, None)
+        self._reorder(step.index, ())
+        return gone
+
+    def remove(self, slot: WiredSlot, number: int) -> Token | None:
+        """Take one token out of one slot by its number; None where it is not there."""
+        for place in self._places(self.wiring.steps[slot.step]):
+            if (place if isinstance(place, int) else place[0]) != slot.index:
+                continue
+            queue = self.tokens[place]
+            for token in queue:
+                if token.number == number:
+                    self._keep(slot, place, queue, tuple(other for other in queue if other is not token))
+                    return token
+        return None
+
+    # -- the inside ----------------------------------------------------------------------------------------
+
+    def _draw(self, slot: WiredSlot, key: str | None, dropped: list[tuple[int, Token]]) -> tuple[Token, ...]:
+        place: Place = slot.index if key is None else (slot.index, key)
+        queue = self.tokens[place]
+        if not slot.need:
+            self._keep(slot, place, queue, queue[1:])
+            return queue[:1]
+        chosen, rest = _first_different(queue, slot.need)
+        if not slot.keep:
+            rest = self._settle_round(slot, place, chosen, rest, dropped)
+        self._keep(slot, place, queue, rest)
+        return chosen
+
+    def _settle_round(
+        self,
+        slot: WiredSlot,
+        place: Place,
+        chosen: tuple[Token, ...],
+        rest: tuple[Token, ...],
+        dropped: list[tuple[int, Token]],
+    ) -> tuple[Token, ...]:
+        """K5: what the round did not take is dropped if it waits already, and owed if it is still to come."""
+        taken = {token.name for token in chosen}
+        for name in slot.events:
+            if name in taken:
+                continue
+            waiting = next((token for token in rest if token.name == name), None)
+            if waiting is None or self.owed.get((place, name), 0) < 0:
+                self._owe(place, name, +1)
+            else:
+                dropped.append((slot.position, waiting))
+                rest = tuple(token for token in rest if token is not waiting)
+        return rest
+
+    def _keep(
+        self, slot: WiredSlot, place: Place, before: tuple[Token, ...], rest: tuple[Token, ...]
+    ) -> None:
+        if rest:
+            self.tokens[place] = rest
+        else:
+            del self.tokens[place]
+        if _fills(slot, before) and not _fills(slot, rest):
+            self._drain(slot, None if isinstance(place, int) else place[1])
+
+    def _fill(self, slot: WiredSlot, key: str | None, number: int) -> None:
+        step = self.wiring.steps[slot.step]
+        if step.width > 1:
+            join: Join = slot.step if key is None else (slot.step, key)
+            count = self.filled.get(join, 0) + 1
+            self.filled[join] = count
+            if count < step.width:
+                return
+        if key is not None:
+            self._complete(step.index, key, number)
+        self.woken.append(slot.step)
+
+    def _drain(self, slot: WiredSlot, key: str | None) -> None:
+        if self.wiring.steps[slot.step].width > 1:
+            join: Join = slot.step if key is None else (slot.step, key)
+            left = self.filled[join] - 1
+            if left:
+                self.filled[join] = left
+            else:
+                del self.filled[join]
+        if key is not None:
+            self._forget(slot.step, key)
+
+    def _swallows(self, place: Place, name: str) -> bool:
+        if self.owed.get((place, name), 0) <= 0:
+            return False
+        self._owe(place, name, -1)
+        return True
+
+    def _owe(self, place: Place, name: str, change: int) -> None:
+        debt = self.owed.get((place, name), 0) + change
+        if debt:
+            self.owed = self.owed.set((place, name), debt)
+        elif (place, name) in self.owed:
+            self.owed = self.owed.delete((place, name))
+
+    def _complete(self, step: int, key: str, number: int) -> None:
+        order = list(self.complete.get(step, ()))
+        insort(order, (number, key))
+        self._reorder(step, tuple(order))
+
+    def _forget(self, step: int, key: str) -> None:
+        self._reorder(step, tuple(entry for entry in self.complete.get(step, ()) if entry[1] != key))
+
+    def _reorder(self, step: int, order: tuple[tuple[int, str], ...]) -> None:
+        if order:
+            self.complete = self.complete.set(step, order)
+        elif step in self.complete:
+            self.complete = self.complete.delete(step)
+
+    def _requeue(self, step: WiredStep, key: str) -> None:
+        """K7: a key that is still complete goes behind the keys that were complete before its next round."""
+        if all(entry[1] != key for entry in self.complete.get(step.index, ())):
+            return
+        self._forget(step.index, key)
+        queues = ((slot, self.tokens[slot.index, key]) for slot in step.slots)
+        number = max(_first_different(queue, slot.need or 1)[0][-1].number for slot, queue in queues)
+        self._complete(step.index, key, number)
+
+    def _places(self, step: WiredStep) -> list[Place]:
+        if not step.keyed:
+            return [slot.index for slot in step.slots if slot.index in self.tokens or slot.need]
+        mine = {slot.index for slot in step.slots}
+        tokens = self.tokens.finish()
+        self.tokens = tokens.mutate()  # a map under change cannot be walked
+        held: list[Place] = [place for place in tokens if not isinstance(place, int) and place[0] in mine]
+        return held + [debt[0] for debt in self.owed if not isinstance(debt[0], int) and debt[0][0] in mine]
+
+    def _joins(self, step: WiredStep) -> list[Join]:
+        if not step.keyed:
+            return [step.index]
+        filled = self.filled.finish()
+        self.filled = filled.mutate()
+        return [join for join in filled if not isinstance(join, int) and join[0] == step.index]
+
+
+def _number(token: Token) -> int:
+    return token.number
+
+
+def _distinct(queue: Iterable[Token]) -> int:
+    return len({token.name for token in queue})
+
+
+def _fills(slot: WiredSlot, queue: tuple[Token, ...]) -> bool:
+    return _distinct(queue) >= slot.need if slot.need > 1 else bool(queue)
+
+
+def _first_different(queue: tuple[Token, ...], need: int) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+    """The first `need` tokens with different names, and the rest, both in order."""
+    chosen: dict[str, Token] = {}
+    for token in queue:
+        if token.name not in chosen:
+            chosen[token.name] = token
+            if len(chosen) == need:
+                break
+    taken = tuple(chosen.values())
+    numbers = {token.number for token in taken}
+    return taken, tuple(token for token in queue if token.number not in numbers)
+
+
+def begin(wiring: Wiring) -> Marking:
+    """The marking of a new run: START has been fired."""
+    board = Board(wiring)
+    board.put(Token(0, START))
+    return board.marking()
+
+
+def enabled(wiring: Wiring, marking: Marking) -> list[str]:
+    """The steps that may fire, in the order of the net."""
+    board = Board(wiring, marking)
+    return [step.name for step in wiring.steps if board.enabled(step)]
+
+
+def fire(wiring: Wiring, marking: Marking, step: str, port: str | None, number: int) -> Marking:
+    """The marking after `step` fires and ends on `port`; its events are numbered from `number` on."""
+    board = Board(wiring, marking)
+    wired = wiring.by_name[step]
+    board.take(wired)
+    for other in wired.cancels:
+        board.clear(wiring.steps[other])
+    for name in wired.fires[port]:
+        board.put(Token(number, name))
+        number += 1
+    return board.marking()

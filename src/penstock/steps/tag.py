@@ -1,0 +1,64 @@
+"""`tag`: sets and removes tags that flow on with the events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.expression import Expression, Template
+from penstock.flow.step import BadParameter, Finish, Reaction, View
+from penstock.flow.tags import TagChange
+from penstock.flow.task import Offer
+from penstock.steps.parameters import choice, only, template
+
+
+class TagBox(Struct, frozen=True):
+    """Changes the tags and is done."""
+
+    set: Template
+    remove: tuple[str, ...]
+    replace: bool
+
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return ("done", "failed")
+
+    @property
+    def readers(self) -> Mapping[str, Expression | Template]:
+        return {"set": self.set}
+
+    def enter(self, view: View) -> Reaction:
+        return Finish(tags=TagChange(self.set(view.scope(self.set)), self.remove, self.replace))
+
+
+class SetTags:
+    """`tag`: `set`, `remove`, `tags_mode: merge|replace`."""
+
+    offer = Offer(
+        name="tag",
+        title="Tag",
+        doc="Set or remove tags.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "set": {"type": "object", "title": "Set"},
+                "remove": {"type": "array", "items": {"type": "string"}, "title": "Remove"},
+                "tags_mode": {"enum": ["merge", "replace"], "default": "merge", "title": "Other tags"},
+            },
+            "additionalProperties": False,
+        },
+    )
+
+    def box(self, params: Mapping[str, Any]) -> TagBox:
+        only(params, "tag", ("set", "remove", "tags_mode"))
+        wanted, remove = params.get("set", {}), params.get("remove", [])
+        if not isinstance(wanted, dict):
+            raise BadParameter("set", "`set` must be a map of tags, such as {mime: video/mp4}")
+        if isinstance(remove, str):
+            remove = [remove]
+        if not isinstance(remove, list) or not all(isinstance(name, str) for name in remove):
+            raise BadParameter("remove", "`remove` must be a list of tag names")
+        replace = choice(params, "tags_mode", ("merge", "replace")) == "replace"
+        return TagBox(template(wanted, "set"), tuple(remove), replace)

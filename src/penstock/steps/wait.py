@@ -1,0 +1,84 @@
+"""`wait`: holds the run for a duration or until a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.expression import Expression, Template
+from penstock.flow.duration import parse_duration
+from penstock.flow.step import BadParameter, BoxError, Reaction, Sleep, View
+from penstock.flow.task import Offer
+from penstock.steps.parameters import only, template
+
+
+class WaitBox(Struct, frozen=True):
+    """Sleeps; a time that has passed is no wait."""
+
+    until: bool
+    time: Template
+
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return ("done",)
+
+    @property
+    def readers(self) -> Mapping[str, Expression | Template]:
+        return {"until" if self.until else "for": self.time}
+
+    def enter(self, view: View) -> Reaction:
+        value = self.time(view.scope(self.time))
+        return Sleep(_moment(value) if self.until else view.now + _duration(value))
+
+
+class Wait:
+    """`wait`: `for` a duration or `until` a time."""
+
+    offer = Offer(
+        name="wait",
+        title="Wait",
+        doc="Wait for a duration, or until a time.",
+        ports=("done",),
+        parameters={
+            "type": "object",
+            "properties": {
+                "for": {"type": ["string", "number"], "title": "For"},
+                "until": {"type": "string", "format": "date-time", "title": "Until"},
+            },
+            "oneOf": [{"required": ["for"]}, {"required": ["until"]}],
+            "additionalProperties": False,
+        },
+    )
+
+    def box(self, params: Mapping[str, Any]) -> WaitBox:
+        only(params, "wait", ("for", "until"))
+        if ("for" in params) == ("until" in params):
+            raise BadParameter("for", "`wait` needs either `for` a duration or `until` a time")
+        key = "for" if "for" in params else "until"
+        box = WaitBox(key == "until", template(params[key], key))
+        if box.time.constant:
+            try:
+                _moment(params[key]) if box.until else _duration(params[key])
+            except BoxError as error:
+                raise BadParameter(key, str(error)) from error
+        return box
+
+
+def _duration(value: Any) -> Any:
+    try:
+        return parse_duration(value)
+    except ValueError as error:
+        raise BoxError(f"`for`: {error}") from error
+
+
+def _moment(value: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise BoxError(
+            f"`until` must be a time such as 2026-05-01T12:00:00Z, not {value!r}"
+        ) from error
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

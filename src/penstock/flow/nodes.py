@@ -35,8 +35,6 @@ class Node(Struct, frozen=True):
     value: Any
     place: Place | None = None
     keys: dict[str, Place] | None = None
-    height: int = 1  # levels from here down
-    size: int = 1  # nodes from here down
 
 
 class Findings:

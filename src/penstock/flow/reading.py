@@ -164,6 +164,7 @@ WORKFLOW = Level(
         "view": json_map,
     },
     ("name", "steps"),
+    free=True,
 )
 
 

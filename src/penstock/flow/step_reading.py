@@ -87,7 +87,7 @@ def _emits(spot: Spot) -> dict[str, tuple[str, ...]] | None:
     found: dict[str, tuple[str, ...]] = {}
     for port in spot.value:
         child = spot.child(port)
-        name("a port")(Spot(type(child.node)(port, child.key_place), child.path, port, child.findings))
+        name("a port")(child.part(port, child.key_place))
         events = _emitted(child)
         if events is not None:
             found[port] = events
@@ -110,11 +110,10 @@ def _slot(spot: Spot) -> Slot | None:
     if not isinstance(spot.value, str):
         text(spot)
         return None
-    place = spot.node.place
-    parts = [
-        Spot(type(spot.node)(part.strip(), place), spot.path, spot.label, spot.findings)
-        for part in (spot.value.split("|") if "|" in spot.value else [])
-    ] or [spot]
+    if "|" not in spot.value:
+        event = event_in_after(spot)
+        return None if event is None else Slot((event,))
+    parts = [spot.part(part.strip(), spot.node.place) for part in spot.value.split("|")]
     events = _distinct(spot, parts)
     return None if events is None else Slot(events)
 
@@ -146,8 +145,8 @@ def _distinct(spot: Spot, parts: list[Spot]) -> tuple[str, ...] | None:
     events = [event_in_after(part) for part in parts]
     if None in events:
         return None
-    twice, times = Counter(events).most_common(1)[0]
-    if times > 1:
+    if len(set(events)) < len(events):
+        twice = Counter(events).most_common(1)[0][0]
         spot.wrong("duplicate", f"The event `{twice}` is listed twice in one slot; list it once.")
         return None
     return tuple(events)

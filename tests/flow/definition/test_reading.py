@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
+from time import process_time
 from typing import Any
 
 import pytest
+import yaml
 
 from penstock.flow.definition import Definition, External, From, Policy, Slot, Source, Step
 from penstock.flow.reading import from_plain, read_definition, read_located
@@ -37,53 +40,56 @@ steps:
 """
 
 
-def test_the_example_of_the_reference_reads_whole() -> None:
-    assert read_definition(MEDIATHREAD) == Definition(
-        name="mediathread",
-        title="Video for Mediathread",
-        source=Source(),
-        external=(
-            External(
-                name="et_job_finished",
-                from_=From(
-                    kind="webhook",
-                    verify="sns",
-                    key={"et_job": "body.jobId"},
-                    set="{'s3': body.key}",
-                    id="body.messageId",
-                ),
+EXPECTED = Definition(
+    name="mediathread",
+    title="Video for Mediathread",
+    source=Source(),
+    external=(
+        External(
+            name="et_job_finished",
+            from_=From(
+                kind="webhook",
+                verify="sns",
+                key={"et_job": "body.jobId"},
+                set="{'s3': body.key}",
+                id="body.messageId",
             ),
         ),
-        params={
-            "type": "object",
-            "required": ["s3_key", "user"],
-            "properties": {"s3_key": {"type": "string"}, "user": {"type": "string"}},
-        },
-        defaults=Policy(task_list="video", retries=2),
-        timeout=timedelta(days=2),
-        steps={
-            "extract_metadata": Step(
-                task="video.extract_metadata", emits={"done": ("metadata_extracted",), "failed": ("failed",)}
-            ),
-            "submit": Step(
-                task="video.mediathread_submit",
-                after=(Slot(("metadata_extracted",)), Slot(("et_job_finished",))),
-                emits={"done": ("submitted",), "failed": ("failed",)},
-            ),
-            "email_ok": Step(
-                task="mail",
-                after=(Slot(("submitted",)),),
-                emits={"done": ("OK",), "failed": ("failed",)},
-                params={"to": "${ data.user }"},
-            ),
-            "email_failure": Step(
-                task="mail",
-                after=(Slot(("failed",)),),
-                emits={"done": ("FAIL",), "failed": ("FAIL",)},
-                params={"subject": "Sorry: ${ event }"},
-            ),
-        },
-    )
+    ),
+    params={
+        "type": "object",
+        "required": ["s3_key", "user"],
+        "properties": {"s3_key": {"type": "string"}, "user": {"type": "string"}},
+    },
+    defaults=Policy(task_list="video", retries=2),
+    timeout=timedelta(days=2),
+    steps={
+        "extract_metadata": Step(
+            task="video.extract_metadata", emits={"done": ("metadata_extracted",), "failed": ("failed",)}
+        ),
+        "submit": Step(
+            task="video.mediathread_submit",
+            after=(Slot(("metadata_extracted",)), Slot(("et_job_finished",))),
+            emits={"done": ("submitted",), "failed": ("failed",)},
+        ),
+        "email_ok": Step(
+            task="mail",
+            after=(Slot(("submitted",)),),
+            emits={"done": ("OK",), "failed": ("failed",)},
+            params={"to": "${ data.user }"},
+        ),
+        "email_failure": Step(
+            task="mail",
+            after=(Slot(("failed",)),),
+            emits={"done": ("FAIL",), "failed": ("FAIL",)},
+            params={"subject": "Sorry: ${ event }"},
+        ),
+    },
+)
+
+
+def test_the_example_of_the_reference_reads_whole() -> None:
+    assert read_definition(MEDIATHREAD) == EXPECTED
 
 
 def step(keys: str) -> Step:
@@ -198,3 +204,17 @@ def test_every_key_and_value_has_a_place() -> None:
 def test_what_is_not_written_has_the_place_of_what_surrounds_it(path: str, place: tuple[int, int]) -> None:
     located = read_located("penstock: 1\nname: n\nsteps:\n  s: {task: ttttttt,  after: a}\n")
     assert located.place(path) == place
+
+
+def test_reading_costs_little_more_than_parsing_the_yaml() -> None:
+    step = "{{task: t, after: [a{0}, b | c], emits: d{0}, fails: failed, with: {{to: x, of: [1, 2]}}}}"
+    text = "penstock: 1\nname: n\nsteps:\n" + "".join(f"  s{n}: {step.format(n)}\n" for n in range(300))
+    whole = min(cpu_time(lambda: read_definition(text)) for _ in range(5))
+    parsing = min(cpu_time(lambda: list(yaml.parse(text, Loader=yaml.CSafeLoader))) for _ in range(5))
+    assert whole < 8 * parsing
+
+
+def cpu_time(call: Callable[[], object]) -> float:
+    begun = process_time()
+    call()
+    return process_time() - begun

@@ -17,9 +17,13 @@ class Problem(Struct, frozen=True):
     column: int | None = None
 
     def at(self, file: str) -> str:
-        """`file:line:column: message`, as compilers print it."""
+        """`file:line:column: message`, as compilers print it; the path instead where no line is known."""
         place = ":".join(str(part) for part in (file, self.line, self.column) if part is not None)
-        return f"{place}: {self.message}"
+        return (
+            f"{place}: {self.message}"
+            if self.line or not self.path
+            else f"{place}: {self.path}: {self.message}"
+        )
 
 
 UNREADABLE = frozenset(

@@ -232,12 +232,18 @@ def _with_failures(spot: Spot, emits: Any, fails: tuple[str, ...]) -> dict[str, 
     return {**emits, "failed": fails}
 
 
+MOST_HINTS = 20
+
+
 def check_cancels(spot: Spot, steps: dict[str, Step]) -> None:
     """Every step that is named by `cancels` must be there."""
     for step_name, step in steps.items():
         for index, target in enumerate(step.cancels or ()):
             if target not in steps:
                 at = spot.child(step_name).child("cancels").items()[index]
-                near = nearest(target, steps)
+                told = len(spot.findings.problems)
+                near = (
+                    nearest(target, steps) if told < MOST_HINTS else None
+                )  # a search over all names each time
                 hint = f"did you mean `{near}`?" if near else "there is no step of that name."
                 at.wrong("unknown_step", f"`cancels` names the unknown step `{target}`; {hint}")

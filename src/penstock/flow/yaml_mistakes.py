@@ -38,6 +38,7 @@ _SENTENCES = (
     ),
     ("node content", "A value is missing here."),
     ("Unicode character escape", "This escape stands for no character that can be stored; take it out."),
+    ("directive", "A line cannot begin with `%`; leave it out."),
     ("incompatible YAML", "Leave the `%YAML` line out; YAML 1.2 is read."),
     ("chomping", "After `|` or `>` the text begins on the next line."),
     ("expected comment or line break", "After `|` or `>` the text begins on the next line."),

@@ -26,7 +26,26 @@ _RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "in"})
 _SUMS, _PRODUCTS = frozenset({"+", "-"}), frozenset({"*", "/", "%"})
 _WORDS = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset(
-    "as break const continue else for function if import let loop package namespace return var void while in".split()
+    [
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+        "in",
+    ]
 )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import Any
 
 from msgspec import Struct
 
@@ -88,6 +87,10 @@ class Flow:
     def name(self) -> str:
         return self.definition.name
 
+    def as_version(self, version: int) -> Flow:
+        """The same flow, published as another version."""
+        return Flow(self.definition, self.net, self.steps, self.wiring, self.result, version)
+
     def readers(self) -> Iterator[tuple[str, Expression | Template]]:
         """Every expression of the workflow with its path in the definition."""
         for name, step in self.steps.items():
@@ -134,9 +137,7 @@ class _Compiler:
 
     def flow(self, version: int, file: str | None) -> Flow:
         boxes = {name: self.box(name, step) for name, step in self.definition.steps.items()}
-        ports = {
-            name: self.ports_of(name, step, boxes[name]) for name, step in self.definition.steps.items()
-        }
+        ports = {name: self.ports_of(name, step, boxes[name]) for name, step in self.definition.steps.items()}
         net = self.net(ports)
         wiring = Wiring(net)
         steps = {
@@ -169,9 +170,7 @@ class _Compiler:
         )
         return Net(steps, outside, bool(self.definition.endless), self.definition.timeout is not None)
 
-    def live_ports(
-        self, name: str, step: Step, ports: tuple[str | None, ...]
-    ) -> tuple[str | None, ...]:
+    def live_ports(self, name: str, step: Step, ports: tuple[str | None, ...]) -> tuple[str | None, ...]:
         if not step.disabled:
             return ports
         port = "done" if step.disabled is True else step.disabled
@@ -209,7 +208,11 @@ class _Compiler:
         try:
             return kind.box(params) if kind else TaskBox.of(params, SCOPE)
         except BadParameter as error:
-            self.problem("bad_parameter", f"steps.{name}.with.{error.path}".rstrip("."), f"step '{name}': {error.message}")
+            self.problem(
+                "bad_parameter",
+                f"steps.{name}.with.{error.path}".rstrip("."),
+                f"step '{name}': {error.message}",
+            )
         except ExpressionError as error:
             path = getattr(error, "path", "")
             self.problem("bad_expression", f"steps.{name}.with.{path}".rstrip("."), f"step '{name}': {error}")
@@ -249,7 +252,7 @@ class _Compiler:
             box=box,
             ways={way.port: self.way(step, way) for way in net.exits},
             ports=tuple(way.port for way in net.exits if way.port is not None),
-            each=self.expression(f"{path}.each", step.each, SCOPE[:6] + ("now",)),
+            each=self.expression(f"{path}.each", step.each, (*SCOPE[:6], "now")),
             collect=step.each_failure == "collect",
             match=self.expression(f"{path}.match", step.match, ("event", "data")),
             serialize=self.expression(f"{path}.serialize", step.serialize, SCOPE),
@@ -305,4 +308,3 @@ class _Compiler:
 def slots_of(step: Step) -> tuple[Slot, ...]:
     """R6: a step without `after`, or with an empty one, waits for START."""
     return step.after or (Slot((START,)),)
-

@@ -29,7 +29,9 @@ def put_token(turn: Turn, token: Token) -> None:
         turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})
     for slot, aside in board.aside:
         name, reason = turn.flow.by_index[slot.step].name, reasons[slot.step]
-        turn.record("withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"})
+        turn.record(
+            "withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"}
+        )
         turn.aside = (*turn.aside, Aside(name, slot.position, aside, reason))
     board.dropped.clear()
     board.aside.clear()

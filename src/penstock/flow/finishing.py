@@ -40,7 +40,9 @@ def report(turn: Turn, reported: Reported) -> Answer:
 def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
     if done.port not in step.ways:
         offered = ", ".join(step.ports)
-        message = f"the task ended on port '{done.port}', which step '{step.name}' does not have; it has {offered}"
+        message = (
+            f"the task ended on port '{done.port}', which step '{step.name}' does not have; it has {offered}"
+        )
         fail_element(turn, step, firing, element, Failure("error", message))
         return
     tags = None
@@ -115,7 +117,9 @@ def _retry_failure(turn: Turn, step: FlowStep, firing: Firing, element: Element,
 def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut) -> None:
     timeouts = element.timeouts + 1
     kind = "lost" if outcome.limit == "lost" else "timeout"
-    message = "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"
+    message = (
+        "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"
+    )
     error = Failure(kind, message, {"limit": outcome.limit})
     multiplier = step.retry.after_timeout(timeouts)
     turn.withdrawn.append(element.id)
@@ -195,7 +199,12 @@ def end_failed(
     withdraw_elements(turn, firing)
     close_firing(turn, firing)
     turn.failed = turn.failed.set(firing.number, firing)
-    data: dict[str, Any] = {"step": step.name, "error": plain_failure(error), "attempts": attempts, "index": index}
+    data: dict[str, Any] = {
+        "step": step.name,
+        "error": plain_failure(error),
+        "attempts": attempts,
+        "index": index,
+    }
     if index is not None:
         data["item"] = firing.items[index]
     turn.record("ended", step.name, port="failed", attempt=attempts or None, data=data, firing=firing.number)
@@ -228,9 +237,7 @@ def end_firing(
     fire_way(turn, step, firing, step.ways[port], output, None)
 
 
-def fire_way(
-    turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None
-) -> None:
+def fire_way(turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None) -> None:
     """R3: fire what is listed for the port. OK says that the goal is reached; FAIL and CANCEL end the run."""
     origin = Origin(data, firing.tags, turn.now, step.name, firing=firing.number)
     for name in way.names:

@@ -12,9 +12,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     """R13: put back what failed and withdrawn firings consumed; the run is running again."""
     if turn.status != "failed":
         return "refused"
-    firings = [
-        firing for _, firing in sorted(turn.failed.items()) if retried.step in (None, firing.step)
-    ]
+    firings = [firing for _, firing in sorted(turn.failed.items()) if retried.step in (None, firing.step)]
     if not firings:
         return "refused"
     turn.ended, turn.status = False, "running"

@@ -33,7 +33,9 @@ def settle(turn: Turn) -> None:
     elif turn.paused:
         turn.status = "paused"
     elif turn.put_off is not None:
-        end_early(turn, FAIL, {"error": {"kind": turn.put_off.kind, "message": turn.put_off.message}}, turn.put_off)
+        end_early(
+            turn, FAIL, {"error": {"kind": turn.put_off.kind, "message": turn.put_off.message}}, turn.put_off
+        )
     elif turn.ok:
         finish_run(turn, "succeeded")
     else:
@@ -104,9 +106,7 @@ def _would_begin(flow: Flow, marking: Marking, pending: dict[str, bool]) -> Iter
 
 
 def _could_fill(step: WiredStep, marking: Marking, pending: dict[str, bool], key: str | None) -> bool:
-    return all(
-        _filled(slot, marking, key) or _fillable(slot, marking, pending, key) for slot in step.slots
-    )
+    return all(_filled(slot, marking, key) or _fillable(slot, marking, pending, key) for slot in step.slots)
 
 
 def _fillable(slot: WiredSlot, marking: Marking, pending: dict[str, bool], key: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""Who tries again, and when: two budgets, one for failures and one for time-outs (SPEC, "Attempts, retries and time")."""
+"""Who tries again, and when: two budgets, one for failures and one for time-outs."""
 
 from __future__ import annotations
 

@@ -30,7 +30,11 @@ class FiringView(Struct, frozen=True):
     index: int | None = None
 
     def scope(self, reader: Expression | Template) -> Mapping[str, Any]:
-        return {name: _VARIABLES[name](self, reader) for name in reader.roots if name in _VARIABLES and self.has(name)}
+        return {
+            name: _VARIABLES[name](self, reader)
+            for name in reader.roots
+            if name in _VARIABLES and self.has(name)
+        }
 
     def has(self, name: str) -> bool:
         """`item` and `index` are there only inside an `each`."""
@@ -63,9 +67,11 @@ def inputs_of(tokens: tuple[Token, ...]) -> dict[str, Any]:
 
 def steps_variable(steps: Map[str, StepState], reader: Expression | Template) -> dict[str, Any]:
     """The outputs of the steps that the expression mentions, or of all where it does not name them."""
-    mentioned = {path[1] if len(path) > 1 else None for path in reader.mentions if path[0] == "steps"}
-    names = steps if None in mentioned else [name for name in mentioned if name in steps]
-    return {name: {"output": steps[name].output} for name in names if steps[name].status == "complete"}
+    paths = [path for path in (*reader.reads, *reader.guards) if path[0] == "steps"]
+    named = {path[1] for path in paths if len(path) > 1}
+    names = steps if any(len(path) == 1 for path in paths) else named
+    known = ((name, steps[name]) for name in names if name in steps)
+    return {name: {"output": state.output} for name, state in known if state.status == "complete"}
 
 
 _VARIABLES: dict[str, Callable[[FiringView, Expression | Template], Any]] = {

@@ -38,8 +38,8 @@ class Marking(Struct, frozen=True):
 
     `owed` counts, for a slot `{need: n, of: ...}`, the events of a round that are still to be swallowed
     (below zero: swallowed already, for a round that was put back). `filled` and `complete` are derived:
-    how many slots of a join hold what they need (only steps with several slots are listed), and the complete keys of a step with `match`, in the
-    order in which they became complete.
+    how many slots of a join hold what they need (only steps with several slots are listed), and the complete
+    keys of a step with `match`, in the order in which they became complete.
     """
 
     tokens: Map[Place, tuple[Token, ...]] = Map()

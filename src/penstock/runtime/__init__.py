@@ -1,0 +1,1 @@
+"""Time and processes: what plans say is done here."""

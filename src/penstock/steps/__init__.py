@@ -1,1 +1,1 @@
-"""The built-in boxes: what each kind of step does when it is entered. Pure; those that act on the world queue a task."""
+"""The built-in boxes: what each kind of step does when it is entered. Pure; the others queue a task."""

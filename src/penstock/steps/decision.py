@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.names import name_problem
+from penstock.flow.names import wrong_name
 from penstock.flow.step import BadParameter, Finish, Reaction, View
 from penstock.flow.task import Offer
 from penstock.steps.parameters import condition, only
@@ -104,8 +104,10 @@ class Switch:
             raise BadParameter("cases", "`switch` needs cases: with: {cases: {big: data.size > 1000}}")
         for port in cases:
             if port in ("else", "failed"):
-                raise BadParameter(f"cases.{port}", f"a case cannot be called '{port}': every switch has that port")
-            wrong = name_problem(port)
+                raise BadParameter(
+                    f"cases.{port}", f"a case cannot be called '{port}': every switch has that port"
+                )
+            wrong = wrong_name(port)
             if wrong:
                 raise BadParameter(f"cases.{port}", f"the case {port!r} {wrong}")
         return SwitchBox(tuple((port, condition(case, f"cases.{port}")) for port, case in cases.items()))

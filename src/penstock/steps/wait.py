@@ -78,7 +78,5 @@ def _moment(value: Any) -> datetime:
     try:
         moment = datetime.fromisoformat(value)
     except (TypeError, ValueError) as error:
-        raise BoxError(
-            f"`until` must be a time such as 2026-05-01T12:00:00Z, not {value!r}"
-        ) from error
+        raise BoxError(f"`until` must be a time such as 2026-05-01T12:00:00Z, not {value!r}") from error
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

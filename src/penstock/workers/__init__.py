@@ -1,0 +1,1 @@
+"""Tasks in Python and whoever runs them."""

@@ -1,0 +1,225 @@
+"""`penstock.Engine`: the whole thing inside your own program. It only delegates."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, TypeVar
+
+from penstock.engine.catalog import Catalog
+from penstock.engine.loading import Source
+from penstock.flow.occurrence import Outside
+from penstock.flow.run import RunId, Snapshot
+from penstock.flow.view import history_view, run_view
+from penstock.runtime.clock import LoopClock
+from penstock.runtime.errors import Invalid, PenstockError
+from penstock.runtime.host import Host
+from penstock.runtime.ids import new_run_id
+from penstock.workers.call import call_workflow
+from penstock.workers.loop import LoopExecutor
+from penstock.workers.task import REGISTRY, tasks_of
+
+T = TypeVar("T")
+
+
+class Engine:
+    """Publishes workflows and runs them. `Engine("memory:")` keeps everything in this process.
+
+    `tasks` are functions, modules, or a map from name to function; without them every `@task` of this
+    process is offered. Use it with `async with`, or `Engine.sync(...)` from plain code.
+    """
+
+    def __init__(self, url: str = "memory:", *, tasks: Any = None) -> None:
+        if url != "memory:":
+            raise Invalid(f"this version keeps runs in memory only: use Engine('memory:'), not {url!r}")
+        self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
+        self._catalog = Catalog(self._tasks)
+        self._host: Host | None = None
+        self._executor: LoopExecutor | None = None
+
+    async def publish(self, definition: Source) -> int:
+        """Publish a definition (YAML or JSON text, a path, or a plain map); its version, 1, 2, 3 …
+
+        Raises DefinitionError where it cannot be read and CheckFailed where the checks find an error.
+        """
+        return self._catalog.publish(definition).version
+
+    async def start(
+        self,
+        workflow: str,
+        *,
+        subject: str | None = None,
+        input: Any = None,
+        labels: Mapping[str, str] | None = None,
+        tags: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> RunId:
+        """Start a run of the newest version; its id. A key seen before gives the first run."""
+        return self._bound().start(
+            self._catalog.flow(workflow),
+            input=input,
+            subject=subject,
+            labels=labels,
+            tags=tags,
+            idempotency_key=idempotency_key,
+        )
+
+    async def emit(
+        self,
+        event: str,
+        data: Any = None,
+        *,
+        run: str | None = None,
+        key: Mapping[str, str] | None = None,
+        set: Mapping[str, Any] | None = None,
+        id: str | None = None,
+    ) -> str:
+        """Fire an outside event into a run, named by `run` or found by `key`.
+
+        Answers `accepted`, `duplicate` (that id came before) or `recorded` (nothing acts on it).
+        """
+        if (run is None) == (key is None):
+            raise Invalid("say which run the event is for: either `run` or `key`")
+        outside = Outside(event=event, data=data, set=None if set is None else dict(set), id=id)
+        if run is not None:
+            return self._bound().emit(RunId(run), outside)
+        assert key is not None
+        return self._bound().emit_by_key(key, outside)
+
+    async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
+        """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
+
+        Raises TimeoutError.
+        """
+        host = self._bound()
+        hosted = host.hosted(RunId(run))
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def look(snapshot: Snapshot) -> None:
+            over = snapshot.ended or snapshot.status == "stalled" or (rest and snapshot.status == "waiting")
+            if over and not future.done():
+                future.set_result(None)
+
+        hosted.watchers.append(look)
+        try:
+            look(hosted.snapshot)
+            await asyncio.wait_for(future, timeout)
+        finally:
+            hosted.watchers.remove(look)
+        return self._view(run)
+
+    async def call(
+        self, workflow: str, *, input: Any = None, subject: str | None = None, timeout: float = 30
+    ) -> dict[str, Any]:
+        """Run a workflow in memory, at once; `{status, result, data, tags, steps}`.
+
+        Raises CannotCall where a step cannot run that way and CallTimedOut.
+        """
+        flow = self._catalog.flow(workflow)
+        run = functools.partial(
+            call_workflow, flow, self._tasks, input=input, subject=subject, limit=timedelta(seconds=timeout)
+        )
+        return await asyncio.to_thread(run)
+
+    async def cancel(self, run: str, *, force: bool = False) -> dict[str, Any]:
+        """Cancel a run; its clean-up steps still run, unless `force`."""
+        self._bound().cancel(RunId(run), force)
+        return self._view(run)
+
+    async def pause(self, run: str) -> dict[str, Any]:
+        """Dispatch nothing new of a run until it is resumed."""
+        self._bound().pause(RunId(run))
+        return self._view(run)
+
+    async def resume(self, run: str) -> dict[str, Any]:
+        """Go on where a pause held the run."""
+        self._bound().resume(RunId(run))
+        return self._view(run)
+
+    async def retry(self, run: str, step: str | None = None) -> dict[str, Any]:
+        """Put back what the failed steps of a failed run consumed, and run on."""
+        self._bound().retry(RunId(run), step)
+        return self._view(run)
+
+    async def show(self, run: str) -> dict[str, Any]:
+        """The run as it is now."""
+        return self._view(run)
+
+    async def history(self, run: str) -> list[dict[str, Any]]:
+        """All that happened to a run, in order."""
+        return history_view(self._bound().hosted(RunId(run)).history)
+
+    async def close(self) -> None:
+        """Void what is under way. Runs in memory are gone with the process."""
+        if self._executor is not None:
+            self._executor.close()
+
+    async def __aenter__(self) -> Engine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @staticmethod
+    def sync(url: str = "memory:", *, tasks: Any = None) -> SyncEngine:
+        """The same engine for plain callers: every method waits for its answer."""
+        return SyncEngine(url, tasks=tasks)
+
+    def _bound(self) -> Host:
+        """The host, made on the loop of the first call."""
+        if self._host is None:
+            loop = asyncio.get_running_loop()
+            self._executor = LoopExecutor(loop, self._tasks)
+            self._host = Host(LoopClock(loop), self._executor, new_run_id)
+        return self._host
+
+    def _view(self, run: str) -> dict[str, Any]:
+        hosted = self._bound().hosted(RunId(run))
+        return run_view(hosted.flow, hosted.snapshot)
+
+
+class SyncEngine:
+    """An `Engine` on a loop in a thread of its own. Each method of Engine is here, and waits."""
+
+    def __init__(self, url: str = "memory:", *, tasks: Any = None) -> None:
+        self._engine = Engine(url, tasks=tasks)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="penstock", daemon=True)
+        self._thread.start()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._engine, name)
+
+        @functools.wraps(method)
+        def waiting(*args: Any, **kwargs: Any) -> Any:
+            return self._run(method(*args, **kwargs))
+
+        return waiting
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self._thread.is_alive():
+            work.close()
+            raise PenstockError("this engine is closed")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def close(self) -> None:
+        """Void what is under way and end the thread."""
+        if self._thread.is_alive():
+            self._run(self._engine.close())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def __enter__(self) -> SyncEngine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

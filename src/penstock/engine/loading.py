@@ -1,0 +1,81 @@
+"""From a file, a text or a map to a flow that can be checked and run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.flow.compile import Flow, Places, compile_flow
+from penstock.flow.definition import Definition
+from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.reading import from_plain, read_located
+from penstock.flow.task import Offer
+from penstock.steps.kinds import KINDS, WORLDLY
+from penstock.workers.task import Task
+
+SUFFIXES = (".yaml", ".yml", ".json")
+BUDGET = 2.0
+"""Seconds that a check may take."""
+
+Source = str | Path | Mapping[str, Any] | Definition
+
+
+class Loaded(Struct, frozen=True):
+    """A definition, read and compiled, with the places of its parts."""
+
+    flow: Flow
+    places: Places
+    offers: Mapping[str, Offer]
+    file: str | None = None
+
+    @property
+    def definition(self) -> Definition:
+        return self.flow.definition
+
+
+def load(source: Source, tasks: Mapping[str, Task] | None = None, version: int = 1) -> Loaded:
+    """Read and compile a definition. Raises DefinitionError with every problem at once."""
+    offers = {**WORLDLY, **{name: task.offer for name, task in (tasks or {}).items()}}
+    definition, places, file = _read(source)
+    flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
+    return Loaded(flow, places, offers, file)
+
+
+def _read(source: Source) -> tuple[Definition, Places, str | None]:
+    if isinstance(source, Definition):
+        return source, {}, None
+    if isinstance(source, Mapping):
+        return from_plain(dict(source)), {}, None
+    if isinstance(source, str) and ("\n" in source or not source.endswith(SUFFIXES)):
+        located = read_located(source)
+        return located.definition, located.places, None
+    located = read_located(read_text(Path(source)), str(source))
+    return located.definition, located.places, str(source)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises DefinitionError where it cannot be read."""
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError:
+        raise _unreadable(path, "is not text in UTF-8: save it as UTF-8") from None
+    except FileNotFoundError:
+        raise _unreadable(path, "does not exist: look at the path") from None
+    except IsADirectoryError:
+        raise _unreadable(path, "is a folder: name a file in it") from None
+    except OSError as error:
+        raise _unreadable(path, f"cannot be read: {error.strerror}") from None
+
+
+def _unreadable(path: Path, why: str) -> DefinitionError:
+    return DefinitionError([Problem("unreadable", "", f"the file {why}")], str(path))
+
+
+def budget(seconds: float = BUDGET) -> Any:
+    """A function that says whether `seconds` have passed since now."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end

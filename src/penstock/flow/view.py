@@ -1,0 +1,96 @@
+"""A run as people and programs read it: the JSON of the API and of `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from penstock.flow.compile import Flow
+from penstock.flow.plan import Entry
+from penstock.flow.rest import starving, waiting_for
+from penstock.flow.run import Failure, Snapshot, StepState
+from penstock.flow.tags import visible
+
+
+def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
+    """The whole run, every key always there."""
+    header = snapshot.run
+    resting = snapshot.status in ("waiting", "stalled")
+    return {
+        "id": header.id,
+        "workflow": header.workflow,
+        "version": header.version,
+        "subject": header.subject,
+        "status": snapshot.status,
+        "ending": snapshot.ending,
+        "input": header.input,
+        "data": snapshot.data,
+        "tags": visible(snapshot.tags),
+        "result": snapshot.result,
+        "labels": header.labels,
+        "keys": dict(snapshot.keys),
+        "parent": header.parent,
+        "rerun_of": header.rerun_of,
+        "started_at": time_text(snapshot.started_at),
+        "ended_at": time_text(snapshot.ended_at),
+        "error": failure_view(snapshot.error),
+        "waiting_for": list(waiting_for(flow, snapshot)) if resting else [],
+        "starving": [{"step": each.step, "missing": list(each.missing)} for each in starving(flow, snapshot)]
+        if resting
+        else [],
+        "steps": {name: step_view(snapshot.steps.get(name) or StepState()) for name in flow.steps},
+    }
+
+
+def step_view(state: StepState) -> dict[str, Any]:
+    """One step in a run: that of its latest firing."""
+    names = ("total", "done", "failed")
+    elements = None if state.elements is None else dict(zip(names, state.elements, strict=True))
+    return {
+        "status": state.status,
+        "reason": state.reason,
+        "firings": state.firings,
+        "attempts": state.attempts,
+        "port": state.port,
+        "output": state.output,
+        "error": failure_view(state.error),
+        "elements": elements,
+    }
+
+
+def history_view(history: Iterable[Entry]) -> list[dict[str, Any]]:
+    """The history, gap-free, with times in UTC."""
+    return [
+        {
+            "seq": entry.seq,
+            "at": time_text(entry.at),
+            "kind": entry.kind,
+            "step": entry.step,
+            "event": entry.event,
+            "port": entry.port,
+            "attempt": entry.attempt,
+            "firing": entry.firing,
+            "data": _plain(entry.data),
+        }
+        for entry in history
+    ]
+
+
+def failure_view(failure: Failure | None) -> dict[str, Any] | None:
+    if failure is None:
+        return None
+    return {"kind": failure.kind, "message": failure.message, "detail": failure.detail}
+
+
+def time_text(moment: datetime | None) -> str | None:
+    """RFC 3339 in UTC."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping) and any(isinstance(item, datetime) for item in value.values()):
+        return {name: time_text(item) if isinstance(item, datetime) else item for name, item in value.items()}
+    return msgspec.to_builtins(value) if isinstance(value, msgspec.Struct) else value

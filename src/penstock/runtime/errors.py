@@ -1,0 +1,174 @@
+"""What a caller can do wrong. One sentence each, with the remedy; nothing is changed.
+
+PenstockError
+├── NotFound
+│   ├── UnknownWorkflow
+│   └── UnknownRun
+├── Invalid
+│   ├── InvalidInput         the input does not fit `params`
+│   ├── UndeclaredEvent      the event is not declared `external`
+│   ├── InvalidEvent         the event's data does not fit its `schema`
+│   ├── IdempotencyMismatch  the key was used before with another input
+│   └── CannotCall           the workflow has steps that cannot run inside a call
+├── Conflict
+│   ├── RunEnded             the run has ended
+│   └── NotRetryable         only a failed run can be retried
+├── CallTimedOut             a call took too long
+└── NoTask                   no task of that name is offered here
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from difflib import get_close_matches
+
+
+class PenstockError(Exception):
+    """Root of all errors that Penstock raises on purpose."""
+
+    code = "penstock"
+
+
+class NotFound(PenstockError):
+    """What was named does not exist."""
+
+    code = "not_found"
+
+
+class Invalid(PenstockError):
+    """What was given can be read and is not right."""
+
+    code = "invalid"
+
+
+class Conflict(PenstockError):
+    """What was asked does not fit the state of the run."""
+
+    code = "conflict"
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, list(known), 1)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+class UnknownWorkflow(NotFound):
+    """No workflow of that name is published."""
+
+    code = "unknown_workflow"
+
+    def __init__(self, name: str, known: Iterable[str] = ()) -> None:
+        super().__init__(f"no workflow '{name}' is published{_near(name, known)}")
+        self.name = name
+
+
+class UnknownRun(NotFound):
+    """No run has that id."""
+
+    code = "unknown_run"
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"there is no run '{run}'")
+        self.run = run
+
+
+class InvalidInput(Invalid):
+    """The input does not fit the workflow's `params`."""
+
+    code = "invalid_input"
+
+    def __init__(self, workflow: str, problems: Sequence[str]) -> None:
+        super().__init__(f"the input does not fit the params of '{workflow}': {'; '.join(problems)}")
+        self.workflow, self.problems = workflow, tuple(problems)
+
+
+class UndeclaredEvent(Invalid):
+    """The workflow does not take that event from outside."""
+
+    code = "undeclared_event"
+
+    def __init__(self, workflow: str, event: str, known: Iterable[str]) -> None:
+        names = list(known)
+        takes = f"it takes {', '.join(names)}" if names else "it takes none"
+        super().__init__(
+            f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
+        )
+        self.workflow, self.event = workflow, event
+
+
+class InvalidEvent(Invalid):
+    """The event's data does not fit its `schema`."""
+
+    code = "invalid_event"
+
+    def __init__(self, event: str, problems: Sequence[str]) -> None:
+        super().__init__(f"the data of event '{event}' does not fit its schema: {'; '.join(problems)}")
+        self.event, self.problems = event, tuple(problems)
+
+
+class IdempotencyMismatch(Invalid):
+    """The idempotency key was used before with another input."""
+
+    code = "idempotency_mismatch"
+
+    def __init__(self, key: str, run: str) -> None:
+        super().__init__(
+            f"the key '{key}' started run '{run}' with another input: use a new key for a new run"
+        )
+        self.key, self.run = key, run
+
+
+class CannotCall(Invalid):
+    """The workflow cannot run inside one call."""
+
+    code = "cannot_call"
+
+    def __init__(self, workflow: str, reasons: Sequence[str]) -> None:
+        super().__init__(f"'{workflow}' cannot be called: {'; '.join(reasons)}; start a run instead")
+        self.workflow, self.reasons = workflow, tuple(reasons)
+
+
+class RunEnded(Conflict):
+    """The run has ended."""
+
+    code = "run_ended"
+
+    def __init__(self, run: str, status: str) -> None:
+        super().__init__(f"run '{run}' has ended as {status}")
+        self.run, self.status = run, status
+
+
+class NotRetryable(Conflict):
+    """Only a failed run can be retried."""
+
+    code = "not_retryable"
+
+    def __init__(self, run: str, status: str) -> None:
+        super().__init__(
+            f"run '{run}' is {status}, only a failed run with something to retry can be retried; rerun it"
+        )
+        self.run, self.status = run, status
+
+
+class CallTimedOut(PenstockError):
+    """A call took longer than its time limit."""
+
+    code = "call_timed_out"
+
+    def __init__(self, workflow: str, limit: timedelta) -> None:
+        super().__init__(
+            f"the call of '{workflow}' took longer than {limit}: start a run instead, or allow more time"
+        )
+        self.workflow, self.limit = workflow, limit
+
+
+class NoTask(PenstockError):
+    """No task of that name is offered here."""
+
+    code = "no_task"
+
+    def __init__(self, names: Sequence[str], known: Iterable[str] = ()) -> None:
+        listed = ", ".join(f"'{name}'{_near(name, known)}" for name in names)
+        super().__init__(f"no task is defined for {listed}: pass a module that defines it with @task")
+        self.names = tuple(names)

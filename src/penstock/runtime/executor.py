@@ -1,0 +1,22 @@
+"""The seam between runs and whoever does their tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from penstock.flow.occurrence import Reported
+from penstock.flow.plan import Attempt
+from penstock.flow.run import ElementKey, RunId
+
+Report = Callable[[Reported], None]
+
+
+class Executor(Protocol):
+    """Does attempts. It reports each exactly once, or never after it was withdrawn."""
+
+    def begin(self, attempt: Attempt, report: Report) -> None: ...
+
+    def withdraw(self, run: RunId, element: ElementKey) -> None:
+        """The attempt is void: tell the task, forget the report."""
+        ...

@@ -1,0 +1,233 @@
+"""Runs in memory: their snapshots, their keys, and the doing of what their plans say."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.flow.advance import advance, new_run
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import (
+    Begun,
+    Canceled,
+    Continued,
+    Granted,
+    Occurrence,
+    Outside,
+    Paused,
+    Reported,
+    Resumed,
+    Retried,
+)
+from penstock.flow.plan import Answer, Attempt, Entry, Plan
+from penstock.flow.run import Header, RunId, Snapshot
+from penstock.flow.validation import violations
+from penstock.runtime.clock import Clock
+from penstock.runtime.errors import (
+    IdempotencyMismatch,
+    InvalidEvent,
+    InvalidInput,
+    NotRetryable,
+    RunEnded,
+    UndeclaredEvent,
+    UnknownRun,
+)
+from penstock.runtime.executor import Executor
+from penstock.runtime.inbox import Inbox
+from penstock.runtime.locks import Locks
+
+
+@dataclass
+class Hosted:
+    """One run: its flow, its state now, its history, and who waits for it to change."""
+
+    flow: Flow
+    snapshot: Snapshot
+    history: list[Entry] = field(default_factory=list)
+    watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
+
+
+class Host:
+    """Keeps runs and drives them. Everything happens in the thread that calls it."""
+
+    def __init__(self, clock: Clock, executor: Executor, ids: Callable[[], str]) -> None:
+        self.clock = clock
+        self.executor = executor
+        self.runs: dict[RunId, Hosted] = {}
+        self.locks = Locks()
+        self.inbox = Inbox()
+        self._ids = ids
+        self._started: dict[tuple[str, str], RunId] = {}
+        self._queue: deque[tuple[RunId, Occurrence]] = deque()
+        self._pumping = False
+
+    # -- what callers do -----------------------------------------------------------------------------------
+
+    def start(
+        self,
+        flow: Flow,
+        *,
+        input: Any = None,
+        subject: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        tags: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        then: tuple[Outside, ...] = (),
+    ) -> RunId:
+        """Make a run and begin it; events in `then` are fired right after START. Raises InvalidInput."""
+        problems = violations(flow.definition.params, {} if input is None else input)
+        if problems:
+            raise InvalidInput(flow.name, problems)
+        if idempotency_key is not None:
+            known = self._started.get((flow.name, idempotency_key))
+            if known is not None:
+                if self.runs[known].snapshot.run.input != input:
+                    raise IdempotencyMismatch(idempotency_key, known)
+                return known
+        for event in then:
+            self._check_event(flow, event)
+        header = Header(
+            id=RunId(self._ids()),
+            workflow=flow.name,
+            version=flow.version,
+            subject=subject,
+            labels={**(flow.definition.labels or {}), **(labels or {})},
+            input=input,
+        )
+        self.runs[header.id] = Hosted(flow, new_run(header))
+        if idempotency_key is not None:
+            self._started[flow.name, idempotency_key] = header.id
+        self._post(header.id, Begun(dict(tags or {})), *then)
+        return header.id
+
+    def emit(self, run: RunId, event: Outside) -> Answer:
+        """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
+        self._check_event(self.hosted(run).flow, event)
+        return self._ask(run, event)
+
+    def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
+        """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+        run = self.inbox.find(key)
+        if run is None:
+            return self.inbox.keep(key, event, self.clock.now())
+        self._check_event(self.hosted(run).flow, event)
+        return self._ask(run, event)
+
+    def cancel(self, run: RunId, force: bool = False) -> None:
+        """Cancel a run. Raises RunEnded."""
+        if self._ask(run, Canceled(force)) == "refused":
+            raise RunEnded(run, self.hosted(run).snapshot.status)
+
+    def pause(self, run: RunId) -> None:
+        """Dispatch nothing new of a run. Raises RunEnded."""
+        if self._ask(run, Paused()) == "refused":
+            raise RunEnded(run, self.hosted(run).snapshot.status)
+
+    def resume(self, run: RunId) -> None:
+        """Go on where a pause held the run. Raises RunEnded."""
+        if self._ask(run, Resumed()) == "refused":
+            raise RunEnded(run, self.hosted(run).snapshot.status)
+
+    def retry(self, run: RunId, step: str | None = None) -> None:
+        """Put back what failed. Raises NotRetryable."""
+        if self._ask(run, Retried(step)) == "refused":
+            raise NotRetryable(run, self.hosted(run).snapshot.status)
+
+    def hosted(self, run: RunId) -> Hosted:
+        """Raises UnknownRun."""
+        hosted = self.runs.get(run)
+        if hosted is None:
+            raise UnknownRun(run)
+        return hosted
+
+    def _check_event(self, flow: Flow, event: Outside) -> None:
+        if event.event not in flow.outside:
+            raise UndeclaredEvent(flow.name, event.event, flow.outside)
+        declared = next(each for each in flow.definition.external or () if each.name == event.event)
+        problems = violations(declared.schema, event.data)
+        if problems:
+            raise InvalidEvent(event.event, problems)
+
+    # -- the doing of plans --------------------------------------------------------------------------------
+
+    def _ask(self, run: RunId, occurrence: Occurrence) -> Answer:
+        """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
+        hosted = self.hosted(run)
+        plan = advance(hosted.flow, hosted.snapshot, (occurrence,), self.clock.now())
+        self._apply(hosted, plan)
+        self._pump()
+        return plan.answers[0]
+
+    def _post(self, run: RunId, *occurrences: Occurrence) -> None:
+        self._queue.extend((run, occurrence) for occurrence in occurrences)
+        self._pump()
+
+    def _pump(self) -> None:
+        """Work off the queue; a task that ends at once only adds to it, so nothing nests."""
+        if self._pumping:
+            return
+        self._pumping = True
+        try:
+            while self._queue:
+                run, occurrence = self._queue.popleft()
+                batch = [occurrence]
+                while self._queue and self._queue[0][0] == run:
+                    batch.append(self._queue.popleft()[1])
+                hosted = self.runs[run]
+                self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
+        finally:
+            self._pumping = False
+
+    def _apply(self, hosted: Hosted, plan: Plan) -> None:
+        before, hosted.snapshot = hosted.snapshot, plan.snapshot
+        hosted.history += plan.history
+        run = plan.snapshot.run.id
+        if plan.releases or plan.acquires:
+            self._lock(run, plan)
+        for element in plan.withdrawn:
+            self.executor.withdraw(run, element)
+        for timer in plan.timers:
+            self.clock.at(timer.due, lambda what=timer.occurrence: self._post(run, what))  # type: ignore[misc]
+        for attempt in plan.attempts:
+            self._begin(run, attempt)
+        if plan.unfinished:
+            self._queue.append((run, Continued()))
+        if plan.correlations or plan.emissions:
+            self._correlate(run, plan)
+        if before.status != plan.snapshot.status:
+            self._changed(run, hosted)
+
+    def _begin(self, run: RunId, attempt: Attempt) -> None:
+        def report(reported: Reported) -> None:
+            self._post(run, reported)
+
+        self.executor.begin(attempt, report)
+
+    def _lock(self, run: RunId, plan: Plan) -> None:
+        granted = []
+        for wish in plan.acquires:
+            if self.locks.acquire(wish.key, wish.limit, (run, wish.element)):
+                granted.append((run, wish.element))
+        for release in plan.releases:
+            granted += self.locks.release(release.key, (run, release.element))
+        self._queue.extend((holder, Granted(*element)) for holder, element in granted)
+
+    def _correlate(self, run: RunId, plan: Plan) -> None:
+        for key in plan.correlations:
+            for event in self.inbox.bind(run, key, self.clock.now()):
+                self._queue.append((run, event))
+        for emission in plan.emissions:
+            event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+            found = self.inbox.find(emission.key)
+            if found is None:
+                self.inbox.keep(emission.key, event, self.clock.now())
+            else:
+                self._queue.append((found, event))
+
+    def _changed(self, run: RunId, hosted: Hosted) -> None:
+        if hosted.snapshot.ended:
+            self.inbox.forget(run, hosted.snapshot.keys)
+        for watcher in list(hosted.watchers):
+            watcher(hosted.snapshot)

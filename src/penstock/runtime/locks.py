@@ -1,0 +1,53 @@
+"""`serialize` keys: at most so many elements at a time, first come, first served; a key cannot leak."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from penstock.flow.run import ElementKey, RunId
+
+Holder = tuple[RunId, ElementKey]
+
+
+@dataclass
+class _Key:
+    limit: int
+    holders: set[Holder] = field(default_factory=set)
+    waiting: deque[Holder] = field(default_factory=deque)
+
+
+class Locks:
+    """The keys that are held or awaited now."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, _Key] = {}
+
+    def acquire(self, name: str, limit: int, holder: Holder) -> bool:
+        """Hold the key at once where there is room, else queue for it."""
+        key = self._keys.setdefault(name, _Key(limit))
+        if len(key.holders) < limit and not key.waiting:
+            key.holders.add(holder)
+            return True
+        key.waiting.append(holder)
+        return False
+
+    def release(self, name: str, holder: Holder) -> list[Holder]:
+        """Give the key back or leave its queue; whoever holds it now in turn."""
+        key = self._keys.get(name)
+        if key is None:
+            return []
+        key.holders.discard(holder)
+        if holder in key.waiting:
+            key.waiting.remove(holder)
+        granted = []
+        while key.waiting and len(key.holders) < key.limit:
+            granted.append(key.waiting.popleft())
+            key.holders.add(granted[-1])
+        if not key.holders:
+            del self._keys[name]
+        return granted
+
+    def holders(self, name: str) -> set[Holder]:
+        key = self._keys.get(name)
+        return set(key.holders) if key else set()

@@ -1,0 +1,31 @@
+"""One run from beginning to rest, in the caller's own thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from penstock.flow.run import RunId, Snapshot
+from penstock.runtime.clock import VirtualClock
+from penstock.runtime.host import Host
+
+
+def play_out(
+    host: Host,
+    clock: VirtualClock,
+    run: RunId,
+    until: datetime | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Snapshot:
+    """Let time pass until the run is at rest: ended, waiting for outside, stalled, or paused."""
+    hosted = host.hosted(run)
+    while hosted.snapshot.firings and not hosted.snapshot.ended and not stop():
+        due = clock.next()
+        if due is None or (until is not None and due > until):
+            break
+        clock.step()
+    return hosted.snapshot
+
+
+def deadline(clock: VirtualClock, limit: timedelta | None) -> datetime | None:
+    return None if limit is None else clock.now() + limit

@@ -1,0 +1,108 @@
+"""What a task is told: the run, its data, what happened before, and whether it is still wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from penstock.flow.plan import Attempt
+from penstock.flow.scope import events_of, inputs_of, run_variable
+from penstock.flow.tags import visible
+
+
+class Log:
+    """Lines that a task writes; they are kept with its run. `ctx.log("...")`, `ctx.log.warning("...")`."""
+
+    def __init__(self, write: Callable[[str, str], None]) -> None:
+        self._write = write
+
+    def __call__(self, message: object, *values: object) -> None:
+        self.info(message, *values)
+
+    def debug(self, message: object, *values: object) -> None:
+        self._write("debug", _text(message, values))
+
+    def info(self, message: object, *values: object) -> None:
+        self._write("info", _text(message, values))
+
+    def warning(self, message: object, *values: object) -> None:
+        self._write("warning", _text(message, values))
+
+    def error(self, message: object, *values: object) -> None:
+        self._write("error", _text(message, values))
+
+
+class Context:
+    """One attempt, as its task sees it. Nothing that is changed here changes the run: return it with `Out`."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt = attempt
+        self._canceled = False
+        self.progress: Any = None
+        self.lines: list[tuple[str, str]] = []
+
+    @cached_property
+    def run(self) -> dict[str, Any]:
+        """id, workflow, version, subject."""
+        return run_variable(self._attempt.run)
+
+    @property
+    def data(self) -> Any:
+        """The run's data: its input and what was set on it."""
+        return self._attempt.data
+
+    @cached_property
+    def tags(self) -> dict[str, Any]:
+        return visible(self._attempt.tags)
+
+    @cached_property
+    def input(self) -> dict[str, Any]:
+        """Step name → output, for each firing that this one follows."""
+        return inputs_of(self._attempt.taken.tokens())
+
+    @cached_property
+    def events(self) -> dict[str, Any]:
+        """Event name → data, of each event that this firing consumed."""
+        return events_of(self._attempt.taken.tokens())
+
+    @property
+    def step(self) -> str:
+        return self._attempt.step
+
+    @property
+    def index(self) -> int | None:
+        """Inside an `each`: which item this is."""
+        return self._attempt.index
+
+    @property
+    def attempt(self) -> int:
+        """1 for the first try."""
+        return self._attempt.attempt
+
+    @property
+    def idempotency_key(self) -> str:
+        """The same over all attempts: hand it to services, so that a repeat does nothing twice."""
+        return self._attempt.id
+
+    @property
+    def canceled(self) -> bool:
+        """Whether the work is no longer wanted: stop soon, the result will not be used."""
+        return self._canceled
+
+    @cached_property
+    def log(self) -> Log:
+        return Log(lambda level, text: self.lines.append((level, text)))
+
+    def heartbeat(self, progress: Any = None) -> bool:
+        """Say that the task is alive, and how far it is; True: the work is still wanted."""
+        self.progress = progress
+        return not self._canceled
+
+    def cancel(self) -> None:
+        """The work is no longer wanted."""
+        self._canceled = True
+
+
+def _text(message: object, values: tuple[object, ...]) -> str:
+    return str(message) % values if values else str(message)

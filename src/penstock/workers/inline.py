@@ -1,0 +1,47 @@
+"""An executor that calls tasks in place, one after the other: for calls in memory, tests and scripts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from penstock.flow.occurrence import Reported
+from penstock.flow.plan import Attempt
+from penstock.flow.run import ElementKey, RunId
+from penstock.runtime.errors import NoTask
+from penstock.runtime.executor import Report
+from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async
+from penstock.workers.context import Context
+from penstock.workers.task import Task
+
+
+class InlineExecutor:
+    """Runs each attempt to its end before it returns. Coroutines run on a loop of its own."""
+
+    def __init__(self, tasks: Mapping[str, Task], limit: int = PAYLOAD_LIMIT) -> None:
+        self.tasks = tasks
+        self.limit = limit
+        self._runner: asyncio.Runner | None = None
+
+    def begin(self, attempt: Attempt, report: Report) -> None:
+        outcome = self.outcome(attempt)
+        report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
+
+    def outcome(self, attempt: Attempt) -> Outcome:
+        """Call the task. Raises NoTask."""
+        task = self.tasks.get(attempt.task)
+        if task is None:
+            raise NoTask([attempt.task], self.tasks)
+        context = Context(attempt)
+        if not task.is_async:
+            return call(task, attempt, context, self.limit)
+        self._runner = self._runner or asyncio.Runner()
+        return self._runner.run(call_async(task, attempt, context, self.limit))
+
+    def withdraw(self, run: RunId, element: ElementKey) -> None:
+        """Nothing is ever under way between two calls."""
+
+    def close(self) -> None:
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None

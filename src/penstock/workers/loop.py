@@ -1,0 +1,122 @@
+"""An executor on an event loop: coroutines as tasks, plain functions in threads, time-outs in real time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from penstock.flow.occurrence import Reported, TimedOut
+from penstock.flow.plan import Attempt
+from penstock.flow.run import ElementKey, RunId
+from penstock.runtime.errors import NoTask
+from penstock.runtime.executor import Report
+from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async
+from penstock.workers.context import Context
+from penstock.workers.task import Task
+
+THREADS = 32
+
+Key = tuple[RunId, ElementKey]
+
+
+class _Work:
+    """One attempt under way."""
+
+    def __init__(self, attempt: Attempt, report: Report) -> None:
+        self.attempt = attempt
+        self.report = report
+        self.context = Context(attempt)
+        self.future: asyncio.Future[Outcome] | None = None
+        self.timers: list[asyncio.TimerHandle] = []
+
+
+class LoopExecutor:
+    """Runs attempts at once, as many as come; plain functions share a pool of threads."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, tasks: Mapping[str, Task], threads: int = THREADS
+    ) -> None:
+        self.tasks = tasks
+        self._loop = loop
+        self._pool = ThreadPoolExecutor(threads, "penstock-task")
+        self._work: dict[Key, _Work] = {}
+
+    def begin(self, attempt: Attempt, report: Report) -> None:
+        """Start an attempt. Raises NoTask."""
+        task = self.tasks.get(attempt.task)
+        if task is None:
+            raise NoTask([attempt.task], self.tasks)
+        work = _Work(attempt, report)
+        key = (attempt.run.id, (attempt.firing, attempt.index))
+        self._work[key] = work
+        if task.is_async:
+            work.future = asyncio.ensure_future(call_async(task, attempt, work.context))
+            self._started(key, work)
+        else:
+            work.future = asyncio.ensure_future(self._in_thread(key, work, task))
+        self._limit(key, work, "schedule_to_close", attempt.timeouts.schedule_to_close)
+        work.future.add_done_callback(lambda future: self._ended(key, work, future))
+
+    async def _in_thread(self, key: Key, work: _Work, task: Task) -> Outcome:
+        waiting = self._limit(key, work, "schedule_to_start", work.attempt.timeouts.schedule_to_start)
+
+        def begin() -> None:
+            if waiting is not None:
+                waiting.cancel()
+            self._started(key, work)
+
+        def run() -> Outcome:
+            self._loop.call_soon_threadsafe(begin)
+            return call(task, work.attempt, work.context, PAYLOAD_LIMIT)
+
+        return await self._loop.run_in_executor(self._pool, run)
+
+    def _started(self, key: Key, work: _Work) -> None:
+        self._limit(key, work, "start_to_close", work.attempt.timeouts.start_to_close)
+
+    def _limit(self, key: Key, work: _Work, name: str, limit: timedelta | None) -> asyncio.TimerHandle | None:
+        if limit is None:
+            return None
+        timer = self._loop.call_later(limit.total_seconds(), self._time_out, key, work, name)
+        work.timers.append(timer)
+        return timer
+
+    def _time_out(self, key: Key, work: _Work, limit: str) -> None:
+        if self._drop(key, work):
+            attempt = work.attempt
+            work.report(Reported(attempt.firing, attempt.index, attempt.attempt, TimedOut(limit)))
+
+    def _ended(self, key: Key, work: _Work, future: asyncio.Future[Outcome]) -> None:
+        if self._work.get(key) is not work or future.cancelled():
+            return
+        self._close(key, work)
+        attempt = work.attempt
+        work.report(Reported(attempt.firing, attempt.index, attempt.attempt, future.result()))
+
+    def withdraw(self, run: RunId, element: ElementKey) -> None:
+        work = self._work.get((run, element))
+        if work is not None:
+            self._drop((run, element), work)
+
+    def _drop(self, key: Key, work: _Work) -> bool:
+        """The attempt is void: tell the task; False where it was so already."""
+        if self._work.get(key) is not work:
+            return False
+        self._close(key, work)
+        work.context.cancel()
+        if work.future is not None:
+            work.future.cancel()
+        return True
+
+    def _close(self, key: Key, work: _Work) -> None:
+        del self._work[key]
+        for timer in work.timers:
+            timer.cancel()
+
+    def close(self) -> None:
+        """Void what is under way and let the threads go."""
+        for key, work in list(self._work.items()):
+            self._drop(key, work)
+        self._pool.shutdown(wait=False, cancel_futures=True)

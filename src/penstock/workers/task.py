@@ -1,0 +1,176 @@
+"""`@task`: a Python function becomes a task; its palette entry comes from its signature."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, TypeVar, get_type_hints, overload
+
+import msgspec
+
+from penstock.flow.task import Offer
+from penstock.workers.context import Context
+
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+class Fatal(Exception):
+    """Raise it in a task to fail without another try."""
+
+
+class Out(msgspec.Struct, frozen=True):
+    """What a task may return instead of its bare output.
+
+    `tags` are set on the tags that flow on, a value None removes one; `set` is merged into the run's data;
+    `correlate` gives the run keys by which outside events find it.
+    """
+
+    output: Any = None
+    port: str = "done"
+    tags: Mapping[str, Any] | None = None
+    set: Mapping[str, Any] | None = None
+    correlate: Mapping[str, str] | None = None
+
+
+class Task(msgspec.Struct, frozen=True):
+    """A function with what is known of it."""
+
+    function: Function
+    offer: Offer
+    takes_context: bool
+    is_async: bool
+    arguments: type[msgspec.Struct] | None  # converts and checks the parameters; None: as they are
+    open: bool  # has **parameters
+
+    @property
+    def name(self) -> str:
+        return self.offer.name
+
+
+REGISTRY: dict[str, Task] = {}
+"""Every task defined in this process: what an `Engine` offers when it is not given tasks of its own."""
+
+
+@overload
+def task(name: F, /) -> F: ...
+
+
+@overload
+def task(
+    name: str | None = None,
+    *,
+    ports: Sequence[str] = ("done", "failed"),
+    task_list: str | None = None,
+    title: str | None = None,
+) -> Callable[[F], F]: ...
+
+
+def task(
+    name: Any = None,
+    *,
+    ports: Sequence[str] = ("done", "failed"),
+    task_list: str | None = None,
+    title: str | None = None,
+) -> Any:
+    """Make a function a task. The function itself stays as it is and can be called as before."""
+    if callable(name):
+        return task()(name)
+
+    def mark(function: F) -> F:
+        made = make_task(function, name or function.__name__, ports, task_list, title)
+        function.__penstock_task__ = made  # type: ignore[attr-defined]
+        REGISTRY[made.name] = made
+        return function
+
+    return mark
+
+
+def make_task(
+    function: Function,
+    name: str,
+    ports: Sequence[str] = ("done", "failed"),
+    task_list: str | None = None,
+    title: str | None = None,
+) -> Task:
+    """The task of a function."""
+    parameters = list(inspect.signature(function).parameters.values())
+    takes_context = bool(parameters) and (
+        parameters[0].name == "ctx" or _hints(function).get(parameters[0].name) is Context
+    )
+    if takes_context:
+        parameters = parameters[1:]
+    arguments = _arguments(function, parameters)
+    doc = inspect.getdoc(function) or ""
+    offer = Offer(
+        name=name,
+        ports=tuple(dict.fromkeys((*ports, "failed"))),
+        title=title or name.rpartition(".")[2].replace("_", " ").capitalize(),
+        doc=doc,
+        parameters=_schema(arguments, parameters),
+        task_list=task_list,
+    )
+    variadic = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
+    return Task(function, offer, takes_context, inspect.iscoroutinefunction(function), arguments, variadic)
+
+
+def tasks_of(source: ModuleType | Function | Iterable[Any] | Mapping[str, Any]) -> dict[str, Task]:
+    """The tasks of a module, of a function, of several of them, or of a map from name to function."""
+    if isinstance(source, Mapping):
+        return {name: _as_task(name, each) for name, each in source.items()}
+    if isinstance(source, ModuleType):
+        found = (getattr(each, "__penstock_task__", None) for each in vars(source).values())
+        return {made.name: made for made in found if isinstance(made, Task)}
+    if not isinstance(source, Iterable):
+        made = _as_task(None, source)
+        return {made.name: made}
+    return {name: made for each in source for name, made in tasks_of(each).items()}
+
+
+def _as_task(name: str | None, function: Any) -> Task:
+    made: Task | None = getattr(function, "__penstock_task__", None)
+    if made is None:
+        return make_task(function, name or function.__name__)
+    return (
+        made
+        if name in (None, made.name)
+        else msgspec.structs.replace(made, offer=msgspec.structs.replace(made.offer, name=name or made.name))
+    )
+
+
+def _hints(function: Function) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except (NameError, TypeError):
+        # A hint that cannot be resolved is no hint: the task must still run.
+        return {}
+
+
+def _arguments(function: Function, parameters: list[inspect.Parameter]) -> type[msgspec.Struct] | None:
+    """A struct of the parameters that checks and converts them; None where the hints are beyond JSON."""
+    hints = _hints(function)
+    fields: list[Any] = []
+    for each in parameters:
+        if each.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        hint = hints.get(each.name, Any)
+        fields.append((each.name, hint) if each.default is each.empty else (each.name, hint, each.default))
+    try:
+        made = msgspec.defstruct("Parameters", fields, kw_only=True)
+        msgspec.json.schema(made)
+    except (TypeError, ValueError, NameError):
+        return None
+    return made
+
+
+def _schema(arguments: type[msgspec.Struct] | None, parameters: list[inspect.Parameter]) -> dict[str, Any]:
+    if arguments is None:
+        names = [each.name for each in parameters]
+        required = [each.name for each in parameters if each.default is each.empty]
+        return {"type": "object", "properties": {name: {} for name in names}, "required": required}
+    schema = msgspec.json.schema(arguments)
+    definitions = schema.pop("$defs", {})
+    own: dict[str, Any] = definitions.pop("Parameters")
+    own.pop("title", None)
+    return {**own, "$defs": definitions} if definitions else own

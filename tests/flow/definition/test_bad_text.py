@@ -63,7 +63,7 @@ TEXTS = [
      "This escape stands for no character that can be stored; take it out."),
     ("a: !e!x b\n", "not_yaml", 1, 4, f"Tags are not allowed; {PLAIN}"),
     ("%YAML 3.0\n---\na: 1\n", "not_yaml", 1, 1, "Leave the `%YAML` line out; YAML 1.2 is read."),
-    ("%a\n---\na: 1\n", "not_yaml", 1, 1, "A line cannot begin with `%`; leave it out."),
+    ("%a\n---\na: 1\n", "not_yaml", 1, 3, "A line cannot begin with `%`; leave it out."),
     ("a: 1\n...\nb\n", "not_yaml", 3, 1, "There is more text after the end of the definition."),
     ("a: &\n", "not_yaml", 1, 5, "A name must follow `&` or `*`; put the value in quotes."),
     ("a: 1\n---\nb: 2\n", "several_documents", 2, 1,

@@ -191,6 +191,13 @@ def test_every_key_and_value_has_a_place() -> None:
     assert located.definition == read_definition(text)
 
 
+def test_short_forms_have_the_paths_of_the_long_ones_too() -> None:
+    located = read_located("penstock: 1\nname: n\nsteps:\n  s: {task: t, after: a, emits: b, fails: c}\n")
+    paths = ("steps.s.after[0]", "steps.s.emits.done", "steps.s.emits.failed")
+    assert [located.places[path] for path in paths] == [(4, 16), (4, 26), (4, 36)]
+    assert [located.values[path] for path in paths] == [(4, 23), (4, 33), (4, 43)]
+
+
 @pytest.mark.parametrize(
     ("path", "place"),
     [

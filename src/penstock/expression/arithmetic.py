@@ -16,7 +16,7 @@ Operation = Callable[[Env, Any, Any], Any]
 
 def _mismatch(sign: str, left: Any, right: Any) -> Fault:
     kind, other = left.__class__, right.__class__
-    message = f"`{sign}` is not defined between a {spoken(left)} and a {spoken(right)}"
+    message = f"`{sign}` is not defined between {spoken(left)} and {spoken(right)}"
     if kind in NUMBERS and other in NUMBERS:
         message += "; convert with double(...)" if float in (kind, other) else "; convert with int(...)"
     elif sign == "+" and str in (kind, other):
@@ -119,7 +119,7 @@ def negate(value: Any) -> Any:
         return _signed(-value)
     if kind is float:
         return -value
-    raise Fault("no_such_overload", f"`-` is not defined for a {spoken(value)}")
+    raise Fault("no_such_overload", f"`-` is not defined for {spoken(value)}")
 
 
 def _quotient(left: int, right: int) -> int:

@@ -33,7 +33,7 @@ _STEP_NODES = 16
 
 
 class Builder:
-    """Makes the closure of an expression; afterwards `reads`, `guards`, `roots` and `slots` say what it needs."""
+    """Makes the closure of an expression, and notes what it reads, tests and keeps."""
 
     def __init__(self, source: str, names: Collection[str] | None) -> None:
         self.source, self.names = source, names
@@ -229,9 +229,7 @@ class Builder:
 
     def loop(self, node: Loop) -> Run:
         over = self.build(node.over)
-        before, hidden = self.nodes, self.variables.get(node.variable)
-        slot = _FIRST_SLOT + len(self.variables) if hidden is None else self.slots
-        slot = max(slot, self.slots)
+        before, hidden, slot = self.nodes, self.variables.get(node.variable), self.slots
         self.slots = slot + 1
         self.variables[node.variable] = slot
         condition = self.build(node.condition) if node.condition else None
@@ -282,6 +280,8 @@ def _located(function: Callable[..., Any], place: Place, *arguments: Any) -> Any
 def _called(function: Callable[..., Any], arguments: list[Run], place: Place) -> Run:
     if len(arguments) == 1:
         return _called_with_one(function, arguments[0], place)
+    if len(arguments) == 2:
+        return _called_with_two(function, arguments[0], arguments[1], place)
     first, *others = arguments
 
     def run(env: Env) -> Any:
@@ -301,6 +301,18 @@ def _called_with_one(function: Callable[..., Any], argument: Run, place: Place) 
         value = argument(env)
         try:
             return function(env, value)
+        except Fault as fault:
+            fault.place = fault.place or place
+            raise
+
+    return run
+
+
+def _called_with_two(function: Callable[..., Any], first: Run, second: Run, place: Place) -> Run:
+    def run(env: Env) -> Any:
+        target, value = first(env), second(env)
+        try:
+            return function(env, target, value)
         except Fault as fault:
             fault.place = fault.place or place
             raise

@@ -42,7 +42,7 @@ def require_order(left: Any, right: Any) -> None:
     kind, other = left.__class__, right.__class__
     if (kind is other and kind in _ORDERED) or (kind in NUMBERS and other in NUMBERS):
         return
-    raise Fault("no_such_overload", f"a {spoken(left)} cannot be ordered against a {spoken(right)}")
+    raise Fault("no_such_overload", f"{spoken(left)} cannot be ordered against {spoken(right)}")
 
 
 def contains(env: Env, item: Any, container: Any) -> bool:
@@ -51,7 +51,7 @@ def contains(env: Env, item: Any, container: Any) -> bool:
     if kind is dict:
         return _has_key(item, container)
     if kind is not list:
-        raise Fault("no_such_overload", f"`in` needs a list or a map on its right, not a {spoken(container)}")
+        raise Fault("no_such_overload", f"`in` needs a list or a map on its right, not {spoken(container)}")
     charge(env, 1 + len(container) // 8)
     if item.__class__ is str:
         return item in container

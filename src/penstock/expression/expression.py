@@ -91,6 +91,6 @@ def _is_path(node: Node) -> bool:
 
 
 def compile_expression(source: str, names: Collection[str] | None = None) -> Expression:
-    """The expression of a source text; raises ExpressionError. `names` are the variables there are (None: any)."""
+    """The expression of a source text over the variables `names` (None: any); raises ExpressionError."""
     node, _ = parse(source)
     return Expression(source, node, names)

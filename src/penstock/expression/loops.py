@@ -28,7 +28,7 @@ class Body:
             values = keys_of(values)
         elif kind is not list:
             raise Fault(
-                "no_such_overload", f"a loop goes over a list or a map, not a {spoken(values)}", self.place
+                "no_such_overload", f"a loop goes over a list or a map, not {spoken(values)}", self.place
             )
         slot, units = self.slot, self.units
         for value in values:
@@ -38,11 +38,11 @@ class Body:
 
 
 def decide(body: Body, condition: Run, stop: bool) -> Run:
-    """`all` (stop at false) or `exists` (stop at true): a decided result absorbs the faults of other items."""
+    """`all` (stop at false) or `exists` (stop at true): what decides absorbs the faults of other items."""
     sign = "exists" if stop else "all"
 
     def run(env: Env) -> bool:
-        held = None
+        held: Fault | None = None
         for _ in body.items(env):
             try:
                 value = condition(env)
@@ -51,7 +51,7 @@ def decide(body: Body, condition: Run, stop: bool) -> Run:
                 continue
             if value is stop:
                 return stop
-            if value is not (not stop):
+            if value.__class__ is not bool:
                 held = held or not_bool(value, body.place, sign)
         if held is not None:
             raise held

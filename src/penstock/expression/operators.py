@@ -24,7 +24,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 def not_bool(value: Any, place: Place, sign: str) -> Fault:
     """The fault of a condition that is not true or false."""
-    return Fault("no_such_overload", f"`{sign}` needs true or false, not a {spoken(value)}", place)
+    return Fault("no_such_overload", f"`{sign}` needs true or false, not {spoken(value)}", place)
 
 
 def every(terms: Sequence[Run], places: Sequence[Place]) -> Run:
@@ -199,9 +199,7 @@ def compare_number(sign: str, left: Run, number: Any, place: Place) -> Run:
         value = left(env)
         if value.__class__ in NUMBERS:
             return decide(value, number)
-        raise Fault(
-            "no_such_overload", f"a {spoken(value)} cannot be ordered against a {spoken(number)}", place
-        )
+        raise Fault("no_such_overload", f"{spoken(value)} cannot be ordered against {spoken(number)}", place)
 
     return run
 

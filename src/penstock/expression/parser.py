@@ -26,12 +26,15 @@ _RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "in"})
 _SUMS, _PRODUCTS = frozenset({"+", "-"}), frozenset({"*", "/", "%"})
 _WORDS = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset(
-    "as break const continue else for function if import let loop package namespace return var void while in".split()
+    (
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "package", "return", "var", "void", "while"),
+    )
 )
 
 
 def parse(source: str, start: int = 0, closing: str = "") -> tuple[Node, int]:
-    """The expression that begins at `start` and ends at the end of the text, or before the sign `closing`; and where it ended."""
+    """The expression from `start` to the end of the text, or to the sign `closing`; and where that ended."""
     parser = _Parser(source, start, closing)
     if parser.sees(closing) if closing else parser.token.kind == "end":
         raise parser.refuse("the expression is empty")

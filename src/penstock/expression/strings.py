@@ -11,21 +11,21 @@ from penstock.expression.values import NETWORKS, spoken
 
 _LOWER = {ord("A") + i: ord("a") + i for i in range(26)}
 _UPPER = {ord("a") + i: ord("A") + i for i in range(26)}
-_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 
 
 def _texts(env: Env, *values: Any) -> None:
     size = 0
     for value in values:
         if value.__class__ is not str:
-            raise Fault("no_such_overload", f"this needs a string, not a {spoken(value)}")
+            raise Fault("no_such_overload", f"this needs a string, not {spoken(value)}")
         size += len(value)
     charge(env, 1 + size // 16)
 
 
 def _whole(value: Any) -> int:
     if value.__class__ is not int:
-        raise Fault("no_such_overload", f"this needs an int, not a {spoken(value)}")
+        raise Fault("no_such_overload", f"this needs an int, not {spoken(value)}")
     return int(value)
 
 
@@ -40,7 +40,7 @@ def size(env: Env, value: Any) -> int:
     kind = value.__class__
     if kind is str or kind is list or kind is dict or kind is bytes:
         return len(value)
-    raise Fault("no_such_overload", f"a {spoken(value)} has no size")
+    raise Fault("no_such_overload", f"{spoken(value)} has no size")
 
 
 def contains(env: Env, value: Any, part: Any) -> bool:
@@ -138,7 +138,7 @@ def split(env: Env, value: Any, separator: Any, count: Any = -1) -> list[str]:
 def join(env: Env, values: Any, separator: Any = "") -> str:
     """The texts of a list, one after the other."""
     if values.__class__ is not list:
-        raise Fault("no_such_overload", f"`join` needs a list of strings, not a {spoken(values)}")
+        raise Fault("no_such_overload", f"`join` needs a list of strings, not {spoken(values)}")
     charge(env, 1 + len(values) // 8 + len(values) * len(separator) // 8 if separator.__class__ is str else 1)
     _texts(env, separator, *values)
     return str(separator.join(values))

@@ -84,9 +84,10 @@ def type_of(value: Any) -> TypeValue:
 
 
 def spoken(value: Any) -> str:
-    """The type of a value as messages name it."""
+    """The type of a value as messages name it, with its article."""
     name = type_of(value).name
-    return _SPOKEN.get(name, name)
+    name = _SPOKEN.get(name, name)
+    return name if name in ("null", "bytes") else f"an {name}" if name in ("int", "ip") else f"a {name}"
 
 
 def adopt(value: Any, place: Place | None = None) -> Any:
@@ -109,7 +110,7 @@ def map_key(key: Any) -> Any:
         return key
     if kind is bool:
         return TRUE_KEY if key else FALSE_KEY
-    raise Fault("no_such_overload", f"a {spoken(key)} cannot be the key of a map")
+    raise Fault("no_such_overload", f"{spoken(key)} cannot be the key of a map")
 
 
 def keys_of(mapping: dict[Any, Any]) -> Iterable[Any]:

@@ -1,8 +1,9 @@
 """Random expressions: mostly well typed, sometimes not, always small.
 
-They avoid what implementations of CEL differ in by design: Google's C++ converts a bool to an int, writes
-doubles from seven digits on with an exponent, and goes over the keys of a map in no order. Penstock follows the
-specification in the first, writes doubles out in the second, and keeps the order of the keys in the third.
+They avoid what implementations of CEL differ in by design. Google's C++ converts a bool to an int, writes
+large doubles with an exponent and fractions of a second with three digits, and goes over the keys of a
+map in no order. Penstock refuses the first as the specification does, writes doubles out and a duration
+as `2.5s`, and keeps the order of the keys.
 """
 
 from __future__ import annotations
@@ -30,8 +31,12 @@ _LITERALS = {
     "bytes": ("b'ab'", "b'\\xff'", "b''"),
     "list": ("[]", "ints", "l", "[1, 2]", "['a', 'b']", "[1.0, 2u]", "m.deep.list"),
     "map": ("m", "m.deep", "{'a': 1}", "{'x': [1]}", "{}", "{1: 'one', 2: 'two'}"),
-    "timestamp": ("timestamp('2026-03-29T00:30:00Z')", "timestamp(0)", "timestamp('2024-02-29T23:59:59.5+02:00')"),
-    "duration": ("duration('90m')", "duration('-1.5s')", "duration('0s')", "duration('36h')"),
+    "timestamp": (
+        "timestamp('2026-03-29T00:30:00Z')",
+        "timestamp(0)",
+        "timestamp('2024-02-29T23:59:59+02:00')",
+    ),
+    "duration": ("duration('90m')", "duration('-90s')", "duration('0s')", "duration('36h')"),
     "any": ("n", "null", "l[3]", "m.missing", "l[9]", "m['deep']", "dyn(1)"),
 }
 _KINDS = tuple(_LITERALS)
@@ -164,7 +169,18 @@ _MAKERS: dict[str, tuple[Maker, ...]] = {
     "uint": (_arithmetic, _choice, _conversion),
     "double": (_arithmetic, _arithmetic, _choice, _conversion, _negation),
     "string": (_joined, _choice, _conversion, _index),
-    "bool": (_comparison, _comparison, _comparison, _logic, _logic, _membership, _text_test, _quantifier, _has, _negation),
+    "bool": (
+        _comparison,
+        _comparison,
+        _comparison,
+        _logic,
+        _logic,
+        _membership,
+        _text_test,
+        _quantifier,
+        _has,
+        _negation,
+    ),
     "list": (_literal_list, _filtered, _filtered, _joined, _choice),
     "map": (_literal_map, _literal_map, _choice),
     "timestamp": (_moment, _choice),

@@ -73,4 +73,11 @@ def test_every_case_of_the_file_gives_the_value_that_the_specification_says(file
 def test_nothing_is_left_out_without_a_reason() -> None:
     counts = {reason: len(names) for reason, names in LEFT_OUT.items()}
 
-    assert (len(CASES), counts) == (0, {})
+    assert len(CASES) == 1146
+    assert counts == {
+        "message": 102,
+        "function": 110,
+        "unknown function": 19,
+        "variable with dots": 4,
+        "comparison of int and double is exact": 4,
+    }

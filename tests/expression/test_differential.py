@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.expression import oracle
+from tests.expression.generating import SCOPE, Generator
 
 from penstock.expression import compile_expression
 from penstock.expression.errors import Fault
 from penstock.expression.values import BoolKey, Duration, Timestamp, UInt
-from tests.expression import oracle
-from tests.expression.generating import SCOPE, Generator
 
 ORACLE = Path(oracle.__file__)
 
@@ -32,7 +32,10 @@ def pythonic(value: Any) -> Any:
     if kind is list:
         return [pythonic(each) for each in value]
     if kind is dict:
-        return {(key.value if type(key) is BoolKey else pythonic(key)): pythonic(each) for key, each in value.items()}
+        return {
+            (key.value if type(key) is BoolKey else pythonic(key)): pythonic(each)
+            for key, each in value.items()
+        }
     return value
 
 
@@ -45,22 +48,26 @@ def ours(source: str) -> str:
 
 
 def theirs(sources: list[str]) -> list[str]:
-    done = subprocess.run(
-        [sys.executable, str(ORACLE)],
-        input=json.dumps([SCOPE, sources]),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    """What Google's evaluator answers; where it aborts, another process goes on from there."""
+    answers: list[str] = []
+    while len(answers) < len(sources):
+        done = subprocess.run(
+            [sys.executable, str(ORACLE)],
+            input=json.dumps([SCOPE, sources[len(answers) :]]),
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        lines = done.stdout.splitlines()
+        assert lines, f"Google's evaluator died at once: {sources[len(answers)]}: {done.stderr}"
+        answers += [json.loads(line) for line in lines]
+    return answers
 
 
-@pytest.mark.parametrize("batch", range(8))
+@pytest.mark.parametrize("batch", range(6))
 def test_random_expressions_have_the_value_that_googles_cel_gives_them(batch: int) -> None:
     sources = [Generator(batch * 1000 + n).any(depth=4) for n in range(400)]
 
     expected = theirs(sources)
 
-    differences = [(s, ours(s), want) for s, want in zip(sources, expected, strict=True) if ours(s) != want]
-    assert differences == []
+    assert {source: ours(source) for source in sources} == dict(zip(sources, expected, strict=True))

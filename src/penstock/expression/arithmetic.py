@@ -112,7 +112,7 @@ def modulo(env: Env, left: Any, right: Any) -> Any:
     raise _mismatch("%", left, right)
 
 
-def negate(value: Any) -> Any:
+def negate(env: Env, value: Any) -> Any:
     """`-value`."""
     kind = value.__class__
     if kind is int:

@@ -23,6 +23,11 @@ def equal(env: Env, left: Any, right: Any) -> bool:
     return kind in NUMBERS and other in NUMBERS and bool(left == right)
 
 
+def unequal(env: Env, left: Any, right: Any) -> bool:
+    """Whether two values are not equal."""
+    return not equal(env, left, right)
+
+
 def _equal_lists(env: Env, left: list[Any], right: list[Any]) -> bool:
     if len(left) != len(right):
         return False

@@ -50,7 +50,7 @@ def decide(body: Body, condition: Run, stop: bool) -> Run:
                 held = absorbed(env, held, fault)
                 continue
             if value is stop:
-                return stop
+                return bool(value)
             if value.__class__ is not bool:
                 held = held or not_bool(value, body.place, sign)
         if held is not None:
@@ -62,8 +62,8 @@ def decide(body: Body, condition: Run, stop: bool) -> Run:
 
 def _holds(condition: Run, env: Env, body: Body, sign: str) -> bool:
     value = condition(env)
-    if value is True or value is False:
-        return value
+    if value.__class__ is bool:
+        return value is True
     raise not_bool(value, body.place, sign)
 
 

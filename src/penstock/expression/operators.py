@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.expression.arithmetic import OPERATIONS, negate
-from penstock.expression.equality import contains, equal, require_order
+from penstock.expression.arithmetic import OPERATIONS
+from penstock.expression.equality import require_order
 from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import Env
 from penstock.expression.paths import Run
@@ -95,19 +95,6 @@ def invert(operand: Run, place: Place) -> Run:
     return run
 
 
-def minus(operand: Run, place: Place) -> Run:
-    """`-a`."""
-
-    def run(env: Env) -> Any:
-        try:
-            return negate(operand(env))
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
-
-    return run
-
-
 def choose(cases: Sequence[tuple[Run, Run, Place]], default: Run) -> Run:
     """`condition ? value : default`: only the chosen value is evaluated."""
     cases = tuple(cases)
@@ -138,20 +125,6 @@ def calculate(first: Run, rest: Sequence[tuple[str, Run, Place]]) -> Run:
                 fault.place = fault.place or place
                 raise
         return value
-
-    return run
-
-
-def equals(left: Run, right: Run, place: Place, wanted: bool) -> Run:
-    """`a == b`, or `a != b` where `wanted` is false."""
-
-    def run(env: Env) -> bool:
-        one, other = left(env), right(env)
-        try:
-            return equal(env, one, other) is wanted
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
 
     return run
 
@@ -200,20 +173,6 @@ def compare_number(sign: str, left: Run, number: Any, place: Place) -> Run:
         if value.__class__ in NUMBERS:
             return decide(value, number)
         raise Fault("no_such_overload", f"{spoken(value)} cannot be ordered against {spoken(number)}", place)
-
-    return run
-
-
-def membership(left: Run, right: Run, place: Place) -> Run:
-    """`a in b`."""
-
-    def run(env: Env) -> bool:
-        item, container = left(env), right(env)
-        try:
-            return contains(env, item, container)
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
 
     return run
 

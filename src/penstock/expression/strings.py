@@ -20,7 +20,7 @@ def _texts(env: Env, *values: Any) -> None:
         if value.__class__ is not str:
             raise Fault("no_such_overload", f"this needs a string, not {spoken(value)}")
         size += len(value)
-    charge(env, 1 + size // 16)
+    charge(env, 1 + size // 64)
 
 
 def _whole(value: Any) -> int:
@@ -68,12 +68,14 @@ def ends_with(env: Env, value: Any, part: Any) -> bool:
 def lower_ascii(env: Env, value: Any) -> str:
     """A to Z as a to z."""
     _texts(env, value)
+    charge(env, len(value) // 16)
     return str(value.translate(_LOWER))
 
 
 def upper_ascii(env: Env, value: Any) -> str:
     """a to z as A to Z."""
     _texts(env, value)
+    charge(env, len(value) // 16)
     return str(value.translate(_UPPER))
 
 

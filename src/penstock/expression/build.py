@@ -119,7 +119,10 @@ class Builder:
         if steps is None:
             assert isinstance(node, Index)
             return paths.read_index(self.build(node.operand), self.build(node.key), self.place(node))
-        if not isinstance(base, Name) or base.name in self.variables:
+        slot = self.variables.get(base.name) if isinstance(base, Name) else None
+        if slot is not None and len(steps.fields) == 1:
+            return paths.read_item(slot, steps)
+        if slot is not None or not isinstance(base, Name):
             return paths.read_below(self.build(base), steps)
         found = self.type_named(".".join((base.name, *steps.fields)))
         if found is not None:

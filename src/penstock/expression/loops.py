@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from penstock.expression.errors import Fault, Place
-from penstock.expression.limits import Env, charge
+from penstock.expression.limits import COST, Env, charge
 from penstock.expression.operators import absorbed, not_bool
 from penstock.expression.paths import Run
-from penstock.expression.values import adopt, keys_of, spoken
+from penstock.expression.values import ODD, adopt, keys_of, spoken
 
 
 class Body:
@@ -32,8 +32,12 @@ class Body:
             )
         slot, units = self.slot, self.units
         for value in values:
-            charge(env, units)
-            env[slot] = value = adopt(value, self.place)
+            env[1] += units
+            if env[1] > COST:
+                charge(env, 0)
+            if value.__class__ in ODD:
+                value = adopt(value, self.place)
+            env[slot] = value
             yield value
 
 

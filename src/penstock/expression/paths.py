@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import INT_HIGH, INT_LOW, Env
-from penstock.expression.values import UInt, adopt, map_key, spoken
+from penstock.expression.values import ODD, UInt, adopt, map_key, spoken
 
 Run = Callable[[Env], Any]
 _MISS = (KeyError, TypeError, IndexError)
@@ -139,7 +139,21 @@ def read_below(operand: Run, steps: Steps) -> Run:
                 value = value[field]
         except _MISS:
             return steps.fail(start)
-        return adopt(value)
+        return adopt(value) if value.__class__ in ODD else value
+
+    return run
+
+
+def read_item(slot: int, steps: Steps) -> Run:
+    """The closure that reads one field of a loop's variable."""
+    (field,) = steps.fields
+
+    def run(env: Env) -> Any:
+        try:
+            value = env[slot][field]
+        except _MISS:
+            return steps.fail(env[slot])
+        return adopt(value) if value.__class__ in ODD else value
 
     return run
 

@@ -44,6 +44,8 @@ class BoolKey:
 TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 NUMBERS: Final = frozenset({int, UInt, float})
 KEY_TYPES: Final = frozenset({str, int, UInt})
+ODD: Final = frozenset({int, datetime})
+"""Types of the scope that `adopt` has to look at."""
 IPS: Final = frozenset({IPv4Address, IPv6Address})
 NETWORKS: Final = frozenset({IPv4Network, IPv6Network})
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -32,6 +32,10 @@ SCOPE: dict[str, Any] = {
     "word": "a" * 24_000,
     "deep": nested(20_000),
     "cycle": cyclic(),
+    "keys": {"k" * 120 + str(n): n for n in range(10_000)},
+    "one": "a" * 250_000 + "x",
+    "other": "a" * 250_000 + "y",
+    "needle": "b" + "a" * 100_000,
 }
 TENFOLD = ".map(a, " + "+".join("a" * 10) + ")"
 
@@ -83,6 +87,11 @@ STOPPED = [
     "l.map(i, l.map(j, word).join(word))",
     "l.map(i, text.lowerAscii())",
     "text.matches('(a+)+$')",
+    "l.all(i, l.all(j, one != other))",
+    "l.all(i, l.all(j, one < other))",
+    "l.all(i, l.all(j, !one.startsWith(other)))",
+    "l.all(i, l.all(j, !(one in [other])))",
+    "l.all(i, l.all(j, keys.exists(k, true)))",
     "word.matches('(.*a){30}b')",
     "word.matches('(a|aa|aaa|aaaa){100}b')",
     "glob(word, '" + "*a" * 200 + "b')",
@@ -113,6 +122,7 @@ def test_work_without_end_is_stopped_by_its_cost(source: str) -> None:
         ("[word, word, word]", "result_too_large"),
         ("{'a': text}", "result_too_large"),
         ("ctx.__class__", "no_such_key"),
+        ("keys." + "k" * 125, "no_such_key"),
         ("'x'.matches(text)", "bad_regex"),
     ],
 )
@@ -132,6 +142,9 @@ def test_data_that_is_too_much_is_an_error(source: str, code: str) -> None:
         ("''" + ".trim()" * 190, ""),
         ("text.contains('b')", False),
         ("text.size()", 250_000),
+        ("one.lastIndexOf(needle)", -1),
+        ("one.indexOf(needle)", -1),
+        ("''.contains(" * 63 + "''" + ")" * 63 + " || true", True),
         ("records[19999].a", 19_999),
         ("records.exists(r, r.a == 9999)", True),
         ("records.filter(r, r.a < 2)", [{"a": 0}, {"a": 1}]),

@@ -153,9 +153,9 @@ def compare(sign: str, left: Run, right: Run, place: Place) -> Run:
     def run(env: Env) -> bool:
         one, other = left(env), right(env)
         kind = one.__class__
-        if not (kind is other.__class__ and (kind is int or kind is str)):
+        if not (kind is int and other.__class__ is int):
             try:
-                require_order(one, other)
+                require_order(env, one, other)
             except Fault as fault:
                 fault.place = fault.place or place
                 raise

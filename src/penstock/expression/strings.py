@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.expression.errors import Fault
-from penstock.expression.limits import Env, charge
+from penstock.expression.limits import LONG, Env, charge
 from penstock.expression.patterns import cidr_contains
 from penstock.expression.values import NETWORKS, spoken
 
@@ -53,10 +53,9 @@ def contains(env: Env, value: Any, part: Any) -> bool:
 
 def starts_with(env: Env, value: Any, part: Any) -> bool:
     """Whether a text begins with another."""
-    if value.__class__ is str and part.__class__ is str:
-        return bool(value.startswith(part))
-    _texts(env, value, part)
-    return False
+    if value.__class__ is not str or part.__class__ is not str or len(part) > LONG:
+        _texts(env, value, part)
+    return bool(value.startswith(part))
 
 
 def ends_with(env: Env, value: Any, part: Any) -> bool:
@@ -103,7 +102,9 @@ def last_index_of(env: Env, value: Any, part: Any, start: Any = None) -> int:
     """Where a text last holds another, at or before `start`; or -1."""
     _texts(env, value, part)
     at = len(value) if start is None else _within(_whole(start), 0, len(value))
-    return at if part == "" else int(value.rfind(part, 0, at + len(part)))
+    # Not `rfind`: it takes time by the product of both lengths, and `find` does not.
+    found = value[: at + len(part)][::-1].find(part[::-1]) if part else 0
+    return -1 if found < 0 else min(at + len(part), len(value)) - found - len(part) if part else at
 
 
 def substring(env: Env, value: Any, start: Any, end: Any = None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Final
@@ -115,6 +115,6 @@ def map_key(key: Any) -> Any:
     raise Fault("no_such_overload", f"{spoken(key)} cannot be the key of a map")
 
 
-def keys_of(mapping: dict[Any, Any]) -> Iterable[Any]:
-    """The keys of a map as values."""
-    return [key.value if key.__class__ is BoolKey else key for key in mapping]
+def keys_of(mapping: dict[Any, Any]) -> Iterator[Any]:
+    """The keys of a map as values, one at a time."""
+    return (key.value if key.__class__ is BoolKey else key for key in mapping)

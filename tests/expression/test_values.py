@@ -52,6 +52,11 @@ def failure(source: str, scope: dict[str, Any] | None = None) -> tuple[str, str]
         ("false && data.missing", False),
         ("data.missing && false", False),
         ("data.ok ? 1 : 1 / 0", 1),
+        ("false || true ? false || true : false", True),
+        ("false ? 1 : false || true ? 2 : 3", 2),
+        ("1 + 1 == 2 && 2 * 3 > 5 || false", True),
+        ("1 < 2 == true", True),
+        ("!false && -1 < 0", True),
         ("'a' in {'a': 1} && !('b' in {'a': 1})", True),
         ("1 in [1.0] && !(1 in [true])", True),
         ("{true: 'yes', 1: 'one'}[1]", "one"),
@@ -148,6 +153,14 @@ def test_times_have_fields_in_a_time_zone(source: str, hours: int) -> None:
         ("a\nb", "a*b", True),
         ("(x)+^$|", "(x)+^$|", True),
         ("a,b", "a,b", True),
+        ("a^", "a[^x]", True),
+        ("]", "[]]", True),
+        ("-", "[a-]", True),
+        ("a&b", "a[&]b", True),
+        ("", "", True),
+        ("a", "", False),
+        ("x/a/b", "**/{a,b}/**", True),
+        ("é", "?", True),
     ],
 )
 def test_a_glob_matches_the_whole_text(text: str, pattern: str, matches: bool) -> None:
@@ -182,6 +195,26 @@ def test_networks_hold_addresses(source: str, inside: bool) -> None:
         ("string(1234567.5)", "1234567.5"),
         ("string(1e21)", "1e+21"),
         ("string(1.5e-7)", "1.5e-07"),
+        ("string(0.0001) + ' ' + string(0.00001)", "0.0001 1e-05"),
+        ("string(double('NaN')) + string(double('inf')) + string(-double('inf'))", "NaN+Inf-Inf"),
+        ("string(-0.0) + string(0.0)", "-00"),
+        ("string(duration('0'))", "0s"),
+        ("string(duration('-1h1.5s'))", "-3601.5s"),
+        ("string(timestamp(-1))", "1969-12-31T23:59:59Z"),
+        ("'a,b,c'.split(',', 1)", ["a,b,c"]),
+        ("'a,b,c'.split(',', 2)", ["a", "b,c"]),
+        ("'a,b,c'.split(',', 0)", []),
+        ("'abc'.split('', 2)", ["a", "bc"]),
+        ("'abc'.split('')", ["a", "b", "c"]),
+        ("['a', 'b'].join()", "ab"),
+        ("'abab'.lastIndexOf('ab', 1)", 0),
+        ("'abab'.lastIndexOf('')", 4),
+        ("'abab'.indexOf('ab', 1)", 2),
+        ("bytes('é') == b'\\xc3\\xa9'", True),
+        ("string(b'\\xc3\\xa9')", "é"),
+        ("uint('7') == 7 && uint(7.9) == 7u", True),
+        ("duration(duration('1s')) == duration('1s') && timestamp(now) == now", True),
+        ("cidr(cidr('10.0.0.0/8')).contains(ip(ip('10.0.0.1')))", True),
         ("string(now)", "2026-03-29T00:30:00Z"),
         ("int('42') + int(2.9) + int(-2.9)", 42),
         ("int(timestamp(5))", 5),
@@ -233,6 +266,34 @@ def test_python_is_out_of_reach() -> None:
         )
     assert value("data.__class__", {"data": {"__class__": "plain"}}) == "plain"
     assert failure("x", {"x": object()})[0] == "not_json"
+
+
+@pytest.mark.parametrize(
+    ("source", "units"),
+    [
+        ("data.size > 1 && data.ok", 0),
+        ("data.tags.all(t, t != '')", 2),
+        ("data.tags.exists(t, t == 'a')", 1),
+        ("data.tags.map(t, data.tags.map(u, t + u))", 2 + 4 + 4),
+        ("data.tags.all(t, " + " && ".join(["t != ''"] * 20) + ")", 2 * (1 + 61 // 16)),
+        ("'0123456789' + '0123456789'", 1 + 20 // 8),
+        ("'x' in data.tags", 1),
+        ("data.tags == data.tags", 2),
+        ("data.name.matches('clip')", 1 + 8),
+        ("data.name.matches('cl' + 'ip')", 1 + 200 + 1 + 8),
+        ("glob(data.name, '*')", 1 + 8),
+        ("data.missing || true", 8),
+        ("now.getHours('Europe/Berlin') > 0", 20),
+        ("data.name.upperAscii()", 1),
+    ],
+)
+def test_work_has_a_price(source: str, units: int) -> None:
+    expression = compile_expression(source)
+    env = expression.env(SCOPE)
+
+    expression.spend(env)
+
+    assert env[1] == units
 
 
 def test_an_expression_says_what_it_reads() -> None:

@@ -190,7 +190,7 @@ def test_text_is_measured_cut_and_wrapped() -> None:
     assert width_of("漢字", 10) == 20
     assert width_of("é", 10) == width_of("e\u0301", 10)
     assert shorten("abcdef", 10, 1000) == "abcdef"
-    assert wrap("one two three four", 10, 40, 2) == ["one two", "three…"]
+    assert wrap("one two three four", 10, 44, 2) == ["one two", "three…"]
     assert wrap("", 10, 40, 2) == []
 
 

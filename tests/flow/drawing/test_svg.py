@@ -201,3 +201,11 @@ def test_large_workflows_are_drawn_fast() -> None:
     to_svg(drawn(mixed(400)))
 
     assert perf_counter() - begin < 6
+
+
+def test_a_crossing_is_a_bridge_and_a_merging_is_not() -> None:
+    crossing = workflow(a=step(), b=step(), c=step(after="a + b"), d=step(after="a + b"))
+    merging = workflow(a=step(), b=step(), c=step(after="a | b"))
+
+    assert 'class="halo"' in to_svg(drawn(crossing))
+    assert 'class="halo"' not in to_svg(drawn(merging))

@@ -129,8 +129,11 @@ def test_output_survives_a_terminal_that_is_not_unicode() -> None:
 
 
 def test_no_colours_where_there_is_no_terminal_or_none_are_wanted() -> None:
-    assert "\x1b" not in process("demo").out
-    assert "\x1b[3" not in process("demo", FORCE_COLOR="1", NO_COLOR="1").out
+    broken = EXAMPLES / "broken" / "mediathread.yaml"
+
+    assert "\x1b" not in process("check", broken).out
+    assert "\x1b[1;31m" in process("check", broken, FORCE_COLOR="1").out
+    assert "31m" not in process("check", broken, FORCE_COLOR="1", NO_COLOR="1").out
 
 
 def test_a_broken_pipe_ends_quietly(tmp_path: Path) -> None:

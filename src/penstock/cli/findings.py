@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.console import plural, printable
-from penstock.cli.problems import show_line
+from penstock.cli.problems import find_name, show_line
 from penstock.flow.findings import Finding, Report
 from penstock.kernel.net import START
 from penstock.kernel.trace import Event, Fire
@@ -52,7 +52,9 @@ def _marked(text: str, finding: Finding) -> str:
     """The name to mark in the source line: the event where the line has it, else the step."""
     lines = text.splitlines()
     source = lines[finding.line - 1] if finding.line and finding.line <= len(lines) else ""
-    return next((name for name in (finding.event, finding.step) if name and name in source), "")
+    return next(
+        (name for name in (finding.event, finding.step) if name and find_name(source, name) is not None), ""
+    )
 
 
 def trace_words(trace: Sequence[Event | Fire]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,8 +79,14 @@ def show_line(
 
 def _start(source: str, name: str) -> int:
     """Where a name stands in a line, else where the line begins."""
-    found = source.find(name) if name else -1
-    return found if found >= 0 else len(source) - len(source.lstrip())
+    found = find_name(source, name)
+    return len(source) - len(source.lstrip()) if found is None else found
+
+
+def find_name(source: str, name: str) -> int | None:
+    """Where a whole name stands in a line: `a` is not in `task`."""
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", source) if name else None
+    return found.start() if found else None
 
 
 def _word(rest: str) -> int:

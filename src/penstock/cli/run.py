@@ -13,11 +13,12 @@ from penstock.cli.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, r
 from penstock.cli.problems import Wrong
 from penstock.cli.progress import following
 from penstock.cli.run_report import show_run
-from penstock.cli.running import Played, missing_tasks, play_fast, play_real, stub
+from penstock.cli.running import Played, play_fast, play_real, stub
+from penstock.flow.compile import Flow
 from penstock.flow.run import RunId
 from penstock.flow.view import history_view, run_view
 from penstock.runtime.host import Host
-from penstock.workers.task import Task
+from penstock.workers.task import Task, missing_tasks
 
 Input = Annotated[
     str | None,
@@ -109,14 +110,14 @@ def _tasks(workflow: Read, stubbed: bool, say: Say) -> Mapping[str, Task]:
     flow = workflow.loaded.flow
     missing = missing_tasks(flow, workflow.tasks)
     if missing and not stubbed:
-        raise Wrong.because(_no_tasks(missing), "no_task", workflow.name)
+        raise Wrong.because(_no_tasks(flow, missing), "no_task", workflow.name)
     if missing:
         say(f"stubs: {', '.join(missing)}")
     return {**workflow.tasks, **{name: stub(flow, name) for name in missing}}
 
 
-def _no_tasks(missing: Mapping[str, list[str]]) -> str:
-    listed = ", ".join(f"'{name}' ({_steps(steps)})" for name, steps in missing.items())
+def _no_tasks(flow: Flow, missing: list[str]) -> str:
+    listed = ", ".join(f"'{name}' ({_steps_with(flow, name)})" for name in missing)
     it = "it" if len(missing) == 1 else "them"
     return (
         f"no Python task is defined for {listed}: name the module or file that defines {it} with --tasks, "
@@ -124,7 +125,8 @@ def _no_tasks(missing: Mapping[str, list[str]]) -> str:
     )
 
 
-def _steps(steps: list[str]) -> str:
+def _steps_with(flow: Flow, task: str) -> str:
+    steps = [name for name, step in flow.steps.items() if step.task == task]
     return f"step {steps[0]}" if len(steps) == 1 else f"steps {', '.join(steps)}"
 
 

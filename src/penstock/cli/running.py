@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from penstock.flow.compile import Flow
 from penstock.flow.run import RunId, Snapshot
-from penstock.flow.task_box import TaskBox
 from penstock.runtime.clock import LoopClock, VirtualClock
 from penstock.runtime.errors import RunEnded
 from penstock.runtime.host import Host, Hosted
@@ -43,15 +42,6 @@ class Played(Struct, frozen=True):
 
 
 Begin = Callable[[Host], RunId]
-
-
-def missing_tasks(flow: Flow, tasks: Mapping[str, Task]) -> dict[str, list[str]]:
-    """Each task that nobody defines here, with the steps that need it."""
-    found: dict[str, list[str]] = {}
-    for name, step in flow.steps.items():
-        if isinstance(step.box, TaskBox) and step.task not in tasks and not step.disabled:
-            found.setdefault(step.task, []).append(name)
-    return found
 
 
 def stub(flow: Flow, name: str) -> Task:

@@ -5,10 +5,10 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test demo bench docs lock format clean
+.PHONY: help setup check test demo bench docs reference lock format clean
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP)  ## Make .venv with Penstock and all it needs
 
@@ -41,6 +41,9 @@ $(VENV)/.bench-ready: $(STAMP) requirements/bench.lock
 
 docs: setup  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
+
+reference: setup  ## Write docs/reference/cli.md from the commands
+	$(BIN)/python scripts/write_reference.py
 
 lock:  ## Make the hashed requirement locks anew (needs uv)
 	for name in runtime dev bench; do \

@@ -43,7 +43,7 @@ def test_a_finding_shows_its_line_a_mark_its_trace_and_a_hint(tmp_path: Path) ->
         f" --> {path}:5",
         "  | ",
         "5 |   join: {task: set, after: [a, b], with: {x: 1}}",
-        "  |   ^^^^",
+        "  |                                ^",
     ]
     assert lines[first + 5].startswith(" = trace: START → which (")
     assert lines[first + 6].startswith(" = hint: ")

@@ -1,0 +1,132 @@
+"""The pages do what they say: every console block is run, every example is read."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from penstock.cli.reference import reference_text
+from penstock.engine.loading import load
+from penstock.steps.kinds import KINDS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+_PART = re.compile(
+    r"^```(?P<kind>\w+)\n(?P<text>.*?)^```$|^<!-- edit (?P<file>\S+): (?P<old>.+) => (?P<new>.+) -->$",
+    re.M | re.S,
+)
+
+
+def parts(page: Path) -> Iterator[re.Match[str]]:
+    """Files, edits and commands, in the order of the page."""
+    return _PART.finditer(page.read_text(encoding="utf-8"))
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """Each command of a console block with what is shown below it."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, _, shown = part.partition("\n")
+        yield command, shown
+
+
+def plain(text: str) -> str:
+    """Without what differs from run to run, or as the proof gets better: times, ids, numbers of states, blanks."""
+    text = re.sub(r"\b[0-9.]+ ?m?s\b", "TIME", text)
+    text = re.sub(r"run [0-9a-z]{16}", "run ID", text)
+    text = re.sub(r"[0-9,]+ states", "N states", text)
+    return re.sub(r"[ \t]+$", "", re.sub(r" {2,}", " ", text), flags=re.M).strip()
+
+
+def matches(shown: str, said: str) -> bool:
+    """Whether the page shows what was said; `…` stands for anything."""
+    pattern = re.escape(plain(shown)).replace("…", ".*")
+    return re.fullmatch(pattern, plain(said), re.S) is not None
+
+
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{folder / '.bin'}:{os.environ['PATH']}"
+    variables = {**os.environ, "PATH": path, "PYTHONPATH": f"{ROOT / 'src'}:{folder}"}
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder where `penstock` and `python` are ours."""
+    for name, words in (("penstock", " -m penstock"), ("python", "")):
+        script = tmp_path / ".bin" / name
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}"{words} "$@"\n')
+        script.chmod(0o755)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.stem)
+def test_every_command_says_what_the_page_shows(page: Path, folder: Path) -> None:
+    ran = 0
+    for part in parts(page):
+        if part["file"]:
+            file = folder / part["file"]
+            before = file.read_text()
+            assert part["old"] in before
+            file.write_text(before.replace(part["old"], part["new"]))
+        elif part["kind"] == "console":
+            for command, shown in commands(part["text"]):
+                done = run(command, folder)
+                assert "Traceback" not in done.stderr, done.stderr
+                assert matches(shown, done.stdout), f"$ {command}\n{done.stdout}{done.stderr}"
+                ran += 1
+        elif name := re.match(r"# (\S+\.(?:yaml|py))\n", part["text"]):
+            (folder / name[1]).write_text(part["text"])
+    assert ran >= 5
+
+
+def test_the_reference_of_the_command_line_is_current() -> None:
+    page = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+
+    assert page == reference_text(), "run `make reference`"
+
+
+def test_every_built_in_task_has_its_heading_and_parameters() -> None:
+    page = (DOCS / "reference" / "tasks.md").read_text(encoding="utf-8")
+
+    for name, kind in KINDS.items():
+        assert f"\n## `{name}`\n" in page
+        section = page.split(f"\n## `{name}`\n")[1].split("\n## ")[0]
+        for parameter in kind.offer.parameters.get("properties", {}):
+            assert f"| `{parameter}` |" in section
+        for port in kind.offer.ports:
+            assert f"`{port}`" in section
+
+
+def test_every_example_of_a_built_in_task_is_a_workflow() -> None:
+    page = DOCS / "reference" / "tasks.md"
+
+    examples = [part["text"] for part in parts(page) if part["kind"] == "yaml"]
+    used = {
+        step.task
+        for text in examples
+        for step in load(f"penstock: 1\nname: example\n{text}").definition.steps.values()
+    }
+
+    assert set(KINDS) <= used
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
+    assert [link for link in links if not (ROOT / link).exists()] == []

@@ -30,10 +30,15 @@ def missing_events(net: Net) -> Iterator[Finding]:
             absent = [name for name in slot.events if name not in known]
             if len(slot.events) - len(absent) < slot.wanted:
                 yield _unfilled(step, slot, absent, known)
-            elif absent and not slot.need:
-                yield _spare(step, absent, known, "is not needed then, but will never come")
             elif absent:
-                yield _spare(step, absent, known, "will never be among those that come")
+                yield Finding(
+                    code="missing-event",
+                    severity="warning",
+                    step=step.name,
+                    event=absent[0],
+                    message=f"Step '{step.name}' also takes {quoted(absent, 'or')}, which nothing fires.",
+                    hint=_remedy(absent[0], known),
+                )
 
 
 def _unfilled(step: Step, slot: Slot, absent: list[str], known: set[str]) -> Finding:
@@ -49,17 +54,6 @@ def _unfilled(step: Step, slot: Slot, absent: list[str], known: set[str]) -> Fin
         step=step.name,
         event=absent[0],
         message=said,
-        hint=_remedy(absent[0], known),
-    )
-
-
-def _spare(step: Step, absent: list[str], known: set[str], why: str) -> Finding:
-    return Finding(
-        code="missing-event",
-        severity="warning",
-        step=step.name,
-        event=absent[0],
-        message=f"Step '{step.name}' also takes {quoted(absent)}, which nothing fires: it {why}.",
         hint=_remedy(absent[0], known),
     )
 

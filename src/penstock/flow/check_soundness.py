@@ -36,8 +36,9 @@ def _cause(net: Net, step: Step, dead: set[str]) -> tuple[str, str]:
         waits = f"it waits for {quoted(slot.events, 'or')}, which only "
         if set(firing) == {step.name}:
             return f"{waits}it fires itself", f"Let another step fire {quoted(slot.events, 'or')} first."
-        verb = "fires, and it" if len(firing) == 1 else "fire, and they"
-        return f"{waits}{quoted(firing)} {verb} can never fire", f"Mend {quoted(firing)} first."
+        verb, they = ("fires", quoted(firing)) if len(firing) == 1 else ("fire", "none of them")
+        can = "can never fire" if len(firing) == 1 else "can ever fire"
+        return f"{waits}{quoted(firing)} {verb}, and {they} {can}", f"Mend {quoted(firing)} first."
     names = [" | ".join(slot.events) for slot in step.slots]
     if len(names) > 1:
         either = " | ".join(names)

@@ -9,11 +9,11 @@ from penstock.kernel.analysis import Analysis, Deadlock, Leftover, Unbounded
 from penstock.kernel.cleanup import CleanUp, end_events, search_cleanup
 from penstock.kernel.counters import LEAST_OWED, State
 from penstock.kernel.machine import Machine, Scope, every_exit
-from penstock.kernel.net import FAIL, Net
+from penstock.kernel.net import ENDINGS, FAIL, Net, Step
 from penstock.kernel.replay import at_rest, replay, shown
 from penstock.kernel.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.search import Budget, Space
-from penstock.kernel.structure import ends_run, fillable, main_names
+from penstock.kernel.structure import fillable, main_names
 from penstock.kernel.survey import Shape, can_reach, plain_search, shape_of, survey
 from penstock.kernel.telling import SHORTEST, proved
 from penstock.kernel.trace import Event, Trace
@@ -119,9 +119,15 @@ def _succeeded(machine: Machine, state: State) -> bool:
 
 
 def _at_joins(machine: Machine, state: State) -> list[int]:
-    steps = machine.net.steps
-    joins = {i for i, step in enumerate(steps) if len(step.slots) > 1 or any(s.need for s in step.slots)}
-    return [place for place in left_over(machine, state) if machine.places[place].step in joins]
+    return [
+        place for place in left_over(machine, state) if _joins(machine.net.steps[machine.places[place].step])
+    ]
+
+
+def _joins(step: Step) -> bool:
+    """Whether a step brings events together; one that waits for an early end of the run is left alone."""
+    tidies = any(set(slot.events) <= set(ENDINGS) for slot in step.slots)
+    return not tidies and (len(step.slots) > 1 or any(slot.need for slot in step.slots))
 
 
 def _no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:

@@ -161,7 +161,7 @@ def moves(net: Net, run: Run, split: bool) -> Iterator[Edge]:
 class World:
     """All runs of a net, or as many as fit: `full` says whether these are all, `piled` whether a slot overflowed."""
 
-    def __init__(self, net: Net, split: bool = False, most: int = 1500, pile: int = 9) -> None:
+    def __init__(self, net: Net, split: bool = False, most: int = 700, pile: int = 7) -> None:
         self.net = net
         self.full, self.piled = True, False
         first = put(net, empty(net), START)
@@ -231,7 +231,7 @@ class World:
         }
 
 
-def fires_twice(net: Net, name: str, most: int = 1500) -> bool:
+def fires_twice(net: Net, name: str, most: int = 700) -> bool:
     """Whether the step can fire twice in one run."""
     first = put(net, empty(net), START)
     seen, todo = {(first, 0)}, deque([(first, 0)])
@@ -247,7 +247,7 @@ def fires_twice(net: Net, name: str, most: int = 1500) -> bool:
     return False
 
 
-def steps_to_unasked_failure(net: Net, most: int = 1500) -> int | None:
+def steps_to_unasked_failure(net: Net, most: int = 700) -> int | None:
     """The fewest firings, all done, that end in FAIL."""
     first = put(net, empty(net), START)
     seen, todo = {first}, deque([(first, 0)])

@@ -101,7 +101,7 @@ class Turn:
             snapshot=self._snapshot(),
             history=self.history,
             answers=self.answers,
-            attempts=self.attempts,
+            attempts=[attempt for attempt in self.attempts if self._is_current(attempt)],
             withdrawn=self.withdrawn,
             timers=self.timers,
             acquires=self.acquires,
@@ -110,6 +110,11 @@ class Turn:
             emissions=self.emissions,
             unfinished=self.unfinished,
         )
+
+    def _is_current(self, attempt: Attempt) -> bool:
+        """Whether an attempt made in this decision was not withdrawn in it again: no worker may begin that."""
+        element = self.elements.get((attempt.firing, attempt.index))
+        return element is not None and element.attempt == attempt.attempt
 
     def _snapshot(self) -> Snapshot:
         return Snapshot(

@@ -7,7 +7,7 @@ from math import inf
 from penstock.flow.compile import Flow
 from penstock.flow.run import Snapshot
 from penstock.kernel.marking import Place
-from penstock.kernel.net import CANCEL, TIMEOUT
+from penstock.kernel.net import CANCEL, FAIL, TIMEOUT, Exit
 from penstock.kernel.wiring import WiredSlot
 from penstock.testing.exploring import may_come
 
@@ -18,7 +18,7 @@ class Distances:
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
         self._fires = {
-            step.name: tuple({name for way in step.exits for name in way.fires} & flow.net.awaited)
+            step.name: tuple(name for way in step.exits for name in _fires(way) if name in flow.net.awaited)
             for step in flow.net.steps
         }
 
@@ -53,10 +53,17 @@ class Distances:
             name: 1 for name in self._flow.outside if may_come(self._flow, snapshot, name)
         }
         if snapshot.ending is None:
+            if snapshot.put_off is not None:
+                sources[FAIL] = 1
             sources[CANCEL] = 1
             if self._flow.net.has_timeout:
                 sources[TIMEOUT] = 1
         return sources
+
+
+def _fires(way: Exit) -> tuple[str, ...]:
+    """What an exit fires; a failure that is put off fires FAIL in the end."""
+    return (*way.fires, FAIL) if way.put_off else way.fires
 
 
 def _held(snapshot: Snapshot) -> dict[int, set[str]]:

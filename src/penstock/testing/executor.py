@@ -64,16 +64,17 @@ class Player(Protocol):
 
 @dataclass
 class Cast:
-    """Stubs by step, stubs by task, then real functions; what nobody plays is done at once."""
+    """Stubs by step, stubs by task, then real functions, also once the stubs are spent; else done at once."""
 
     steps: Mapping[str, Stubs]
     named: Mapping[str, Stubs]
     tasks: Mapping[str, Task]
 
     def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
-        stub = self.steps.get(attempt.step) or self.named.get(attempt.task)
+        stubs = self.steps.get(attempt.step) or self.named.get(attempt.task)
+        stub = None if stubs is None else stubs.nth(number)
         if stub is not None:
-            return _limited(stub.nth(number), attempt)
+            return _limited(stub, attempt)
         task = self.tasks.get(attempt.task)
         return timedelta(0), Done(port=usual_port(attempt.ports)) if task is None else _run(task, attempt)
 

@@ -11,7 +11,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
 from penstock.flow.run import Snapshot
-from penstock.kernel.net import START
+from penstock.kernel.net import RESERVED
 from penstock.kernel.wiring import WiredSlot
 
 MOST_LINES = 200
@@ -62,7 +62,7 @@ def _words(entry: Entry) -> str | None:
     told = f": {error.get('kind')}: {error.get('message')}" if error else ""
     match entry.kind:
         case "event":
-            by = f" by {entry.step}" if entry.step else "" if entry.event == START else " from outside"
+            by = f" by {entry.step}" if entry.step else "" if entry.event in RESERVED else " from outside"
             return f"event {entry.event}{by}"
         case "fired":
             return f"{entry.step} begins"

@@ -39,6 +39,8 @@ class Move(Struct, frozen=True):
     what: Literal["ends", "event", "cancel", "timeout"]
     name: str = ""
     port: Port = None
+    firing: int = 0
+    """Which firing of the step it is that ends, by its place in the history; known once the move was made."""
 
 
 class Node(Struct, frozen=True):
@@ -68,6 +70,9 @@ def begin(flow: Flow) -> Node:
 
 def follow(flow: Flow, node: Node, move: Move) -> Node:
     """The run after one more move, which must be possible."""
+    if move.what == "ends":
+        element = next(element for element in running(node.snapshot) if element.step == move.name)
+        move = Move("ends", move.name, move.port, element.firing)
     return _after(flow, node.snapshot, _occurrence(node.snapshot, move), move, node)
 
 
@@ -93,8 +98,7 @@ def _occurrence(snapshot: Snapshot, move: Move) -> Occurrence:
             return Canceled()
         case "timeout":
             return RunTimedOut(snapshot.epoch)
-    element = next(element for element in running(snapshot) if element.step == move.name)
-    return Reported(element.firing, element.index, element.attempt, outcome_of(move.port))
+    return Reported(move.firing, None, 1, outcome_of(move.port))
 
 
 def outcome_of(port: Port) -> Done | Failed:

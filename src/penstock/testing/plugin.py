@@ -66,7 +66,7 @@ def pytest_runtest_makereport(
     report = yield
     world = sys.modules.get("penstock.testing.world")
     if world is not None and report.failed:
-        shown = str(report.longrepr)
+        shown = str(call.excinfo.value) if call.excinfo else ""
         for number, play in enumerate(filter(None, (made() for made in world.RECENT)), 1):
             text = play.explain()
             # What `expect` has told already need not be told twice.

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Done
 from penstock.flow.plan import Attempt
 from penstock.testing.executor import End
 from penstock.testing.exploring import Move, Node, Pair, Port, outcome_of
@@ -22,16 +21,11 @@ class Script:
     """Plays tasks so that they end at the moments that a scenario says; others never end."""
 
     def __init__(self, ends: Iterable[tuple[Move, datetime]]) -> None:
-        self._ends: dict[str, list[tuple[Port, datetime]]] = {}
-        for move, moment in ends:
-            self._ends.setdefault(move.name, []).append((move.port, moment))
+        self._ends = {move.firing: (move.port, moment) for move, moment in ends}
 
     def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
-        mine = self._ends.get(attempt.step)
-        if not mine:
-            return None, Done()
-        port, moment = mine.pop(0)
-        return moment - now, outcome_of(port)
+        port, moment = self._ends.get(attempt.firing, (None, now))
+        return moment - now if attempt.firing in self._ends else None, outcome_of(port)
 
 
 class Scenario(Struct, frozen=True):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow.duration import parse_duration
-from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.occurrence import Failed, TimedOut
 from penstock.flow.run import Failure
 from penstock.runtime.errors import Invalid
 from penstock.workers.calling import Outcome, read_answer
@@ -35,15 +35,15 @@ class Stubs(Struct, frozen=True):
 
     stubs: tuple[Stub, ...]
 
-    def nth(self, number: int) -> Stub:
-        """The stub of the `number`-th attempt, from 1; what is spent is followed by a plain return."""
+    def nth(self, number: int) -> Stub | None:
+        """The stub of the `number`-th attempt, from 1; None: all are spent."""
         for place, stub in enumerate(self.stubs, 1):
             last = place == len(self.stubs)
             good_for = stub.times if stub.times is not None else None if last else 1
             if good_for is None or number <= good_for:
                 return stub
             number -= good_for
-        return Stub(Done())
+        return None
 
 
 def returns(
@@ -69,7 +69,7 @@ def fails(
     after: Duration = 0,
     retry_after: Duration | None = None,
 ) -> Stub:
-    """The attempt fails; `fatal`: without another try; `times`: so often, then the task is done."""
+    """The attempt fails; `fatal`: without another try; `times`: so often, then the task does its work."""
     error = Failure("fatal" if fatal else "error", message)
     wait = None if retry_after is None else span(retry_after)
     return Stub(Failed(error=error, retry=not fatal, retry_after=wait), span(after), _count(times))

@@ -98,7 +98,7 @@ class Summary(Struct, frozen=True):
 
     def as_dict(self) -> dict[str, Any]:
         """The same in plain JSON."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
+        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return plain
 
 

@@ -9,11 +9,10 @@ from typing import Any, Literal
 from weakref import ref
 
 from penstock.engine.loading import Source, load
-from penstock.flow.compile import Flow, FlowStep
+from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Disabled, Outside
 from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
-from penstock.flow.task_box import TaskBox
 from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import Invalid, NoTask, PenstockError
 from penstock.runtime.host import Host, Hosted
@@ -21,7 +20,7 @@ from penstock.testing.executor import Cast, Player, StubExecutor
 from penstock.testing.playing import Play
 from penstock.testing.relaxing import with_stubs
 from penstock.testing.stubs import Duration, as_sequence, span
-from penstock.workers.task import Task, tasks_of
+from penstock.workers.task import Task, missing_tasks, tasks_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 MOST = 100_000
@@ -98,7 +97,9 @@ class World:
     ) -> Play:
         """Begin a run; `tasks` and `stubs` add to those of the world. Raises what `play` raises."""
         offered = self._tasks if tasks is None else {**self._tasks, **tasks_of(tasks)}
-        flow, cast = cast_of(source, offered, {**self._stubs, **(stubs or {})}, others)
+        flow = source if isinstance(source, Flow) else load(source, offered).flow
+        shared = {name: stub for name, stub in self._stubs.items() if _names(flow, name)}
+        flow, cast = cast_of(flow, offered, {**shared, **(stubs or {})}, others)
         return self.begin(flow, cast, input=input, subject=subject, tags=tags, events=events, playing=playing)
 
     def begin(
@@ -155,34 +156,34 @@ class World:
 
 
 def cast_of(
-    source: Source | Flow, tasks: Mapping[str, Task], stubs: Mapping[str, Any], others: Others
+    flow: Flow, tasks: Mapping[str, Task], stubs: Mapping[str, Any], others: Others
 ) -> tuple[Flow, Cast]:
-    """The flow with its stubbed steps, and who plays what. Raises DefinitionError, Invalid, NoTask."""
-    flow = source if isinstance(source, Flow) else load(source, tasks).flow
-    known = {step.task for step in flow.steps.values()}
+    """The flow with its stubbed steps, and who plays what. Raises Invalid, NoTask."""
     for name in stubs:
-        if name not in flow.steps and name not in known:
+        if not _names(flow, name):
             raise Invalid(
                 f"'{flow.name}' has no step or task '{name}' to stub; its steps are {', '.join(flow.steps)}"
             )
     made = {name: as_sequence(stub) for name, stub in stubs.items()}
     cast = Cast(
         {name: stub for name, stub in made.items() if name in flow.steps},
-        {name: stub for name, stub in made.items() if name in known},
+        made,
         tasks,
     )
-    missing = [
+    unplayed = {
         step.task
         for step in flow.steps.values()
-        if isinstance(step.box, TaskBox) and not step.disabled and not _played(step, cast)
-    ]
+        if step.name not in cast.steps and step.task not in cast.named
+    }
+    missing = [name for name in missing_tasks(flow, tasks) if name in unplayed]
     if missing and others == "fail":
-        raise NoTask(list(dict.fromkeys(missing)), [*tasks, *stubs])
+        raise NoTask(missing, [*tasks, *stubs])
     return with_stubs(flow, lambda step: step.name in cast.steps or step.task in cast.named), cast
 
 
-def _played(step: FlowStep, cast: Cast) -> bool:
-    return step.name in cast.steps or step.task in cast.named or step.task in cast.tasks
+def _names(flow: Flow, name: str) -> bool:
+    """Whether a step of the flow, or its task, has that name."""
+    return name in flow.steps or any(step.task == name for step in flow.steps.values())
 
 
 def outside_event(event: Event) -> Outside:

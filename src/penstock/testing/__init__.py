@@ -6,30 +6,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.testing.covering import scenarios
     from penstock.testing.executor import Try
     from penstock.testing.playing import Play
+    from penstock.testing.scenario import Scenario, Scenarios, Uncovered
+    from penstock.testing.simulation import Chances, simulate
     from penstock.testing.stubs import Stub, after, fails, lost, returns, sequence, times_out
+    from penstock.testing.summary import Summary
     from penstock.testing.world import Endless, World, play
 
 __all__ = [
+    "Chances",
     "Endless",
     "Play",
+    "Scenario",
+    "Scenarios",
     "Stub",
+    "Summary",
     "Try",
+    "Uncovered",
     "World",
     "after",
     "fails",
     "lost",
     "play",
     "returns",
+    "scenarios",
     "sequence",
+    "simulate",
     "times_out",
 ]
 
 _HOMES = {
+    "covering": ("scenarios",),
     "executor": ("Try",),
     "playing": ("Play",),
+    "scenario": ("Scenario", "Scenarios", "Uncovered"),
+    "simulation": ("Chances", "simulate"),
     "stubs": ("Stub", "after", "fails", "lost", "returns", "sequence", "times_out"),
+    "summary": ("Summary",),
     "world": ("Endless", "World", "play"),
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from penstock.flow.occurrence import Done, Failed, Reported, TimedOut
 from penstock.flow.plan import Attempt
@@ -50,24 +50,39 @@ class Try:
         return None if self.ended is None else self.ended - self.began
 
 
+End = tuple[timedelta | None, Done | Failed | TimedOut]
+"""How long an attempt takes (None: it never ends by itself) and what it comes to."""
+
+
+class Player(Protocol):
+    """Who plays the tasks of a run."""
+
+    def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
+        """The end of the `number`-th try at that step, or item of it, in the run."""
+        ...
+
+
 @dataclass
 class Cast:
-    """Who plays the tasks of one run: stubs by step, stubs by task, then real functions."""
+    """Stubs by step, stubs by task, then real functions; what nobody plays is done at once."""
 
     steps: Mapping[str, Stubs]
     named: Mapping[str, Stubs]
     tasks: Mapping[str, Task]
 
-    def part(self, attempt: Attempt) -> Stubs | Task | None:
+    def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
         stub = self.steps.get(attempt.step) or self.named.get(attempt.task)
-        return stub or self.tasks.get(attempt.task)
+        if stub is not None:
+            return _limited(stub.nth(number), attempt)
+        task = self.tasks.get(attempt.task)
+        return timedelta(0), Done(port=usual_port(attempt.ports)) if task is None else _run(task, attempt)
 
 
 class StubExecutor:
     """Does attempts on a virtual clock. A withdrawn attempt is never reported."""
 
     def __init__(self, clock: VirtualClock, multiplier: Callable[[RunId, ElementKey], float]) -> None:
-        self.casts: dict[RunId, Cast] = {}
+        self.players: dict[RunId, Player] = {}
         self.tries: dict[RunId, list[Try]] = {}
         self._clock = clock
         self._multiplier = multiplier
@@ -89,7 +104,9 @@ class StubExecutor:
         )
         self.tries.setdefault(run, []).append(tried)
         self._live[run, element] = tried
-        takes, outcome = self._decide(attempt)
+        count = (run, attempt.step, attempt.index)
+        self._counts[count] = self._counts.get(count, 0) + 1
+        takes, outcome = self.players[run].decide(attempt, self._counts[count], now)
 
         def end() -> None:
             # A withdrawn attempt may have a successor under the same key: only the one that is live counts.
@@ -99,23 +116,13 @@ class StubExecutor:
                 report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
 
         # Through the clock even where it takes no time: an end inside `begin` would overtake its own plan.
-        self._clock.at(now + takes, end)
+        if takes is not None:
+            self._clock.at(now + takes, end)
 
     def withdraw(self, run: RunId, element: ElementKey) -> None:
         tried = self._live.pop((run, element), None)
         if tried is not None:
             tried.ended, tried.outcome = self._clock.now(), "withdrawn"
-
-    def _decide(self, attempt: Attempt) -> tuple[timedelta, Done | Failed | TimedOut]:
-        """How long the attempt takes and what it comes to."""
-        part = self.casts[attempt.run.id].part(attempt)
-        if isinstance(part, Task):
-            return timedelta(0), _run(part, attempt)
-        if part is None:
-            return timedelta(0), Done(port=usual_port(attempt.ports))
-        count = (attempt.run.id, attempt.step, attempt.index)
-        self._counts[count] = self._counts.get(count, 0) + 1
-        return _limited(part.nth(self._counts[count]), attempt)
 
 
 def usual_port(ports: tuple[str, ...]) -> str:
@@ -123,7 +130,7 @@ def usual_port(ports: tuple[str, ...]) -> str:
     return "done" if "done" in ports else next((port for port in ports if port != "failed"), "failed")
 
 
-def _limited(stub: Stub, attempt: Attempt) -> tuple[timedelta, Done | Failed | TimedOut]:
+def _limited(stub: Stub, attempt: Attempt) -> End:
     """The stub's own end, or the time-out that strikes before it."""
     takes, outcome = stub.takes, stub.outcome
     if callable(outcome):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from penstock.expression import Expression, Template, compile_expression
 from penstock.flow.compile import Flow, FlowStep
-from penstock.flow.retry import Retry
+from penstock.flow.retry import Retry, Timeouts
 from penstock.flow.step import Box, Finish, Queue, Reaction, View
 from penstock.flow.task_box import TaskBox
 
@@ -55,6 +55,7 @@ def _relaxed(step: FlowStep) -> FlowStep:
         match=None if step.match is None else _ANY_KEY,
         serialize=None,
         retry=Retry(0, ()),
+        timeouts=Timeouts(heartbeat=None),
         parallel=1 if step.each is not None else step.parallel,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import count
 from typing import Any, Literal
 from weakref import ref
 
@@ -18,7 +17,7 @@ from penstock.flow.task_box import TaskBox
 from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import Invalid, NoTask, PenstockError
 from penstock.runtime.host import Host, Hosted
-from penstock.testing.executor import Cast, StubExecutor
+from penstock.testing.executor import Cast, Player, StubExecutor
 from penstock.testing.playing import Play
 from penstock.testing.relaxing import with_stubs
 from penstock.testing.stubs import Duration, as_sequence, span
@@ -75,8 +74,7 @@ class World:
         self.executor = StubExecutor(
             self.clock, lambda run, element: self.host.runs[run].snapshot.elements[element].multiplier
         )
-        numbers = count(1)
-        self.host = TestHost(self.clock, self.executor, lambda: f"run-{next(numbers)}")
+        self.host = TestHost(self.clock, self.executor, lambda: f"run-{len(self.plays) + 1}")
         self.plays: list[Play] = []
         self._tasks = {} if tasks is None else tasks_of(tasks)
         self._stubs = dict(stubs or {})
@@ -101,10 +99,15 @@ class World:
         """Begin a run; `tasks` and `stubs` add to those of the world. Raises what `play` raises."""
         offered = self._tasks if tasks is None else {**self._tasks, **tasks_of(tasks)}
         flow, cast = cast_of(source, offered, {**self._stubs, **(stubs or {})}, others)
-        outside = tuple(outside_event(event) for event in events)
+        return self.begin(flow, cast, input=input, subject=subject, tags=tags, events=events, playing=playing)
+
+    def begin(
+        self, flow: Flow, player: Player, *, events: Iterable[Event] = (), playing: bool = False, **given: Any
+    ) -> Play:
+        """Begin a run whose tasks `player` plays."""
         run = RunId(f"run-{len(self.plays) + 1}")
-        self.executor.casts[run] = cast
-        self.host.start(flow, input=input, subject=subject, tags=tags, then=outside)
+        self.executor.players[run] = player
+        self.host.start(flow, then=tuple(outside_event(event) for event in events), **given)
         play = Play(self, run, playing)
         self.plays.append(play)
         RECENT.append(ref(play))
@@ -122,6 +125,14 @@ class World:
         """Fire an outside event into the run that has the key; one that comes too early is kept."""
         wanted = Outside(event=event, data=data, set=None if set is None else dict(set), id=id)
         return self.host.emit_by_key(dict(key), wanted)
+
+    def emit_at(self, moment: datetime, play: Play, event: str) -> None:
+        """Let an outside event come to a run at a later moment."""
+
+        def come() -> None:
+            self.host.emit(play.id, Outside(event=event))
+
+        self.clock.at(moment, come)
 
     def run(self, until: Duration | None = None) -> None:
         """Let time pass until every run is at rest, `until` so much has passed at most."""

@@ -31,6 +31,7 @@ class Entry(Struct, frozen=True):
     attempt: int | None = None
     data: Any = None
     firing: int | None = None
+    id: str | None = None  # of an outside event
 
 
 class Attempt(Struct, frozen=True):

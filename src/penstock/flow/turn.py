@@ -76,10 +76,11 @@ class Turn:
         attempt: int | None = None,
         data: Any = None,
         firing: int | None = None,
+        id: str | None = None,
     ) -> int:
         """Append one entry to the history; its number."""
         self.seq += 1
-        self.history.append(Entry(self.seq, self.now, kind, step, event, port, attempt, data, firing))
+        self.history.append(Entry(self.seq, self.now, kind, step, event, port, attempt, data, firing, id))
         return self.seq
 
     def step_state(self, name: str) -> StepState:

@@ -83,6 +83,8 @@ class Board:
             self.tokens[place] = merged
             if not was_filled:
                 self._fill(slot, taken.key, merged[-1].number)
+        if taken.key is not None:
+            self._requeue(step, taken.key)
 
     # -- steps fire ----------------------------------------------------------------------------------------
 

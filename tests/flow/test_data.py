@@ -21,7 +21,10 @@ def test_set_is_a_merge_patch_applied_in_history_order() -> None:
     assert run.snapshot.data == {"x": {"p": 1, "q": 4}, "z": [1]}
     assert run.snapshot.run.input == {"x": {"p": 1, "q": 2}, "y": 1}
     assert run.snapshot.result == run.snapshot.data
-    assert [entry.data for entry in run.entries("set")] == [{"x": {"q": 3}, "y": None}, {"x": {"q": 4}, "z": [1]}]
+    assert [entry.data for entry in run.entries("set")] == [
+        {"x": {"q": 3}, "y": None},
+        {"x": {"q": 4}, "z": [1]},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ def test_an_expression_sees_the_latest_output_of_a_step_only_once_it_is_complete
 
 
 def test_the_result_is_an_expression() -> None:
-    run = Drive(flow_of("a: {task: t}", "result: '{\"n\": data.n * 2, \"a\": steps.a.output}'"), {"n": 4})
+    run = Drive(flow_of("a: {task: t}", 'result: \'{"n": data.n * 2, "a": steps.a.output}\''), {"n": 4})
 
     run.done("a", "x")
 

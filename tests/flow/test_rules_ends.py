@@ -176,7 +176,9 @@ def test_r7_the_event_of_the_port_handles_it_too() -> None:
     assert set(run.tasks) == {"mend"}
 
 
-@pytest.mark.parametrize(("event", "status"), [("OK", "succeeded"), ("FAIL", "failed"), ("CANCEL", "canceled")])
+@pytest.mark.parametrize(
+    ("event", "status"), [("OK", "succeeded"), ("FAIL", "failed"), ("CANCEL", "canceled")]
+)
 def test_r7_a_reserved_event_handles_it_too(event: str, status: str) -> None:
     run = Drive(flow_of(f"a: {{task: t, fails: {event}}}"))
 

@@ -42,7 +42,9 @@ def test_r1_an_either_or_slot_fires_for_each_event() -> None:
 
 
 def test_r1_two_of_three_takes_the_first_two_and_swallows_the_third() -> None:
-    run = Drive(flow_of("a: {task: t}\nb: {task: t}\nc: {task: t}\nd: {task: t, after: {need: 2, of: [a, b, c]}}"))
+    run = Drive(
+        flow_of("a: {task: t}\nb: {task: t}\nc: {task: t}\nd: {task: t, after: {need: 2, of: [a, b, c]}}")
+    )
 
     run.done("c")
     run.done("a")
@@ -84,7 +86,9 @@ def test_r1_an_event_whose_key_fails_or_is_null_is_set_aside_and_shown() -> None
 
 
 def test_r2_every_step_that_waits_gets_its_own_copy() -> None:
-    run = Drive(flow_of("a: {task: t}\nb: {task: t, after: a}\nc: {task: t, after: a}\nd: {task: t, after: [a, c]}"))
+    run = Drive(
+        flow_of("a: {task: t}\nb: {task: t, after: a}\nc: {task: t, after: a}\nd: {task: t, after: [a, c]}")
+    )
 
     run.done("a", {"n": 1})
 
@@ -158,12 +162,18 @@ def test_r3_a_port_that_the_step_does_not_have_is_a_failure() -> None:
 
 
 def test_r3_emits_of_a_port_that_the_task_does_not_offer_is_refused() -> None:
-    with pytest.raises(DefinitionError, match=r"step 'd' has no port 'thn': task 'decide' ends on then, else, failed"):
+    with pytest.raises(
+        DefinitionError, match=r"step 'd' has no port 'thn': task 'decide' ends on then, else, failed"
+    ):
         flow_of("d: {task: decide, with: {if: 'true'}, emits: {thn: x}}")
 
 
 def test_r4_steps_run_at_once_wherever_events_allow() -> None:
-    assert Drive(flow_of("a: {task: t}\nb: {task: t}\nc: {task: t, after: START}")).tasks.keys() == {"a", "b", "c"}
+    assert Drive(flow_of("a: {task: t}\nb: {task: t}\nc: {task: t, after: START}")).tasks.keys() == {
+        "a",
+        "b",
+        "c",
+    }
 
 
 def test_r4_two_firings_of_one_step_do_not_overlap() -> None:
@@ -209,7 +219,9 @@ def test_r5_a_loop_of_decisions_alone_does_not_hold_the_engine() -> None:
 a: {task: set, after: START | b, with: {n: "${ data.n + 1 }"}}
 b: {task: decide, after: a.done, with: {if: "data.n < 5000"}, emits: {then: b, else: OK}}
 """
-    flow = flow_of(steps.replace("after: START | b,", "after: START | again,").replace("then: b", "then: again"))
+    flow = flow_of(
+        steps.replace("after: START | b,", "after: START | again,").replace("then: b", "then: again")
+    )
     assert isinstance(flow.definition, Definition)
 
     run = Drive(flow, {"n": 0})

@@ -42,7 +42,12 @@ def test_timeout_retries_multiply_all_time_outs() -> None:
         run.time_out("a")
 
     assert run.status == "failed"
-    assert [attempt.timeouts.start_to_close for attempt in run.dispatched] == [MINUTE, MINUTE, 2 * MINUTE, 4 * MINUTE]
+    assert [attempt.timeouts.start_to_close for attempt in run.dispatched] == [
+        MINUTE,
+        MINUTE,
+        2 * MINUTE,
+        4 * MINUTE,
+    ]
     assert run.dispatched[3].timeouts.heartbeat == timedelta(seconds=40)
     assert (run.step("a").error.kind, run.waited) == ("timeout", timedelta(0))
 
@@ -56,7 +61,12 @@ def test_the_two_budgets_are_counted_apart_and_a_failure_keeps_the_multiplier() 
     run.time_out("a")
     run.fail("a")
     run.ring()
-    assert [attempt.timeouts.start_to_close for attempt in run.dispatched] == [MINUTE, MINUTE, 3 * MINUTE, 3 * MINUTE]
+    assert [attempt.timeouts.start_to_close for attempt in run.dispatched] == [
+        MINUTE,
+        MINUTE,
+        3 * MINUTE,
+        3 * MINUTE,
+    ]
     run.time_out("a")
 
     assert run.status == "failed"

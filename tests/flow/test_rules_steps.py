@@ -29,7 +29,9 @@ b: {task: t, after: y}
 
 
 def test_r9_a_step_without_that_port_cannot_be_disabled_to_it() -> None:
-    with pytest.raises(DefinitionError, match=r"step 'd' cannot be disabled to port 'done': its ports are then, else"):
+    with pytest.raises(
+        DefinitionError, match=r"step 'd' cannot be disabled to port 'done': its ports are then, else"
+    ):
         flow_of("d: {task: decide, disabled: true, with: {if: 'true'}}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Annotated, Any
 
 import typer
@@ -10,11 +11,11 @@ from rich.text import Text
 
 from penstock.cli.commands import NO, WRONG, YES
 from penstock.cli.console import out, plural, print_json
-from penstock.cli.findings import report_view, show_report
+from penstock.cli.findings import show_report
 from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_duration
 from penstock.cli.problems import Wrong
-from penstock.engine.loading import budget as time_budget
-from penstock.flow.checks import Report, check_flow
+from penstock.flow.checks import check_flow
+from penstock.flow.findings import Report
 from penstock.flow.problems import DefinitionError
 from penstock.runtime.errors import PenstockError
 from penstock.steps.kinds import OFFERS
@@ -40,12 +41,12 @@ class Checked(Struct, frozen=True):
         if self.report is None:
             return WRONG
         bad = ("error", "warning") if strict else ("error",)
-        return NO if any(finding.severity in bad for finding in self.report.findings) else YES
+        return NO if self.report.worst() in bad else YES
 
     def view(self) -> dict[str, Any]:
         if self.report is None:
             return self.wrong.view() if self.wrong else {"file": self.file, "problems": []}
-        return report_view(self.file, self.report)
+        return self.report.to_plain()
 
 
 def check(
@@ -114,4 +115,11 @@ def _show_summary(checked: list[Checked], strict: bool) -> None:
 def report_of(workflow: Read, seconds: float) -> Report:
     """Check a workflow that was read."""
     loaded = workflow.loaded
-    return check_flow(loaded.flow, {**OFFERS, **loaded.offers}, loaded.places, time_budget(seconds))
+    return check_flow(
+        loaded.flow,
+        {**OFFERS, **loaded.offers},
+        clock=time.perf_counter,
+        places=loaded.places,
+        file=workflow.name,
+        budget=seconds,
+    )

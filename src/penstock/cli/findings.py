@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.console import plural, printable
 from penstock.cli.problems import show_line
-from penstock.flow.checks import Finding, Report
+from penstock.flow.findings import Finding, Report
 from penstock.kernel.net import START
 from penstock.kernel.trace import Event, Fire
 
@@ -95,33 +94,3 @@ def tally(findings: Sequence[Finding]) -> str:
     words = [plural(counts["error"], "error"), plural(counts["warning"], "warning")]
     parts = [word for word, severity in zip(words, SEVERITIES, strict=False) if counts[severity]]
     return ", ".join([*parts, *([f"{counts['info']} info"] if counts["info"] else [])])
-
-
-def report_view(file: str, report: Report) -> dict[str, Any]:
-    """What `check --json` prints for a file."""
-    return {
-        "file": file,
-        "verdict": report.verdict,
-        "findings": [finding_view(finding) for finding in report.findings],
-        "states": report.states,
-        "seconds": round(report.seconds, 6),
-        "covered": report.covered,
-        "assumes": list(report.assumes),
-    }
-
-
-def finding_view(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "severity": finding.severity,
-        "step": finding.step,
-        "event": finding.event,
-        "message": finding.message,
-        "hint": finding.hint,
-        "line": finding.line,
-        "trace": [move_view(move) for move in finding.trace],
-    }
-
-
-def move_view(move: Event | Fire) -> dict[str, Any]:
-    return {"event": move.name} if isinstance(move, Event) else {"fire": move.step, "port": move.port}

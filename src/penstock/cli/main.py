@@ -14,6 +14,7 @@ from penstock.cli.commands import Command, Commands, leave
 from penstock.cli.demo import demo
 from penstock.cli.draw import draw
 from penstock.cli.run import run
+from penstock.cli.simulate import simulate
 from penstock.cli.tasks import tasks
 
 app = typer.Typer(
@@ -44,7 +45,7 @@ def penstock(
         print(context.get_help())
 
 
-for command in (check, run, draw, tasks, demo, bench):
+for command in (check, run, simulate, draw, tasks, demo, bench):
     app.command(cls=Command)(command)
 
 

@@ -47,7 +47,7 @@ def _key(turn: Turn, step: WiredStep, token: Token, reasons: dict[int, str]) -> 
     return None
 
 
-def match_key(flow: Flow, step: WiredStep, token: Token, data: Any) -> str | None | EvaluationError:
+def match_key(flow: Flow, step: WiredStep, token: Token, data: Any) -> str | EvaluationError | None:
     """The key as a text, None where it is null, or why there is none."""
     match = flow.by_index[step.index].match
     assert match is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Mapping
 from math import isfinite
@@ -104,21 +105,26 @@ def pure(value: Any, limit: int) -> Any:
     text = msgspec.json.encode(value)
     if len(text) > limit:
         raise _TooLarge(len(text))
-    if b"null" in text:
-        _refuse_infinite(value)
+    if b"null" in text or _LONG_NUMBER.search(text):
+        _refuse_numbers(value)
     return msgspec.json.decode(text)
 
 
-def _refuse_infinite(value: Any) -> None:
-    """NaN and infinity would silently become null."""
+_LONG_NUMBER = re.compile(rb"\d{19}")
+
+
+def _refuse_numbers(value: Any) -> None:
+    """NaN and infinity would silently become null; a whole number beyond 64 bits cannot be stored."""
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"{value} is not a number of JSON")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"{value} does not fit into 64 bits")
     if isinstance(value, Mapping):
         for item in value.values():
-            _refuse_infinite(item)
+            _refuse_numbers(item)
     elif isinstance(value, list | tuple | set | frozenset):
         for item in value:
-            _refuse_infinite(item)
+            _refuse_numbers(item)
 
 
 def _map(value: Mapping[str, Any] | None, name: str, limit: int) -> dict[str, Any] | None:

@@ -9,7 +9,9 @@ from typing import Any, TypeVar, get_type_hints, overload
 
 import msgspec
 
+from penstock.flow.compile import Flow
 from penstock.flow.task import Offer
+from penstock.flow.task_box import TaskBox
 from penstock.workers.context import Context
 
 Function = Callable[..., Any]
@@ -126,6 +128,14 @@ def tasks_of(source: ModuleType | Function | Iterable[Any] | Mapping[str, Any]) 
         made = _as_task(None, source)
         return {made.name: made}
     return {name: made for each in source for name, made in tasks_of(each).items()}
+
+
+def missing_tasks(flow: Flow, tasks: Mapping[str, Task]) -> list[str]:
+    """The tasks that a flow needs a worker for and that nobody has defined, in the order of its steps."""
+    wanted = (
+        step.task for step in flow.steps.values() if isinstance(step.box, TaskBox) and not step.disabled
+    )
+    return [name for name in dict.fromkeys(wanted) if name not in tasks]
 
 
 def _as_task(name: str | None, function: Any) -> Task:

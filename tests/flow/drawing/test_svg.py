@@ -190,7 +190,7 @@ def test_text_is_measured_cut_and_wrapped() -> None:
     assert width_of("漢字", 10) == 20
     assert width_of("é", 10) == width_of("e\u0301", 10)
     assert shorten("abcdef", 10, 1000) == "abcdef"
-    assert wrap("one two three four", 10, 40, 2) == ["one two", "three…"]
+    assert wrap("one two three four", 10, 44, 2) == ["one two", "three…"]
     assert wrap("", 10, 40, 2) == []
 
 
@@ -201,3 +201,11 @@ def test_large_workflows_are_drawn_fast() -> None:
     to_svg(drawn(mixed(400)))
 
     assert perf_counter() - begin < 6
+
+
+def test_a_crossing_is_a_bridge_and_a_merging_is_not() -> None:
+    crossing = workflow(a=step(), b=step(), c=step(after="a + b"), d=step(after="a + b"))
+    merging = workflow(a=step(), b=step(), c=step(after="a | b"))
+
+    assert 'class="halo"' in to_svg(drawn(crossing))
+    assert 'class="halo"' not in to_svg(drawn(merging))

@@ -17,12 +17,12 @@ def _em(letter: str) -> float:
         return 1.0
     if category(letter) in ("Mn", "Me", "Cf"):
         return 0.0
-    return 0.7 if letter.isupper() else 0.58
+    return 0.71 if letter.isupper() else 0.6
 
 
 def width_of(text: str, size: float, bold: bool = False) -> float:
     """The width of one line in pixels; a little more than most fonts need."""
-    return sum(map(_em, text)) * size * (1.06 if bold else 1.0)
+    return sum(map(_em, text)) * size * (1.12 if bold else 1.0)
 
 
 def shorten(text: str, size: float, room: float, bold: bool = False) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
 
 from penstock.flow.drawing.grid import Grid, Pin
 
 _SWEEPS = 14
 _EXCHANGES = 6
-_LARGE = 600
+_WORK = 30_000  # cells looked at in all sweeps: a net of thousands of wires must not take minutes
 
 Links = dict[int, list[tuple[int, float, float]]]
 """Cell -> (neighbour, where on the neighbour, where on the cell), both between 0 and 1."""
@@ -23,8 +23,7 @@ def order_of(grid: Grid) -> list[list[int]]:
     for column in columns:
         column.sort(key=low.__getitem__)
     best, fewest = [list(column) for column in columns], _crossings(columns, after)
-    sweeps = _SWEEPS if len(grid.cells) < _LARGE else _SWEEPS // 2
-    for sweep in range(sweeps):
+    for sweep in range(max(2, min(_SWEEPS, _WORK // (len(grid.cells) + 1)))):
         forward = sweep % 2 == 0
         _sweep(columns, before if forward else after, beside, forward, low)
         _exchange(columns, before, after, low)
@@ -91,11 +90,12 @@ def _wish(cell: int, links: Links, beside: Links, place: dict[int, float]) -> fl
 
 
 def _exchange(columns: list[list[int]], before: Links, after: Links, low: list[bool]) -> None:
-    """Swap neighbours as long as that removes crossings."""
+    """Swap neighbours as long as that removes crossings; only where something moved is looked at again."""
     place = {cell: float(row) for column in columns for row, cell in enumerate(column)}
+    due = set(range(len(columns)))
     for _ in range(_EXCHANGES):
-        if not any([_exchange_in(column, before, after, place, low) for column in columns]):
-            return
+        moved = [rank for rank in sorted(due) if _exchange_in(columns[rank], before, after, place, low)]
+        due = {near for rank in moved for near in (rank - 1, rank, rank + 1) if 0 <= near < len(columns)}
 
 
 def _exchange_in(
@@ -115,14 +115,17 @@ def _exchange_in(
 
 def _excess(upper: int, lower: int, links: Links, place: dict[int, float]) -> int:
     """How many crossings fewer there would be with `lower` above `upper`."""
-    mine = sorted(place[other] + at for other, at, _ in links.get(upper, ()))
-    if not mine:
+    mine, theirs = links.get(upper), links.get(lower)
+    if not mine or not theirs:
         return 0
+    if len(mine) == len(theirs) == 1:
+        one, two = place[mine[0][0]] + mine[0][1], place[theirs[0][0]] + theirs[0][1]
+        return (one > two) - (one < two)
+    spots = sorted(place[other] + at for other, at, _ in mine)
     excess = 0
-    for other, at, _ in links.get(lower, ()):
+    for other, at, _ in theirs:
         spot = place[other] + at
-        not_above = bisect_right(mine, spot)
-        excess += len(mine) - not_above - sum(1 for value in mine[:not_above] if value < spot)
+        excess += len(spots) - bisect_right(spots, spot) - bisect_left(spots, spot)
     return excess
 
 

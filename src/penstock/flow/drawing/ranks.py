@@ -79,7 +79,10 @@ def _longest(ids: Sequence[str], forward: Sequence[Wire], pills: Collection[str]
 def _pull(diagram: Diagram, forward: Sequence[Wire], ranks: dict[str, int]) -> None:
     """Move what comes from outside next to the first step that waits for it."""
     entered = {wire.target for wire in diagram.wires}
+    follows: dict[str, list[str]] = defaultdict(list)
+    for wire in forward:
+        follows[wire.source].append(wire.target)
     for node in diagram.nodes:
-        targets = [ranks[wire.target] for wire in forward if wire.source == node.id]
+        targets = [ranks[target] for target in follows[node.id]]
         if node.kind != "step" and node.id not in entered and targets:
             ranks[node.id] = min(targets) - 2

@@ -82,15 +82,17 @@ def _bridges(routes: Sequence[Route]) -> Iterator[str]:
         for stroke in route.strokes:
             for (x1, y1), (x2, y2) in pairwise(stroke):
                 if x1 == x2:
-                    uprights.append((x1, min(y1, y2), max(y1, y2), route.failure))
+                    uprights.append((x1, min(y1, y2), max(y1, y2), route.group, route.failure))
                 else:
                     levels.append((y1, min(x1, x2), max(x1, x2)))
     uprights.sort()
+    corners = {(route.group, *point) for route in routes for stroke in route.strokes for point in stroke}
     for y, left, right in levels:
-        for x, top, bottom, failure in uprights[
-            bisect(uprights, (left + _NEAR,)) : bisect(uprights, (right - _NEAR,))
-        ]:
-            if top + _NEAR < y < bottom - _NEAR:
+        crossed = uprights[bisect(uprights, (left + _NEAR,)) : bisect(uprights, (right - _NEAR,))]
+        for x, top, bottom, group, failure in crossed:
+            if (
+                top + _NEAR < y < bottom - _NEAR and (group, x, y) not in corners
+            ):  # a corner: they merge there
                 path = f"M{number(x)} {number(y - _NEAR)}v{number(2 * _NEAR)}"
                 yield f'<path class="halo" d="{path}"/><path class="w{" f" if failure else ""}" d="{path}"/>'
 

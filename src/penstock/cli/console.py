@@ -7,7 +7,6 @@ import sys
 from typing import Any, NoReturn, TextIO
 
 from rich.console import Console
-from rich.table import Table
 from rich.theme import Theme
 
 THEME = Theme(
@@ -67,23 +66,3 @@ def printable(text: str) -> str:
 def plural(count: int, word: str) -> str:
     """`1 error`, `2 errors`."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def table_of(*titles: str) -> Table:
-    """A table without lines; a title that ends in `:` stands above numbers."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="faint")
-    for title in titles:
-        number = title.endswith(":")
-        table.add_column(title.rstrip(":"), justify="right" if number else "left", overflow="fold")
-    return table
-
-
-def print_table(console: Console, table: Table) -> None:
-    """Print a table; where there is no terminal, without the blanks that fill its last column."""
-    if console.is_terminal:
-        console.print(table)
-        return
-    with console.capture() as captured:
-        console.print(table)
-    lines = (line.rstrip() for line in captured.get().splitlines())
-    console.print("\n".join(lines), soft_wrap=True)

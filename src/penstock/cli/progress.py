@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from msgspec import Struct
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -28,17 +29,28 @@ LOOKS = {
 """A mark and a colour for each status of a step."""
 
 
+class Showing(Struct, frozen=True):
+    """How a run is shown while it goes on, and how something is said beside it."""
+
+    follow: Follower
+    say: Callable[[str], None]
+
+
 @contextmanager
-def following(quiet: bool) -> Iterator[Follower]:
+def following(quiet: bool) -> Iterator[Showing]:
     """Something that shows a run as it changes."""
     console = err()
+
+    def say(words: str) -> None:
+        console.print(words, style="faint", soft_wrap=True)
+
     if quiet:
-        yield lambda hosted: None
+        yield Showing(lambda hosted: None, say)
     elif console.is_terminal and not console.is_dumb_terminal:
         with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
-            yield lambda hosted: live.update(_table(hosted), refresh=True)
+            yield Showing(lambda hosted: live.update(_table(hosted), refresh=True), say)
     else:
-        yield _Lines(lambda line: console.print(line, soft_wrap=True))
+        yield Showing(_Lines(lambda line: console.print(line, soft_wrap=True)), say)
 
 
 class _Lines:

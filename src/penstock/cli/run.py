@@ -102,8 +102,10 @@ def play(
     def begin(host: Host) -> RunId:
         return host.start(flow, input=given, subject=subject, then=outside)
 
-    with following(quiet) as follow:
-        return play_fast(offered, begin, follow) if fast else play_real(offered, begin, follow, note)
+    with following(quiet) as show:
+        if fast:
+            return play_fast(offered, begin, show.follow)
+        return play_real(offered, begin, show.follow, show.say)
 
 
 def _tasks(workflow: Read, stubbed: bool, say: Say) -> Mapping[str, Task]:

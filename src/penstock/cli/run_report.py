@@ -10,11 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from penstock.cli.console import out, print_table, printable, table_of
+from penstock.cli.console import out, printable
 from penstock.cli.progress import LOOKS, seconds
+from penstock.cli.tables import print_table
 from penstock.flow.definition import External
 from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
@@ -30,7 +30,7 @@ def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
     """Print the run; `args` are those of the command line that made it."""
     console, snapshot = out(), hosted.snapshot
     _show_head(console, snapshot, virtual)
-    print_table(console, _steps(hosted))
+    _show_steps(console, hosted)
     _show_failures(console, snapshot)
     if snapshot.status == "waiting":
         _show_waiting(console, hosted, args)
@@ -51,17 +51,17 @@ def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
     console.print(words, soft_wrap=True)
 
 
-def _steps(hosted: Hosted) -> Table:
-    table = table_of("step", "status", "firings:", "attempts:", "port", "time:")
+def _show_steps(console: Console, hosted: Hosted) -> None:
     spent = times(hosted.history)
+    rows = []
     for name in hosted.flow.steps:
         state = hosted.snapshot.steps.get(name) or StepState()
         mark, style = LOOKS[state.status]
-        status = Text(f"{mark} {state.status}", style)
-        numbers = (str(state.firings or ""), str(state.attempts or ""))
         took = seconds(spent[name]) if name in spent else ""
-        table.add_row(Text(printable(name)), status, *numbers, Text(state.port or ""), took)
-    return table
+        counts = (str(state.firings or ""), str(state.attempts or ""))
+        rows.append((printable(name), Text(f"{mark} {state.status}", style), *counts, state.port or "", took))
+    titles = ("step", "status", "firings:", "attempts:", "port", "time:")
+    print_table(console, titles, rows, ("attempts:", "firings:"))
 
 
 def times(history: Sequence[Entry]) -> dict[str, timedelta]:

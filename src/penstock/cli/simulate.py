@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
-from penstock.cli.console import err, out, plural, print_json, print_table, printable, table_of
+from penstock.cli.console import err, out, plural, print_json, printable
 from penstock.cli.inputs import AsJson, File, NoTasks, Tasks, read
 from penstock.cli.problems import Wrong
 from penstock.cli.progress import seconds
+from penstock.cli.tables import print_table
 from penstock.flow.compile import Flow
 from penstock.testing.simulation import Chances
 from penstock.testing.simulation import simulate as play_many
@@ -102,14 +103,12 @@ def _show(console: Console, summary: Summary) -> None:
 
 
 def _show_ends(console: Console, summary: Summary) -> None:
-    table = table_of("end", "runs:", "share:", "")
+    rows = []
     for end, share in summary.ends.items():
         style = STYLES.get(end, "warning")
-        bar = "█" * max(1, round(share.share * BAR))
-        table.add_row(
-            Text(end.replace("_", " "), style), f"{share.runs:,}", f"{share.share:.1%}", Text(bar, style)
-        )
-    print_table(console, table)
+        bar = Text("█" * max(1, round(share.share * BAR)), style)
+        rows.append((Text(end.replace("_", " "), style), f"{share.runs:,}", f"{share.share:.1%}", bar))
+    print_table(console, ("end", "runs:", "share:", ""), rows, ("",))
 
 
 def _show_stall(console: Console, stall: Stall) -> None:
@@ -120,19 +119,15 @@ def _show_stall(console: Console, stall: Stall) -> None:
 
 
 def _show_steps(console: Console, summary: Summary) -> None:
-    table = table_of("step", "firings a run:", "least:", "most:", "critical:", "ports")
+    rows = []
     for name, count in summary.steps.items():
         ports = ", ".join(f"{port} {number:,}" for port, number in count.ports.items())
         critical = f"{count.critical:.0%}" if count.critical else ""
-        table.add_row(
-            Text(printable(name)),
-            f"{count.mean:.2f}",
-            str(count.least),
-            str(count.most),
-            critical,
-            Text(ports),
+        rows.append(
+            (printable(name), f"{count.mean:.2f}", str(count.least), str(count.most), critical, ports)
         )
-    print_table(console, table)
+    titles = ("step", "firings a run:", "least:", "most:", "critical:", "ports")
+    print_table(console, titles, rows, ("least:", "most:", "ports"))
     console.print()
 
 

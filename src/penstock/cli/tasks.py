@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import msgspec
 import typer
-from rich.text import Text
 
-from penstock.cli.console import out, print_json, print_table, printable, table_of
+from penstock.cli.console import out, print_json, printable
 from penstock.cli.inputs import AsJson
+from penstock.cli.tables import print_table
 from penstock.flow.task import Offer
 from penstock.steps.kinds import KINDS
 from penstock.workers.loading import load_tasks
@@ -47,12 +47,15 @@ def offer_view(offer: Offer) -> dict[str, Any]:
 
 
 def _show(offers: Iterable[Offer]) -> None:
-    table = table_of("task", "parameters", "ports", "does")
-    for offer in offers:
-        first = offer.doc.split("\n\n")[0].replace("\n", " ")
-        ports = ", ".join(offer.ports) or "none"
-        table.add_row(Text(offer.name), Text(parameters(offer)), Text(ports), Text(printable(first)))
-    print_table(out(), table)
+    rows = [
+        (offer.name, parameters(offer), ", ".join(offer.ports) or "none", printable(_first_words(offer)))
+        for offer in offers
+    ]
+    print_table(out(), ("task", "parameters", "ports", "does"), rows, ("ports", "parameters"))
+
+
+def _first_words(offer: Offer) -> str:
+    return offer.doc.split("\n\n")[0].replace("\n", " ")
 
 
 def parameters(offer: Offer) -> str:

@@ -60,4 +60,4 @@ def _print(console: Console, table: Table) -> None:
     with console.capture() as captured:
         console.print(table)
     lines = (line.rstrip() for line in captured.get().splitlines())
-    console.print("\n".join(lines), soft_wrap=True)
+    console.print("\n".join(lines), soft_wrap=True, markup=False, highlight=False)

@@ -59,6 +59,24 @@ def test_the_mark_is_below_the_whole_name_of_an_event(tmp_path: Path) -> None:
     assert "4 |   task a: {task: set, after: a}\n  |        ^\n" in said.out
 
 
+def test_the_mark_stands_below_wide_letters(tmp_path: Path) -> None:
+    path = write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps:\n  日本: {task: set, after: no}\n")
+
+    said = penstock("check", path)
+
+    cells = 2 + 4 + len(": {task: set, after: ")
+    assert f"4 |   日本: {{task: set, after: no}}\n  | {' ' * cells}^^\n" in said.out
+
+
+def test_a_long_line_is_cut_around_the_mark(tmp_path: Path) -> None:
+    title = "x" * 300
+    text = f"penstock: 1\nname: w\nsteps:\n  a: {{task: set, title: {title}, after: nope}}\n"
+
+    said = penstock("check", write(tmp_path, "w.yaml", text))
+
+    assert "4 | x, after: nope}\n  |           ^^^^\n" in said.out
+
+
 def test_a_long_trace_is_numbered(tmp_path: Path) -> None:
     steps = "".join(
         f"  s{n}: {{task: set, after: s{n - 1}, with: {{x: 1}}}}\n" for n in range(1, SHORT_TRACE + 1)

@@ -227,6 +227,7 @@ def test_input_comes_from_the_line_from_a_file_and_from_stdin(shop: Path, tmp_pa
             ["--tasks", "a", "--no-tasks"],
             "error: --tasks and --no-tasks contradict each other: give one of them.\n",
         ),
+        (["--history"], "error: --history is a part of the JSON: give --json as well.\n"),
         (["--tasks", "no_such"], "error: there is no module 'no_such' here: look at its name, "),
     ],
 )

@@ -136,6 +136,12 @@ def test_no_colours_where_there_is_no_terminal_or_none_are_wanted() -> None:
     assert "31m" not in process("check", broken, FORCE_COLOR="1", NO_COLOR="1").out
 
 
+def test_closed_streams_are_no_mistake() -> None:
+    shell = ["sh", "-c", '"$0" "$@" >&- 2>&-', *command("check", EXAMPLES / "broken" / "mediathread.yaml")]
+
+    assert subprocess.run(shell, env=environment(), timeout=60, check=False).returncode == 1
+
+
 def test_a_broken_pipe_ends_quietly(tmp_path: Path) -> None:
     steps = "".join(f"  step {number}: {{task: x}}\n" for number in range(400))
     path = write(tmp_path, "big.yaml", f"penstock: 1\nname: big\nsteps:\n{steps}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from io import TextIOWrapper
+from typing import Annotated, TextIO
 
 import typer
 
@@ -49,9 +51,16 @@ for command in (check, run, simulate, draw, tasks, demo, bench):
     app.command(cls=Command)(command)
 
 
+def _usable(stream: TextIO | None) -> TextIO:
+    """A stream that takes every character; one that was closed takes all and keeps nothing."""
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream
+
+
 def main() -> None:
-    """The entry point: never a traceback, whatever the encoding of the terminal."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    """The entry point: never a traceback, whatever the streams are."""
+    sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
     leave(app(standalone_mode=False))

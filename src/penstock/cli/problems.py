@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -67,12 +68,12 @@ def show_line(
         return
     source = lines[line - 1]
     start = _start(source, name) if column is None else min(column - 1, len(source))
-    room = max(20, console.width - len(str(line)) - 5)
-    shift = 0 if start < room - 10 else start - 10
-    shown = printable(source.replace("\t", " "))[shift : shift + room]
-    margin = " " * len(str(line))
     long = len(name) if name and source.startswith(name, start) else _word(source[start:])
-    mark = " " * (start - shift) + "^" * max(1, min(long, room - start + shift))
+    room = max(20, console.width - len(str(line)) - 5)
+    shift = 0 if cell_len(source[:start]) < room - 10 else max(0, start - 10)
+    shown = printable(source.replace("\t", " "))[shift:]
+    before, marked = shown[: start - shift], shown[start - shift : start - shift + max(1, long)]
+    margin, mark = " " * len(str(line)), " " * cell_len(before) + "^" * max(1, cell_len(marked))
     for head, body, look in ((margin, "", ""), (str(line), shown, ""), (margin, mark, style)):
         console.print(Text.assemble((f"{head} | ", "place"), (body, look)), no_wrap=True, overflow="crop")
 

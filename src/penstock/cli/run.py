@@ -70,6 +70,8 @@ def run(
 
       penstock run shop.yaml --stub --fast --json
     """
+    if history and not json:
+        raise Wrong.because("--history is a part of the JSON: give --json as well.")
     workflow = read(file, tasks, no_tasks)
     played = play(workflow, input, event or [], fast=fast, subject=subject, stubbed=stub, quiet=json)
     if json:

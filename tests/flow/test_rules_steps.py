@@ -202,7 +202,10 @@ def test_r11_attempts_and_budgets_are_an_elements() -> None:
 
 
 def test_r11_an_element_whose_parameters_cannot_be_told_fails_alone_when_collected() -> None:
-    steps = "e: {task: t, each: data.files, each_failure: collect, with: {n: '${ 10 / item }'}}\nnext: {task: t, after: e}"
+    steps = """
+e: {task: t, each: data.files, each_failure: collect, with: {n: '${ 10 / item }'}}
+next: {task: t, after: e}
+"""
     run = Drive(flow_of(steps), {"files": [1, 0, 5]})
 
     run.done("e[0]", "x")

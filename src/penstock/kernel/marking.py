@@ -30,7 +30,10 @@ class Taken(Struct, frozen=True):
     dropped: tuple[tuple[int, Token], ...] = ()
 
     def tokens(self) -> tuple[Token, ...]:
-        return tuple(token for slot in self.slots for token in slot)
+        """All that was taken, in the order of the slots."""
+        if len(self.slots) == 1:
+            return self.slots[0]
+        return tuple([token for slot in self.slots for token in slot])
 
 
 class Marking(Struct, frozen=True):

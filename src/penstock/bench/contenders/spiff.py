@@ -51,7 +51,7 @@ class _Size(Operator):  # type: ignore[misc]
     """Whether the size is over 1, or is not."""
 
     def __init__(self, wanted: bool) -> None:
-        super().__init__()
+        super().__init__(wanted)
         self.wanted = wanted
 
     def _matches(self, task: Any) -> bool:

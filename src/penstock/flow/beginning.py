@@ -46,11 +46,14 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
     board, wired = turn.board, step.wired
-    while turn.open and len(turn.active.get(step.name, ())) < room and board.enabled(wired):
+    while turn.open and len(turn.active.get(step.name, ())) < room:
         if turn.inline >= INLINE_FIRINGS:
-            turn.unfinished = True
+            turn.unfinished = turn.unfinished or board.enabled(wired)
             return
-        begin_firing(turn, step, board.take(wired))
+        taken = board.take_if_enabled(wired)
+        if taken is None:
+            return
+        begin_firing(turn, step, taken)
 
 
 def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
@@ -188,9 +191,10 @@ def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict
 
 
 def _merged_tags(turn: Turn, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
-    if not any(token.load.tags for token in tokens):
-        return NO_TAGS
-    tags, conflicts = merge(token.load.tags for token in tokens)
+    if len(tokens) == 1:
+        only: Tags = tokens[0].load.tags
+        return only
+    tags, conflicts = merge([token.load.tags for token in tokens])
     for clash in conflicts:
         turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})
     return tags

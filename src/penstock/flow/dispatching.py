@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
 from penstock.flow.plan import Acquire, Attempt
-from penstock.flow.run import Element, ElementState, Firing
+from penstock.flow.run import Element, ElementState, Firing, StepState
 from penstock.flow.turn import Turn
 
 REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
@@ -44,8 +44,12 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
     state = turn.steps[step.name]
     if state.latest == firing.number:
         turn.steps = turn.steps.set(
-            step.name, replace(state, status="running", attempts=state.attempts + 1, reason=None)
-        )
+            step.name,
+            StepState(
+                "running", state.firings, state.attempts + 1, state.latest, state.output, state.error, state.port,
+                None, state.elements,
+            ),
+        )  # fmt: skip
 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:

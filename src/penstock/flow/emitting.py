@@ -23,7 +23,16 @@ def put_token(turn: Turn, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
     board = turn.board
     reasons: dict[int, str] = {}
-    board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    if board.wiring.keyed:
+        board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    else:
+        board.put(token)
+    if board.dropped or board.aside:
+        _record_refused(turn, reasons)
+
+
+def _record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+    board = turn.board
     for slot, dropped in board.dropped:
         name = turn.flow.by_index[slot.step].name
         turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})

@@ -24,6 +24,14 @@ from penstock.kernel.firing import Board
 class Turn:
     """Mutable, private to one decision. Each module of `flow` changes it by its own rules."""
 
+    __slots__ = (
+        "acquires", "active", "answers", "aside", "attempts", "board", "came", "correlations", "data",
+        "disabled", "elements", "emissions", "ended", "ended_at", "ending", "epoch", "error", "failed",
+        "firings", "flow", "history", "inline", "kept", "keys", "now", "ok", "paused", "put_off",
+        "releases", "result", "results", "seen", "seq", "started_at", "status", "steps", "tags", "timers",
+        "unfinished", "was", "withdrawn",
+    )  # fmt: skip
+
     def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
         self.flow = flow
         self.was = snapshot

@@ -90,7 +90,7 @@ class Emission(Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Plan(Struct, kw_only=True):
+class Plan(Struct):
     """What one decision leads to. `base` is the `seq` it was computed from: a stale plan is not applied."""
 
     base: int

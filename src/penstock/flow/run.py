@@ -114,7 +114,7 @@ class Aside(Struct, frozen=True):
     reason: str
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True):
     """The whole state of a run after history entry `seq`."""
 
     run: Header

@@ -104,50 +104,18 @@ class Turn:
     def plan(self) -> Plan:
         """What was decided, as a value."""
         return Plan(
-            base=self.was.seq,
-            snapshot=self._snapshot(),
-            history=self.history,
-            answers=self.answers,
-            attempts=self.attempts,
-            withdrawn=self.withdrawn,
-            timers=self.timers,
-            acquires=self.acquires,
-            releases=self.releases,
-            correlations=self.correlations,
-            emissions=self.emissions,
-            unfinished=self.unfinished,
-        )
+            self.was.seq, self._snapshot(), self.history, self.answers, self.attempts, self.withdrawn,
+            self.timers, self.acquires, self.releases, self.correlations, self.emissions, self.unfinished,
+        )  # fmt: skip
 
     def _snapshot(self) -> Snapshot:
+        # By position: so many keywords would be gathered into a dictionary first, in every decision.
         return Snapshot(
-            run=self.was.run,
-            seq=self.seq,
-            status=self.status,
-            ending=self.ending,
-            paused=self.paused,
-            started_at=self.started_at,
-            ended_at=self.ended_at,
-            data=self.data,
-            tags=self.tags,
-            result=self.result,
-            error=self.error,
-            ok=self.ok,
-            put_off=self.put_off,
-            marking=self.board.marking(),
-            firings=self.firings,
-            elements=self.elements,
-            results=self.results,
-            active=self.active,
-            steps=self.steps,
-            failed=self.failed,
-            kept=self.kept,
-            came=self.came,
-            seen=self.seen,
-            keys=self.keys,
-            disabled=self.disabled,
-            aside=self.aside,
-            epoch=self.epoch,
-        )
+            self.was.run, self.seq, self.status, self.ending, self.paused, self.started_at, self.ended_at,
+            self.data, self.tags, self.result, self.error, self.ok, self.put_off, self.board.marking(),
+            self.firings, self.elements, self.results, self.active, self.steps, self.failed, self.kept,
+            self.came, self.seen, self.keys, self.disabled, self.aside, self.epoch,
+        )  # fmt: skip
 
 
 _NEVER_FIRED = StepState()

@@ -17,7 +17,6 @@ from penstock.flow.occurrence import (
     Occurrence,
     Outside,
     Paused,
-    Reported,
     Resumed,
     Retried,
 )
@@ -157,24 +156,26 @@ class Host:
         hosted = self.hosted(run)
         plan = advance(hosted.flow, hosted.snapshot, (occurrence,), self.clock.now())
         self._apply(hosted, plan)
-        self._pump()
+        if not self._pumping:
+            self._pump()
         return plan.answers[0]
 
     def _post(self, run: RunId, *occurrences: Occurrence) -> None:
-        self._queue.extend((run, occurrence) for occurrence in occurrences)
-        self._pump()
+        for occurrence in occurrences:
+            self._queue.append((run, occurrence))
+        if not self._pumping:
+            self._pump()
 
     def _pump(self) -> None:
         """Work off the queue; a task that ends at once only adds to it, so nothing nests."""
-        if self._pumping:
-            return
         self._pumping = True
+        queue = self._queue
         try:
-            while self._queue:
-                run, occurrence = self._queue.popleft()
+            while queue:
+                run, occurrence = queue.popleft()
                 batch = [occurrence]
-                while self._queue and self._queue[0][0] == run:
-                    batch.append(self._queue.popleft()[1])
+                while queue and queue[0][0] == run:
+                    batch.append(queue.popleft()[1])
                 hosted = self.runs[run]
                 self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
         finally:
@@ -200,10 +201,7 @@ class Host:
             self._changed(run, hosted)
 
     def _begin(self, run: RunId, attempt: Attempt) -> None:
-        def report(reported: Reported) -> None:
-            self._post(run, reported)
-
-        self.executor.begin(attempt, report)
+        self.executor.begin(attempt, lambda reported: self._post(run, reported))
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []

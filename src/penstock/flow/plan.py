@@ -19,7 +19,7 @@ EntryKind = Literal[
 Answer = Literal["accepted", "duplicate", "recorded", "superseded", "refused"]
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One line of a run's history: gap-free, in order, never changed."""
 
     seq: int
@@ -33,7 +33,7 @@ class Entry(Struct, frozen=True):
     firing: int | None = None
 
 
-class Attempt(Struct, frozen=True):
+class Attempt(Struct, frozen=True, gc=False):
     """One try at an element, to be put on its task list now."""
 
     run: Header

@@ -46,7 +46,7 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
     board, wired = turn.board, step.wired
-    while turn.open and len(turn.active.get(step.name, ())) < room:
+    while len(turn.active.get(step.name, ())) < room and turn.open:
         if turn.inline >= INLINE_FIRINGS:
             turn.unfinished = turn.unfinished or board.enabled(wired)
             return
@@ -59,7 +59,8 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
 def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
     """One firing begins with what it took."""
     name, tokens = step.name, taken.tokens()
-    number = turn.record("fired", name, data={"consumed": [token.number for token in tokens]})
+    consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
+    number = turn.record("fired", name, data={"consumed": consumed})
     for _, token in taken.dropped:
         turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
     for index in step.wired.cancels:

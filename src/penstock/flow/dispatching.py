@@ -37,8 +37,9 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
     turn.attempts.append(
         Attempt(
             turn.was.run, firing.number, element.index, step.name, step.task, attempt, element.params, turn.data,
-            firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list, step.priority,
-            step.ports,
+            firing.tags, firing.taken,
+            step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
+            step.task_list, step.priority, step.ports,
         )
     )  # fmt: skip
     state = turn.steps[step.name]

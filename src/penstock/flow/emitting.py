@@ -22,13 +22,14 @@ def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) 
 def put_token(turn: Turn, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
     board = turn.board
-    reasons: dict[int, str] = {}
-    if board.wiring.keyed:
-        board.put(token, lambda step, event: _key(turn, step, event, reasons))
-    else:
+    if not board.wiring.keyed:
         board.put(token)
-    if board.dropped or board.aside:
-        _record_refused(turn, reasons)
+        if board.dropped:
+            _record_refused(turn, {})
+        return
+    reasons: dict[int, str] = {}
+    board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    _record_refused(turn, reasons)
 
 
 def _record_refused(turn: Turn, reasons: dict[int, str]) -> None:

@@ -95,8 +95,9 @@ class Board:
         if step.width > 1:
             return self.filled.get(step.index, 0) == step.width
         slot = step.slots[0]
-        queue = self.tokens.get(slot.index)
-        return queue is not None and (slot.need <= 1 or _distinct(queue) >= slot.need)
+        if slot.need <= 1:
+            return slot.index in self.tokens
+        return _distinct(self.tokens.get(slot.index, ())) >= slot.need
 
     def take(self, step: WiredStep) -> Taken:
         """K3: take exactly what the step needs, the oldest first, from each slot. Raises NotEnabled."""
@@ -111,7 +112,10 @@ class Board:
             return None
         key = self.complete[step.index][0][1] if step.keyed else None
         dropped: list[tuple[int, Token]] = []
-        slots = tuple([self._draw(slot, key, dropped) for slot in step.slots])
+        if step.width == 1:
+            slots: tuple[tuple[Token, ...], ...] = (self._draw(step.slots[0], key, dropped),)
+        else:
+            slots = tuple([self._draw(slot, key, dropped) for slot in step.slots])
         if key is not None:
             self._requeue(step, key)
         return Taken(slots, key, tuple(dropped))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from penstock.flow.advance import advance, new_run
@@ -20,7 +21,7 @@ from penstock.flow.occurrence import (
     Resumed,
     Retried,
 )
-from penstock.flow.plan import Answer, Attempt, Entry, Plan
+from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
 from penstock.runtime.clock import Clock
@@ -98,7 +99,9 @@ class Host:
         self.runs[header.id] = Hosted(flow, new_run(header))
         if idempotency_key is not None:
             self._started[flow.name, idempotency_key] = header.id
-        self._post(header.id, Begun(dict(tags or {})), *then)
+        self._queue.extend((header.id, occurrence) for occurrence in (Begun(dict(tags or {})), *then))
+        if not self._pumping:
+            self._pump()
         return header.id
 
     def emit(self, run: RunId, event: Outside) -> Answer:
@@ -160,9 +163,8 @@ class Host:
             self._pump()
         return plan.answers[0]
 
-    def _post(self, run: RunId, *occurrences: Occurrence) -> None:
-        for occurrence in occurrences:
-            self._queue.append((run, occurrence))
+    def _post(self, run: RunId, occurrence: Occurrence) -> None:
+        self._queue.append((run, occurrence))
         if not self._pumping:
             self._pump()
 
@@ -190,18 +192,15 @@ class Host:
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self.clock.at(timer.due, lambda what=timer.occurrence: self._post(run, what))  # type: ignore[misc]
+            self.clock.at(timer.due, partial(self._post, run, timer.occurrence))
         for attempt in plan.attempts:
-            self._begin(run, attempt)
+            self.executor.begin(attempt, partial(self._post, run))
         if plan.unfinished:
             self._queue.append((run, Continued()))
         if plan.correlations or plan.emissions:
             self._correlate(run, plan)
         if before.status != plan.snapshot.status:
             self._changed(run, hosted)
-
-    def _begin(self, run: RunId, attempt: Attempt) -> None:
-        self.executor.begin(attempt, lambda reported: self._post(run, reported))
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []

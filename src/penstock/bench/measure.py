@@ -78,9 +78,7 @@ class Contender:
         return answer
 
 
-def rounds(
-    work: str, contenders: Iterable[Contender], count: int, seconds: float
-) -> dict[str, Sample]:
+def rounds(work: str, contenders: Iterable[Contender], count: int, seconds: float) -> dict[str, Sample]:
     """A B C, A B C, ...: the work by every contender that has it, by name."""
     able = [each for each in contenders if work in each.steps]
     for each in able:

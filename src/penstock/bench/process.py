@@ -26,7 +26,9 @@ def serve(name: str, requests: TextIO, answers: Callable[[dict[str, Any]], None]
     works: Works = module.works()
     known = version(module.PACKAGE) if module.PACKAGE else sys.version.split()[0]
     came_to = {work: each.run() for work, each in works.items()}
-    answers({"version": known, "steps": {work: each.steps for work, each in works.items()}, "answers": came_to})
+    answers(
+        {"version": known, "steps": {work: each.steps for work, each in works.items()}, "answers": came_to}
+    )
     for line in requests:
         request = json.loads(line)
         work = works[request["work"]]

@@ -85,7 +85,8 @@ def choose() -> dict[str, Any]:
     return {}
 
 
-def _after(task: str, *events: str, **more: Any) -> dict[str, Any]:
+def after(task: str, *events: str, **more: Any) -> dict[str, Any]:
+    """A step as it is written in a definition."""
     return {"task": task, "after": list(events), **more}
 
 
@@ -93,8 +94,8 @@ SMALL = Script(
     "small",
     {
         "fetch": {"task": "fetch"},
-        "measure": _after("measure", "fetch"),
-        "label": _after("label", "measure"),
+        "measure": after("measure", "fetch"),
+        "label": after("label", "measure"),
     },
     (Call("fetch", fetch), Call("measure", measure, "data"), Call("label", label, "tags")),
 )
@@ -103,16 +104,16 @@ MIXED = Script(
     "mixed",
     {
         "measure": {"task": "measure"},
-        "large": _after("decide", "measure", **{"with": {"if": "data.size > 1"}}),
-        "refuse": _after("fail", "large.else", **{"with": {"message": "too small"}}),
-        "thumbnail": _after("fetch", "large.then"),
-        "transcode": _after("measure", "large.then"),
-        "describe": _after("label", "large.then"),
-        "gather": _after("fetch", "thumbnail", "transcode", "describe"),
-        "total": _after("set", "gather", **{"with": {"total": "${ data.size * 2 }"}}),
-        "mark": _after("tag", "total", **{"with": {"set": {"checked": "yes"}}}),
-        "store": _after("fetch", "mark"),
-        "notify": _after("fetch", "store", emits="OK"),
+        "large": after("decide", "measure", **{"with": {"if": "data.size > 1"}}),
+        "refuse": after("fail", "large.else", **{"with": {"message": "too small"}}),
+        "thumbnail": after("fetch", "large.then"),
+        "transcode": after("measure", "large.then"),
+        "describe": after("label", "large.then"),
+        "gather": after("fetch", "thumbnail", "transcode", "describe"),
+        "total": after("set", "gather", **{"with": {"total": "${ data.size * 2 }"}}),
+        "mark": after("tag", "total", **{"with": {"set": {"checked": "yes"}}}),
+        "store": after("fetch", "mark"),
+        "notify": after("fetch", "store", emits="OK"),
     },
     (
         Call("measure", measure, "data"),

@@ -16,7 +16,7 @@ from penstock.flow.plan import Timer
 from penstock.flow.run import Element, Failure, Firing, StepState
 from penstock.flow.scope import NO_ITEM, FiringView
 from penstock.flow.step import BoxError, Queue, Reaction, Sleep
-from penstock.flow.tags import NO_TAGS, Tags, merge
+from penstock.flow.tags import Tags, merge
 from penstock.flow.turn import Turn
 from penstock.flow.withdrawing import withdraw_step
 from penstock.kernel.marking import Taken, Token

@@ -72,8 +72,7 @@ class Turn:
         self.releases: list[Release] = []
         self.correlations: list[tuple[str, str]] = []
         self.emissions: list[Emission] = []
-        self.inline = 0
-        self.unfinished = False
+        self.inline, self.unfinished = 0, False
 
     def record(
         self,

@@ -48,7 +48,14 @@ class Wiring:
             for position, slot in enumerate(step.slots):
                 slots.append(
                     WiredSlot(
-                        count, number, position, slot.events, slot.need, slot.keep, step.keyed, len(step.slots) == 1
+                        count,
+                        number,
+                        position,
+                        slot.events,
+                        slot.need,
+                        slot.keep,
+                        step.keyed,
+                        len(step.slots) == 1,
                     )
                 )
                 count += 1

@@ -99,7 +99,8 @@ class Host:
         self.runs[header.id] = Hosted(flow, new_run(header))
         if idempotency_key is not None:
             self._started[flow.name, idempotency_key] = header.id
-        self._queue.extend((header.id, occurrence) for occurrence in (Begun(dict(tags or {})), *then))
+        self._queue.append((header.id, Begun(dict(tags) if tags else {})))
+        self._queue.extend((header.id, event) for event in then)
         if not self._pumping:
             self._pump()
         return header.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Annotated, Any, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -50,7 +51,7 @@ def _graph(calls: tuple[Call, ...]) -> Any:
 
 
 def _chain(graph: Any, *names: str) -> None:
-    for before, after in zip(names, names[1:], strict=False):
+    for before, after in pairwise(names):
         graph.add_edge(before, after)
 
 

@@ -86,6 +86,4 @@ def _flow(script: Script) -> Flow:
 def _script(shape: Shape) -> Script:
     """The shape as a workflow whose every step runs a Python task."""
     after = {step.name: [" | ".join(slot.events) for slot in step.slots] for step in shape.net.steps}
-    return Script(
-        shape.name, {name: {"task": "fetch", "after": slots} for name, slots in after.items()}, ()
-    )
+    return Script(shape.name, {name: {"task": "fetch", "after": slots} for name, slots in after.items()}, ())

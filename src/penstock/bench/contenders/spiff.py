@@ -19,7 +19,9 @@ BRANCHES = ("thumbnail", "transcode", "describe")
 
 def works() -> Works:
     specs = {SMALL.name: _small(), MIXED.name: _mixed()}
-    return {run_name(script): Work(_running(specs[script.name]), len(script.calls)) for script in (SMALL, MIXED)}
+    return {
+        run_name(script): Work(_running(specs[script.name]), len(script.calls)) for script in (SMALL, MIXED)
+    }
 
 
 class _Keeping:

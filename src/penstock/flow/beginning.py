@@ -60,7 +60,7 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
     """One firing begins with what it took."""
     name, tokens = step.name, taken.tokens()
     consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
-    number = turn.record("fired", name, data={"consumed": consumed})
+    number = turn.record("fired", name, None, None, None, {"consumed": consumed})
     for _, token in taken.dropped:
         turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
     for index in step.wired.cancels:

@@ -15,7 +15,7 @@ from penstock.kernel.wiring import WiredStep
 
 def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
     """Fire one event of the run."""
-    number = turn.record("event", origin.step, name, data=origin.data, firing=firing)
+    number = turn.record("event", origin.step, name, None, None, origin.data, firing)
     put_token(turn, Token(number, name, origin))
 
 

@@ -237,7 +237,7 @@ def end_firing(
 ) -> None:
     """The firing ended on a port: its events are fired."""
     close_firing(turn, firing)
-    turn.record("ended", step.name, port=port, attempt=attempt, data=output, firing=firing.number)
+    turn.record("ended", step.name, None, port, attempt, output, firing.number)
     _show(turn, firing, "disabled" if disabled else "complete", port, output, None)
     fire_way(turn, step, firing, step.ways[port], output, None)
 

@@ -84,10 +84,10 @@ class Turn:
         data: Any = None,
         firing: int | None = None,
     ) -> int:
-        """Append one entry to the history; its number."""
-        self.seq += 1
-        self.history.append(Entry(self.seq, self.now, kind, step, event, port, attempt, data, firing))
-        return self.seq
+        """Append one entry to the history; its number. By position where every firing comes by: it is faster."""
+        self.seq = number = self.seq + 1
+        self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing))
+        return number
 
     def step_state(self, name: str) -> StepState:
         return self.steps.get(name) or _NEVER_FIRED

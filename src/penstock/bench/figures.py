@@ -10,7 +10,7 @@ from penstock.bench.shapes import SHAPES, SIZES, work_name
 
 OURS = "penstock"
 KERNEL_BAR = 1 / 8
-RUN_BARS = {"snakes": 1.0, "spiff": 2 / 3, "langgraph": 1 / 10}
+RUN_BARS = {"snakes": 1.0, "searching": None, "spiff": 2 / 3, "langgraph": 1 / 10, "plain": None}
 GROWTH_BAR = 1.5
 """A step of 500 may cost this much of one of 5: room for caches, none for a cost that grows with the steps."""
 
@@ -57,7 +57,6 @@ def figures(samples: Samples) -> list[Figure]:
     for script in SCRIPTS:
         name = run_name(script)
         made += [_beside("run", name, rival, bar, samples) for rival, bar in RUN_BARS.items()]
-        made.append(_beside("run", name, "plain", None, samples))
     for verb, shape in (("fire", "chain"), ("run", "chain"), ("run", "fork-join")):
         made.append(_growth(verb, shape, samples))
     return made

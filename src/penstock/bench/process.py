@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from penstock.bench.work import Work, Works
 
-CONTENDERS = ("penstock", "snakes", "spiff", "langgraph", "plain")
+CONTENDERS = ("penstock", "snakes", "searching", "spiff", "langgraph", "plain")
 
 
 def serve(name: str, requests: TextIO, answers: Callable[[dict[str, Any]], None]) -> None:

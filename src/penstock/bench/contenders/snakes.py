@@ -27,7 +27,7 @@ def works() -> Works:
     return made
 
 
-class _Player:
+class Player:
     """A net of places with dots: a place a slot, a transition a port of a step."""
 
     def __init__(self, net: Net) -> None:
@@ -51,7 +51,7 @@ class _Player:
 
 
 def _firing(shape: Shape) -> Callable[[], int]:
-    player = _Player(shape.net)
+    player = Player(shape.net)
     order = [player.transition(step, port) for step, port in shape.order]
 
     def run() -> int:
@@ -68,7 +68,7 @@ def _firing(shape: Shape) -> Callable[[], int]:
 
 def _running(script: Script) -> Callable[[], dict[str, Any]]:
     """The same functions, called after each firing; no history, no retries, no time."""
-    player = _Player(script.net())
+    player = Player(script.net())
     order = [(player.transition(call.step, call.port), call) for call in script.calls]
 
     def run() -> dict[str, Any]:

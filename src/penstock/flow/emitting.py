@@ -16,11 +16,7 @@ from penstock.kernel.wiring import WiredStep
 
 def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
     """Fire one event of the run."""
-<<<<<<< HEAD
-    number = turn.record("event", origin.step, name, data=origin.data, firing=firing, id=origin.id)
-=======
-    number = turn.record("event", origin.step, name, None, None, origin.data, firing)
->>>>>>> bench
+    number = turn.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
     put_token(turn, Token(number, name, origin))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.flow import advance as advance_module
-from penstock.flow import beginning, ending, finishing, repairing, withdrawing
+from penstock.flow import beginning, ending, finishing, withdrawing
 from penstock.flow.compile import Flow
 from penstock.flow.emitting import put_token
 from penstock.flow.occurrence import Begun, Disabled, Done, Paused, Reported, Resumed, Retried
@@ -169,7 +169,6 @@ PLANTED: dict[str, list[tuple[Any, str, Any]]] = {
     ],
     "a cancelled step keeps its events": [(beginning, "withdraw_step", skip)],
     "an ended run keeps its firings": [(ending, "withdraw_all", skip)],
-    "a retried failure goes back to its handler": [(repairing, "forget_failures", skip)],
     "a report needs no attempt number": [(advance_module._RULES, Reported, unfenced)],
     "a firing that ended stays": [(finishing, "close_firing", skip)],
     "an event is fired and not recorded": [(finishing, "put_event", unrecorded)],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.flow.checks.workflows import report
 
 from penstock.flow.findings import Finding
 from penstock.kernel.trace import Fire
-from tests.flow.checks.workflows import report
 
 CASES: dict[str, tuple[str, list[Finding]]] = {
     "missing alt": (

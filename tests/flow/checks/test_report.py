@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from tests.flow.checks.workflows import codes, finding, report
+from tests.kernel.analysis.nets import branches, net
 
 from penstock.flow.checks import check, verdict_of
 from penstock.flow.definition import Definition, Step
 from penstock.flow.findings import Finding, Report
 from penstock.kernel.trace import Event, Fire
-from tests.flow.checks.workflows import codes, finding, report
-from tests.kernel.analysis.nets import branches, net
 
 MEDIATHREAD = """
 penstock: 1

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (whole sentences on one line)
 """Each finding word for word: sentence, hint, place and trace."""
 
 from __future__ import annotations

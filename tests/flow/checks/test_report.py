@@ -17,7 +17,12 @@ penstock: 1
 name: mediathread
 external:
   - name: et_job_finished
-    from: {kind: webhook, verify: sns, key: {et_job: body.jobId}, set: "{'s3_output': body.outputs[0].key}", id: body.messageId}
+    from:
+      kind: webhook
+      verify: sns
+      key: {et_job: body.jobId}
+      set: "{'s3_output': body.outputs[0].key}"
+      id: body.messageId
 params:
   type: object
   required: [s3_key, course_id, user]
@@ -34,8 +39,18 @@ steps:
     after: [metadata_extracted, poster_created, uploaded]
     emits: submitted
     fails: failed
-  email_ok:           {task: mail, after: submitted, emits: OK, fails: failed, with: {to: "${ data.user }", subject: Your video is ready}}
-  email_failure:      {task: mail, after: failed, emits: FAIL, fails: FAIL, with: {to: "${ data.user }", subject: "Sorry: ${ event.data.error.message }"}}
+  email_ok:
+    task: mail
+    after: submitted
+    emits: OK
+    fails: failed
+    with: {to: "${ data.user }", subject: Your video is ready}
+  email_failure:
+    task: mail
+    after: failed
+    emits: FAIL
+    fails: FAIL
+    with: {to: "${ data.user }", subject: "Sorry: ${ event.data.error.message }"}
 """
 
 BROKEN = """

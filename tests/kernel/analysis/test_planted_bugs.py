@@ -1,4 +1,4 @@
-"""Wrong variants of the proof, each caught by the comparison with every run: a check that cannot fail proves nothing."""
+"""Wrong variants of the proof, each caught by the comparison with every run."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from penstock.kernel.net import Net
 from penstock.kernel.structure import reach, reverse, step_graph
 
 Reads = Mapping[str, tuple[tuple[str, ...], ...]]
-SETS_NOTHING = frozenset("decide switch tag terminate wait emit fail mail approval update".split())
+SETS_NOTHING = frozenset(
+    ["decide", "switch", "tag", "terminate", "wait", "emit", "fail", "mail", "approval", "update"]
+)
 LITERAL = re.compile(r"\{.*\}", re.DOTALL)
 KEY = re.compile(r"""['"]([^'"]+)['"]\s*:""")
 

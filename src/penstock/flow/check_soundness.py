@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from penstock.flow.findings import Finding, quoted
 from penstock.kernel.analysis import Analysis, Deadlock
-from penstock.kernel.net import CANCEL, FAIL, START, Net, Slot, Step
-from penstock.kernel.structure import reach, step_graph, takers
+from penstock.kernel.net import CANCEL, FAIL, START, Exit, Net, Slot, Step
+from penstock.kernel.structure import Graph, reach, step_graph, takers
 from penstock.kernel.trace import Fire
 
 
@@ -81,8 +81,11 @@ def _decision_above(net: Net, step: Step, missing: tuple[str, ...]) -> str | Non
     """The hint for a join below a decision: its events come from different ports of one step."""
     taken = [event for slot in step.slots for event in slot.events]
     held = [event for event in dict.fromkeys(taken) if event not in missing]
+    graph, taking = step_graph(net), takers(net)
     for one in net.steps:
-        ways = [(way.port, names_after(net, way.fires)) for way in one.exits if not way.failure]
+        if len(one.exits) < 2:
+            continue
+        ways = [(way.port, names_after(net, graph, taking, way)) for way in one.exits if not way.failure]
         for event in missing:
             ports = [port for port, names in ways if event in names]
             rivals = [e for e in held if any(e in names and event not in names for _, names in ways)]
@@ -95,11 +98,12 @@ def _decision_above(net: Net, step: Step, missing: tuple[str, ...]) -> str | Non
     return None
 
 
-def names_after(net: Net, fired: tuple[str, ...]) -> set[str]:
-    """Every event that these may bring about."""
-    taking = takers(net)
-    steps = reach(step_graph(net), {taker for name in fired for taker in taking.get(name, ())})
-    return set(fired) | {name for index in steps for way in net.steps[index].exits for name in way.fires}
+def names_after(net: Net, graph: Graph, taking: dict[str, list[int]], way: Exit) -> set[str]:
+    """Every event that an exit may bring about."""
+    steps = reach(graph, {taker for name in way.fires for taker in taking.get(name, ())})
+    return set(way.fires) | {
+        name for index in steps for other in net.steps[index].exits for name in other.fires
+    }
 
 
 def endless_run(net: Net, analysis: Analysis) -> Iterator[Finding]:

@@ -56,11 +56,15 @@ def _contradictions(times: Times, run: timedelta | None) -> Iterator[tuple[str, 
         yield _beyond("heartbeat", beat, "start_to_close", close)
     limit = min((time for time in (whole, close) if time), default=None)
     if warn and limit and warn >= limit:
-        said = f"`warn_after` ({format_duration(warn)}) comes only after the attempt has timed out ({format_duration(limit)})"
-        yield said, f"Make `warn_after` shorter than {format_duration(limit)}."
+        late, over = format_duration(warn), format_duration(limit)
+        yield (
+            f"`warn_after` ({late}) comes only after the attempt has timed out ({over})",
+            f"Make `warn_after` shorter than {over}.",
+        )
     longest = whole or close
     if run and longest and longest > run:
-        said = f"an attempt may take {format_duration(longest)}, longer than the whole run (`timeout: {format_duration(run)}`)"
+        spans = format_duration(longest), format_duration(run)
+        said = "an attempt may take {}, longer than the whole run (`timeout: {}`)".format(*spans)
         yield said, "Raise the workflow's `timeout` or lower the step's time-outs."
 
 

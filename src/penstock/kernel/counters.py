@@ -40,13 +40,9 @@ class Bind(NamedTuple):
         for place in self.plain:
             if state[place] < 1:
                 return False
-        for flag in self.down:
-            if state[flag]:
-                return False
-        for wanted, places in self.needs:
-            if sum(state[place] > 0 for place in places) < wanted:
-                return False
-        return True
+        if any(state[flag] for flag in self.down):
+            return False
+        return all(sum(state[place] > 0 for place in places) >= wanted for wanted, places in self.needs)
 
 
 class Move(NamedTuple):

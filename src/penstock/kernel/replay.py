@@ -13,26 +13,23 @@ from penstock.kernel.trace import Event, Fire, Trace
 Check = Callable[[Machine, State], bool]
 
 
-def replay(machine: Machine, trace: Trace, origin: Iterable[State] | None = None) -> set[State]:
+def replay(machine: Machine, trace: Trace) -> set[State]:
     """Every state the trace can lead to; empty where it cannot be run. `machine` must know every exit."""
-    states = set(origin if origin is not None else (machine.initial,))
-    last = len(trace) - 1
-    for number, item in enumerate(trace):
-        states = _with_begun(machine, states)
-        if isinstance(item, Event):
-            states = {after for state in states for after in _arrive(machine, state, item)}
-        elif number < last and _ends(machine, item):
-            return set()
-        else:
-            states = {
-                after for state in _with_begun(machine, states) for after in _fire(machine, state, item)
-            }
+    states, previous = {machine.initial}, None
+    for item in trace:
+        states, previous = _after(machine, states, previous, item), item
+        if not states:
+            break
     return states
 
 
-def holds(machine: Machine, trace: Trace, check: Check) -> bool:
-    """Whether the trace can be run to a state that passes the check."""
-    return any(check(machine, state) for state in _with_begun(machine, replay(machine, trace)))
+def _after(
+    machine: Machine, states: set[State], previous: Event | Fire | None, item: Event | Fire
+) -> set[State]:
+    if isinstance(previous, Fire) and _ends(machine, previous):
+        return set()
+    go = _arrive if isinstance(item, Event) else _fire
+    return {after for state in _with_begun(machine, states) for after in go(machine, state, item)}
 
 
 def at_rest(machine: Machine, state: State) -> bool:
@@ -41,17 +38,20 @@ def at_rest(machine: Machine, state: State) -> bool:
 
 def shown(machine: Machine, trace: Trace, check: Check) -> Trace | None:
     """The trace as it can be replayed, each outside event early enough not to miss the run; None if it cannot be."""
-    number = 0
-    while number < len(trace):
-        if replay(machine, trace[: number + 1]):
-            number += 1
-        elif number and isinstance(trace[number], Event):
-            swapped = (trace[number], trace[number - 1])
-            trace = (*trace[: number - 1], *swapped, *trace[number + 1 :])
-            number -= 1
+    items = list(trace)
+    reached = [{machine.initial}]
+    while len(reached) <= len(items):
+        number = len(reached) - 1
+        states = _after(machine, reached[-1], items[number - 1] if number else None, items[number])
+        if states:
+            reached.append(states)
+        elif number and isinstance(items[number], Event):
+            items[number - 1], items[number] = items[number], items[number - 1]
+            reached.pop()
         else:
             return None
-    return trace if holds(machine, trace, check) else None
+    passed = any(check(machine, state) for state in _with_begun(machine, reached[-1]))
+    return tuple(items) if passed else None
 
 
 def _ends(machine: Machine, item: Fire) -> bool:
@@ -59,8 +59,8 @@ def _ends(machine: Machine, item: Fire) -> bool:
     return any(way.port == item.port and ends_run(way) for way in step.exits)
 
 
-def _arrive(machine: Machine, state: State, item: Event) -> Iterable[State]:
-    event, move = next((event, move) for event, move in machine.arrivals if event.name == item.name)
+def _arrive(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
+    event, move = next((event, move) for event, move in machine.arrivals if move.label == item)
     resting = at_rest(machine, state)
     if resting and meaning_of_rest(machine, state) in ("failed", "succeeded"):
         return
@@ -85,9 +85,9 @@ def _with_begun(machine: Machine, states: set[State]) -> set[State]:
     return seen
 
 
-def _fire(machine: Machine, state: State, item: Fire) -> Iterable[State]:
-    for rule in machine.rules:
-        if machine.net.steps[rule.step].name == item.step and not rule.begins:
-            for bind, moves in zip(rule.binds, rule.moves, strict=True):
-                if bind.holds(state):
-                    yield from (move.apply(state, frozenset()) for move in moves if move.label == item)
+def _fire(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
+    assert isinstance(item, Fire)
+    for rule in machine.rules_of(item.step):
+        for bind, moves in zip(rule.binds, rule.moves, strict=True):
+            if not rule.begins and bind.holds(state):
+                yield from (move.apply(state, frozenset()) for move in moves if move.label == item)

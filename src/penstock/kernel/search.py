@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from itertools import count
 from operator import le
 from typing import NamedTuple
 
@@ -80,8 +81,10 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     space = Space(machine, plan)
     candidates: list[tuple[int, ...]] = [tuple(range(len(machine.rules)))]
     todo = deque([0])
-    while todo:
-        if len(space.states) >= budget.states or (len(todo) & 15 == 0 and budget.out_of_time()):
+    for turn in count():
+        if not todo:
+            break
+        if len(space.states) >= budget.states or (turn & 31 == 0 and budget.out_of_time()):
             space.complete = False
             break
         number = todo.popleft()
@@ -169,13 +172,13 @@ def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
 
 def _find_pile(space: Space, number: int, move: Move, after: State) -> Pile | None:
     """A loop back along the path that leaves more behind each time it is run (S9)."""
-    count = len(space.machine.places)
+    size = len(space.machine.places)
     last, cleared = number, set(move.clears)
     fed = {place for event, arrival in space.machine.arrivals if event.many for place, _ in arrival.adds}
     while number >= 0:
         before = space.states[number]
-        if before[count:] == after[count:] and all(map(le, before, after)):
-            grown = [place for place in range(count) if after[place] > before[place] and place not in cleared]
+        if before[size:] == after[size:] and all(map(le, before, after)):
+            grown = [place for place in range(size) if after[place] > before[place] and place not in cleared]
             if grown and all(before[place] == after[place] for place in fed):
                 return Pile(number, last, move, tuple(grown))
         step = space.via[number]

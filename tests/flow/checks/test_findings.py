@@ -1,12 +1,13 @@
+# ruff: noqa: E501  (whole sentences on one line)
 """Each finding word for word: sentence, hint, place and trace."""
 
 from __future__ import annotations
 
 import pytest
+from tests.flow.checks.workflows import report
 
 from penstock.flow.findings import Finding
 from penstock.kernel.trace import Fire
-from tests.flow.checks.workflows import report
 
 CASES: dict[str, tuple[str, list[Finding]]] = {
     "missing alt": (

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from tests.flow.checks.workflows import codes, finding, report
+from tests.kernel.analysis.nets import branches, net
 
 from penstock.flow.checks import check, verdict_of
 from penstock.flow.definition import Definition, Step
 from penstock.flow.findings import Finding, Report
 from penstock.kernel.trace import Event, Fire
-from tests.flow.checks.workflows import codes, finding, report
-from tests.kernel.analysis.nets import branches, net
 
 MEDIATHREAD = """
 penstock: 1
 name: mediathread
 external:
   - name: et_job_finished
-    from: {kind: webhook, verify: sns, key: {et_job: body.jobId}, set: "{'s3_output': body.outputs[0].key}", id: body.messageId}
+    from:
+      kind: webhook
+      verify: sns
+      key: {et_job: body.jobId}
+      set: "{'s3_output': body.outputs[0].key}"
+      id: body.messageId
 params:
   type: object
   required: [s3_key, course_id, user]
@@ -34,8 +39,18 @@ steps:
     after: [metadata_extracted, poster_created, uploaded]
     emits: submitted
     fails: failed
-  email_ok:           {task: mail, after: submitted, emits: OK, fails: failed, with: {to: "${ data.user }", subject: Your video is ready}}
-  email_failure:      {task: mail, after: failed, emits: FAIL, fails: FAIL, with: {to: "${ data.user }", subject: "Sorry: ${ event.data.error.message }"}}
+  email_ok:
+    task: mail
+    after: submitted
+    emits: OK
+    fails: failed
+    with: {to: "${ data.user }", subject: Your video is ready}
+  email_failure:
+    task: mail
+    after: failed
+    emits: FAIL
+    fails: FAIL
+    with: {to: "${ data.user }", subject: "Sorry: ${ event.data.error.message }"}
 """
 
 BROKEN = """

@@ -1,4 +1,4 @@
-"""The rules of running, played out in every order with events in lists: slow, plain, and written apart from the proof."""
+"""The rules of running, played out in every order with events in lists: slow, plain, apart from the proof."""
 
 from __future__ import annotations
 
@@ -139,23 +139,27 @@ def moves(net: Net, run: Run, split: bool) -> Iterator[Edge]:
     resting = at_rest(net, run)
     if resting and meaning(net, run) in ("failed", "succeeded"):
         return
-    for i, step in enumerate(net.steps):
-        ends = [(number, way) for number, way in enumerate(step.exits)]
-        if run.begun[i]:
-            for number, way in ends:
-                yield Edge(end(net, run, i, number), (step.name, way.port), way.failure, 1)
-        for started in begin(net, run, i):
-            if split or step.cancels:
-                yield Edge(started, None, False, 0)
-                continue
-            for number, way in ends:
-                yield Edge(end(net, started, i, number), (step.name, way.port), way.failure, 1)
+    for i in range(len(net.steps)):
+        yield from firings(net, run, i, split)
     for event in net.outside:
         if event.name not in run.came:
             came = run.came | {event.name}
             yield Edge(put(net, run, event.name)._replace(came=came), event.name, False, 1)
         elif event.many and resting:
             yield Edge(put(net, run, event.name, only_empty=True), event.name, False, 1)
+
+
+def firings(net: Net, run: Run, i: int, split: bool) -> Iterator[Edge]:
+    step = net.steps[i]
+    if run.begun[i]:
+        for number, way in enumerate(step.exits):
+            yield Edge(end(net, run, i, number), (step.name, way.port), way.failure, 1)
+    for started in begin(net, run, i):
+        if split or step.cancels:
+            yield Edge(started, None, False, 0)
+            continue
+        for number, way in enumerate(step.exits):
+            yield Edge(end(net, started, i, number), (step.name, way.port), way.failure, 1)
 
 
 class World:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from tests.kernel.analysis.nets import net, step
 
 from penstock.kernel.net import Net, Step
-from tests.kernel.analysis.nets import net, step
 
 EVENTS = ("a", "b", "c", "d")
 

@@ -6,12 +6,12 @@ import warnings
 from typing import Any
 
 from hypothesis import HealthCheck, assume, given, settings
+from tests.kernel.analysis.strategies import nets
 
 from penstock.kernel.machine import Machine, every_exit
 from penstock.kernel.net import Net
 from penstock.kernel.search import Budget
 from penstock.kernel.survey import plain_search
-from tests.kernel.analysis.strategies import nets
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # SNAKES still imports a module that Python calls deprecated
@@ -52,7 +52,8 @@ def markings(made: Any, places: int) -> set[tuple[int, ...]] | None:
             return None
     found = set()
     for state in graph:
-        marking = graph.net.get_marking() if graph.goto(state) is None else None
+        graph.goto(state)
+        marking = graph.net.get_marking()
         found.add(tuple(len(marking(str(number))) for number in range(places)))
     return found
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.kernel.analysis.nets import branches, net, step
 
 from penstock.kernel.analysis import Analysis, Deadlock, Leftover, Unbounded
 from penstock.kernel.net import Net
 from penstock.kernel.soundness import analyse
 from penstock.kernel.trace import Event, Fire, Trace
-from tests.kernel.analysis.nets import branches, net, step
 
 
 def facts(found: Analysis) -> dict[str, object]:

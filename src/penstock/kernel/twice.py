@@ -41,7 +41,9 @@ def fires_twice(net: Net, whole: Machine, alive: frozenset[int], shape: Shape, b
             states + len(space.states),
         )
         if space.found is not None:
-            found[net.steps[step].name] = _told(net, step, whole, space, budget)
+            told = _told(net, step, whole, space, budget)
+            complete = complete and told is not None
+            found.update({net.steps[step].name: told} if told is not None else {})
             spoiled |= reach(graph, {step})
         elif space.complete:
             counted.once(step)
@@ -119,7 +121,7 @@ def _again(machine: Machine, step: int) -> Goal:
     return lambda state, ready: state[watch] == 1 and not mine.isdisjoint(ready)
 
 
-def _told(net: Net, step: int, whole: Machine, space: Space, budget: Budget) -> Trace:
+def _told(net: Net, step: int, whole: Machine, space: Space, budget: Budget) -> Trace | None:
     name = net.steps[step].name
     last = Fire(name, net.steps[step].exits[0].port)
 

@@ -36,7 +36,7 @@ def proved(whole: Machine, trace: Trace) -> Trace | None:
 
 def trimmed(
     whole: Machine, trace: Trace, keeps: Callable[[Trace], bool], out_of_time: Callable[[], bool]
-) -> Trace | None:
+) -> Trace:
     """The trace without the firings and events that its last one does not depend on."""
     number = len(trace) - 2
     while number >= 0 and not out_of_time():

@@ -25,7 +25,9 @@ def offenders(path: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.py"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.py"], capture_output=True, text=True, check=True
+    )
     found = [line for name in listed.stdout.split() if Path(name).exists() for line in offenders(Path(name))]
     print("\n".join(found) if found else "sizes: every function and file within its budget")
     return 1 if found else 0

@@ -16,12 +16,12 @@ from penstock.flow.occurrence import Outside
 from penstock.flow.run import RunId, Snapshot
 from penstock.flow.view import history_view, run_view
 from penstock.runtime.clock import LoopClock
-from penstock.runtime.errors import Invalid, PenstockError
+from penstock.runtime.errors import Invalid, NoTask, PenstockError
 from penstock.runtime.host import Host
 from penstock.runtime.ids import new_run_id
 from penstock.workers.call import call_workflow
 from penstock.workers.loop import LoopExecutor
-from penstock.workers.task import REGISTRY, tasks_of
+from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
 
 T = TypeVar("T")
 
@@ -58,9 +58,16 @@ class Engine:
         tags: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> RunId:
-        """Start a run of the newest version; its id. A key seen before gives the first run."""
+        """Start a run of the newest version; its id. A key seen before gives the first run.
+
+        Raises UnknownWorkflow, InvalidInput, NoTask.
+        """
+        flow = self._catalog.flow(workflow)
+        missing = missing_tasks(flow, self._tasks)
+        if missing:
+            raise NoTask(missing, self._tasks)
         return self._bound().start(
-            self._catalog.flow(workflow),
+            flow,
             input=input,
             subject=subject,
             labels=labels,

@@ -16,7 +16,7 @@ Operation = Callable[[Env, Any, Any], Any]
 
 def _mismatch(sign: str, left: Any, right: Any) -> Fault:
     kind, other = left.__class__, right.__class__
-    message = f"`{sign}` is not defined between a {spoken(left)} and a {spoken(right)}"
+    message = f"`{sign}` is not defined between {spoken(left)} and {spoken(right)}"
     if kind in NUMBERS and other in NUMBERS:
         message += "; convert with double(...)" if float in (kind, other) else "; convert with int(...)"
     elif sign == "+" and str in (kind, other):
@@ -112,14 +112,14 @@ def modulo(env: Env, left: Any, right: Any) -> Any:
     raise _mismatch("%", left, right)
 
 
-def negate(value: Any) -> Any:
+def negate(env: Env, value: Any) -> Any:
     """`-value`."""
     kind = value.__class__
     if kind is int:
         return _signed(-value)
     if kind is float:
         return -value
-    raise Fault("no_such_overload", f"`-` is not defined for a {spoken(value)}")
+    raise Fault("no_such_overload", f"`-` is not defined for {spoken(value)}")
 
 
 def _quotient(left: int, right: int) -> int:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from penstock.expression import loops, operators, paths, patterns
+from penstock.expression.arithmetic import negate
+from penstock.expression.calls import call
+from penstock.expression.equality import contains, equal, unequal
 from penstock.expression.errors import Fault, Place, nearest
 from penstock.expression.functions import FUNCTIONS, MACROS, Function
 from penstock.expression.limits import CHAIN, Env
@@ -33,7 +36,7 @@ _STEP_NODES = 16
 
 
 class Builder:
-    """Makes the closure of an expression; afterwards `reads`, `guards`, `roots` and `slots` say what it needs."""
+    """Makes the closure of an expression, and notes what it reads, tests and keeps."""
 
     def __init__(self, source: str, names: Collection[str] | None) -> None:
         self.source, self.names = source, names
@@ -78,7 +81,7 @@ class Builder:
         def run(env: Env) -> dict[Any, Any]:
             made: dict[Any, Any] = {}
             for key, value, place in runs:
-                stored = _located(map_key, place, key(env))
+                stored = _stored(key(env), place)
                 if stored in made:
                     raise Fault("duplicate_key", "a key of this map is given twice", place)
                 made[stored] = value(env)
@@ -116,7 +119,10 @@ class Builder:
         if steps is None:
             assert isinstance(node, Index)
             return paths.read_index(self.build(node.operand), self.build(node.key), self.place(node))
-        if not isinstance(base, Name) or base.name in self.variables:
+        slot = self.variables.get(base.name) if isinstance(base, Name) else None
+        if slot is not None and len(steps.fields) == 1:
+            return paths.read_item(slot, steps)
+        if slot is not None or not isinstance(base, Name):
             return paths.read_below(self.build(base), steps)
         found = self.type_named(".".join((base.name, *steps.fields)))
         if found is not None:
@@ -149,8 +155,8 @@ class Builder:
     # Operators
 
     def unary(self, node: Unary) -> Run:
-        make = operators.invert if node.operator == "!" else operators.minus
-        return make(self.build(node.operand), self.place(node))
+        operand, place = self.build(node.operand), self.place(node)
+        return operators.invert(operand, place) if node.operator == "!" else call(negate, [operand], place)
 
     def chain(self, node: Chain) -> Run:
         first = self.build(node.first)
@@ -179,13 +185,13 @@ class Builder:
         value = node.right.value if isinstance(node.right, Constant) else None
         if sign == "in":
             texts = _texts(node.right)
-            return operators.one_of_texts(left, texts) if texts else operators.membership(left, right, place)
+            return operators.one_of_texts(left, texts) if texts else call(contains, [left, right], place)
         if sign in ("==", "!="):
             if value.__class__ is str:
                 return operators.equals_text(left, value, sign == "==")
             if value.__class__ in NUMBERS:
                 return operators.equals_number(left, value, sign == "==")
-            return operators.equals(left, right, place, sign == "==")
+            return call(equal if sign == "==" else unequal, [left, right], place)
         if value.__class__ in NUMBERS:
             return operators.compare_number(sign, left, value, place)
         return operators.compare(sign, left, right, place)
@@ -199,7 +205,7 @@ class Builder:
         assert function is not None
         if node.name in ("matches", "glob") and isinstance(arguments[1], Constant):
             return self.pattern(node.name, arguments[0], arguments[1])
-        return _called(function.run, [self.build(argument) for argument in arguments], self.place(node))
+        return call(function.run, [self.build(argument) for argument in arguments], self.place(node))
 
     def require(self, function: Function | None, node: Call, count: int) -> None:
         place, name = self.place(node), node.name
@@ -225,13 +231,11 @@ class Builder:
             compiled = (patterns.compile_glob if name == "glob" else patterns.compile_pattern)(pattern.value)
         except Fault as fault:
             raise place.refuse(fault.code, fault.message) from None
-        return _called(lambda env, value: patterns.search(env, compiled, value), [read], place)
+        return call(lambda env, value: patterns.search(env, compiled, value), [read], place)
 
     def loop(self, node: Loop) -> Run:
         over = self.build(node.over)
-        before, hidden = self.nodes, self.variables.get(node.variable)
-        slot = _FIRST_SLOT + len(self.variables) if hidden is None else self.slots
-        slot = max(slot, self.slots)
+        before, hidden, slot = self.nodes, self.variables.get(node.variable), self.slots
         self.slots = slot + 1
         self.variables[node.variable] = slot
         condition = self.build(node.condition) if node.condition else None
@@ -263,49 +267,20 @@ def _literal_step(node: Node) -> tuple[Node, str, int] | None:
     return None
 
 
+def _stored(key: Any, place: Place) -> Any:
+    try:
+        return map_key(key)
+    except Fault as fault:
+        fault.place = place
+        raise
+
+
 def _texts(node: Node) -> frozenset[str] | None:
     """The strings of a list literal that holds nothing else."""
     if not isinstance(node, Items):
         return None
     values = [item.value for item in node.items if isinstance(item, Constant) and item.value.__class__ is str]
     return frozenset(values) if values and len(values) == len(node.items) else None
-
-
-def _located(function: Callable[..., Any], place: Place, *arguments: Any) -> Any:
-    try:
-        return function(*arguments)
-    except Fault as fault:
-        fault.place = fault.place or place
-        raise
-
-
-def _called(function: Callable[..., Any], arguments: list[Run], place: Place) -> Run:
-    if len(arguments) == 1:
-        return _called_with_one(function, arguments[0], place)
-    first, *others = arguments
-
-    def run(env: Env) -> Any:
-        target = first(env)
-        values = [argument(env) for argument in others]
-        try:
-            return function(env, target, *values)
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
-
-    return run
-
-
-def _called_with_one(function: Callable[..., Any], argument: Run, place: Place) -> Run:
-    def run(env: Env) -> Any:
-        value = argument(env)
-        try:
-            return function(env, value)
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
-
-    return run
 
 
 _BUILD: dict[type[Node], Callable[[Builder, Any], Run]] = {

@@ -30,18 +30,18 @@ _TRUE, _FALSE = (
 
 
 def _cannot(value: Any, wanted: str) -> Fault:
-    return Fault("no_such_overload", f"a {spoken(value)} cannot be converted to a {wanted}")
+    return Fault("no_such_overload", f"{spoken(value)} cannot be converted to {wanted}")
 
 
 def _unreadable(text: str, wanted: str) -> Fault:
-    return Fault("bad_value", f"`{text[:40]}` cannot be read as a {wanted}")
+    return Fault("bad_value", f"`{text[:40]}` cannot be read as {wanted}")
 
 
 def _whole(value: Any, wanted: str) -> int:
     kind = value.__class__
     if kind is float:
         if not math.isfinite(value):
-            raise Fault("overflow", f"{value} does not fit a {wanted}")
+            raise Fault("overflow", f"{value} does not fit {wanted}")
         return int(value)
     if kind in NUMBERS:
         return int(value)
@@ -56,7 +56,7 @@ def to_int(env: Env, value: Any) -> int:
     """`int(value)`: doubles lose their fraction, a timestamp gives its seconds since 1970."""
     if value.__class__ is Timestamp:
         return int(value) // SECOND
-    whole = _whole(value, "int")
+    whole = _whole(value, "an int")
     # A double this near the edge has been rounded: it may stand for a number outside.
     edge = value.__class__ is float and not INT_LOW < value < INT_HIGH
     if edge or not INT_LOW <= whole <= INT_HIGH:
@@ -66,9 +66,9 @@ def to_int(env: Env, value: Any) -> int:
 
 def to_uint(env: Env, value: Any) -> UInt:
     """`uint(value)`."""
-    whole = _whole(value, "uint")
+    whole = _whole(value, "a uint")
     if value.__class__ is str and value[0] in "+-":
-        raise _unreadable(value, "uint")
+        raise _unreadable(value, "a uint")
     edge = value.__class__ is float and (value < 0 or value >= UINT_HIGH)
     if edge or not 0 <= whole <= UINT_HIGH:
         raise Fault("overflow", "the number does not fit a uint")
@@ -83,8 +83,8 @@ def to_double(env: Env, value: Any) -> float:
     if kind is str:
         if len(value) <= 400 and _DECIMAL.fullmatch(value):
             return float(value)
-        raise _unreadable(value, "double")
-    raise _cannot(value, "double")
+        raise _unreadable(value, "a double")
+    raise _cannot(value, "a double")
 
 
 def to_bool(env: Env, value: Any) -> bool:
@@ -93,9 +93,9 @@ def to_bool(env: Env, value: Any) -> bool:
     if kind is bool:
         return bool(value)
     if kind is not str:
-        raise _cannot(value, "bool")
+        raise _cannot(value, "a bool")
     if value not in _TRUE and value not in _FALSE:
-        raise _unreadable(value, "bool")
+        raise _unreadable(value, "a bool")
     return value in _TRUE
 
 
@@ -105,7 +105,7 @@ def to_bytes(env: Env, value: Any) -> bytes:
     if kind is bytes:
         return bytes(value)
     if kind is not str:
-        raise _cannot(value, "bytes value")
+        raise _cannot(value, "bytes")
     charge(env, 1 + len(value) // 8)
     return encoded(value)
 
@@ -135,7 +135,7 @@ def to_string(env: Env, value: Any) -> str:
         return write_duration(value)
     if kind in NUMBERS or kind in IPS or kind in NETWORKS:
         return str(value)
-    raise _cannot(value, "string")
+    raise _cannot(value, "a string")
 
 
 def _decoded(env: Env, value: bytes) -> str:
@@ -154,7 +154,6 @@ def write_double(value: float) -> str:
         return "+Inf" if value > 0 else "-Inf"
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
-    mantissa, _, exponent = f"{value:.17e}".partition("e")
     digits, _, exponent = _shortest(value).partition("e")
     if -5 < int(exponent) < 21:
         return f"{value:.{max(0, len(digits.replace('.', '').lstrip('-')) - 1 - int(exponent))}f}"
@@ -178,7 +177,7 @@ def to_timestamp(env: Env, value: Any) -> Timestamp:
         return checked_timestamp(value * SECOND)
     if kind is str:
         return read_timestamp(value)
-    raise _cannot(value, "timestamp")
+    raise _cannot(value, "a timestamp")
 
 
 def to_duration(env: Env, value: Any) -> Duration:
@@ -188,7 +187,7 @@ def to_duration(env: Env, value: Any) -> Duration:
         return Duration(value)
     if kind is str:
         return read_duration(value)
-    raise _cannot(value, "duration")
+    raise _cannot(value, "a duration")
 
 
 def to_type(env: Env, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.expression.errors import Fault
-from penstock.expression.limits import Env, charge
+from penstock.expression.limits import LONG, Env, charge
 from penstock.expression.values import NUMBERS, Duration, Timestamp, UInt, map_key, spoken
 
 _ORDERED = frozenset({int, UInt, float, str, bool, bytes, Timestamp, Duration})
@@ -19,8 +19,15 @@ def equal(env: Env, left: Any, right: Any) -> bool:
             return _equal_lists(env, left, right)
         if kind is dict:
             return _equal_maps(env, left, right)
+        if kind is str and len(left) > LONG:
+            charge(env, len(left) // LONG)
         return bool(left == right)
     return kind in NUMBERS and other in NUMBERS and bool(left == right)
+
+
+def unequal(env: Env, left: Any, right: Any) -> bool:
+    """Whether two values are not equal."""
+    return not equal(env, left, right)
 
 
 def _equal_lists(env: Env, left: list[Any], right: list[Any]) -> bool:
@@ -37,12 +44,14 @@ def _equal_maps(env: Env, left: dict[Any, Any], right: dict[Any, Any]) -> bool:
     return all(equal(env, value, right[key]) for key, value in left.items())
 
 
-def require_order(left: Any, right: Any) -> None:
+def require_order(env: Env, left: Any, right: Any) -> None:
     """Raise a fault unless `<` and its kin are defined between the two."""
     kind, other = left.__class__, right.__class__
+    if kind is str and len(left) > LONG:
+        charge(env, len(left) // LONG)
     if (kind is other and kind in _ORDERED) or (kind in NUMBERS and other in NUMBERS):
         return
-    raise Fault("no_such_overload", f"a {spoken(left)} cannot be ordered against a {spoken(right)}")
+    raise Fault("no_such_overload", f"{spoken(left)} cannot be ordered against {spoken(right)}")
 
 
 def contains(env: Env, item: Any, container: Any) -> bool:
@@ -51,9 +60,10 @@ def contains(env: Env, item: Any, container: Any) -> bool:
     if kind is dict:
         return _has_key(item, container)
     if kind is not list:
-        raise Fault("no_such_overload", f"`in` needs a list or a map on its right, not a {spoken(container)}")
+        raise Fault("no_such_overload", f"`in` needs a list or a map on its right, not {spoken(container)}")
     charge(env, 1 + len(container) // 8)
     if item.__class__ is str:
+        charge(env, len(item) // 256)
         return item in container
     return any(equal(env, item, each) for each in container)
 

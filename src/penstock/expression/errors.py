@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 import msgspec
+
+_COMPARED, _LONGEST = 200, 48
 
 
 class Located(Exception):
@@ -72,7 +75,8 @@ class Fault(Exception):
 
 def nearest(name: str, known: Iterable[object]) -> str:
     """`; did you mean …?` where a known name is close to `name`, else nothing."""
-    names = [each for each, _ in zip((k for k in known if type(k) is str), range(1000), strict=False)]
-    lowered = {each.lower(): each for each in names if len(each) <= 128}
-    close = get_close_matches(name.lower()[:128], lowered, n=1, cutoff=0.6)
+    # Long names and many of them would take seconds to compare.
+    alike = (each for each in known if type(each) is str and abs(len(each) - len(name)) <= 4)
+    lowered = {each.lower(): each for each in islice(alike, _COMPARED)} if len(name) <= _LONGEST else {}
+    close = get_close_matches(name.lower(), lowered, n=1, cutoff=0.6)
     return f"; did you mean `{lowered[close[0]]}`?" if close else ""

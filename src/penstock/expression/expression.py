@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from penstock.expression.build import Builder
-from penstock.expression.errors import EvaluationError, Fault, Place
+from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import RESULT, WHOLE_VALUE, Env
 from penstock.expression.parser import parse
 from penstock.expression.results import plain
-from penstock.expression.syntax import Name, Node, Select
+from penstock.expression.syntax import Index, Name, Node, Select
+from penstock.expression.values import spoken
 
 
 class Expression:
@@ -47,15 +48,8 @@ class Expression:
         value = self(scope)
         if value is True or value is False:
             return value
-        line, column = self._start.position()
-        kind = {dict: "map", list: "list", str: "string", type(None): "null"}.get(type(value), "number")
-        raise EvaluationError(
-            "not_bool",
-            f"a condition must be true or false, and this one is a {kind}",
-            line,
-            column,
-            self.source,
-        )
+        message = f"a condition must be true or false, and this one is {spoken(value)}"
+        raise Fault("not_bool", message, self._start).error()
 
     def env(self, scope: Mapping[str, Any]) -> Env:
         """What `spend` needs, with nothing spent yet."""
@@ -85,12 +79,13 @@ class Expression:
 
 
 def _is_path(node: Node) -> bool:
-    while isinstance(node, Select) and not node.test:
+    """Whether the value is only passed on, such as `steps["a"].output` or `data.files[0]`."""
+    while isinstance(node, Select | Index):
         node = node.operand
     return isinstance(node, Name)
 
 
 def compile_expression(source: str, names: Collection[str] | None = None) -> Expression:
-    """The expression of a source text; raises ExpressionError. `names` are the variables there are (None: any)."""
+    """The expression of a source text over the variables `names` (None: any); raises ExpressionError."""
     node, _ = parse(source)
     return Expression(source, node, names)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import msgspec
 
 from penstock.expression import conversions, patterns, strings
+from penstock.expression.limits import Env, charge
 from penstock.expression.times import GETTERS, read_field
+
+_ZONE_COST = 20
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -31,8 +33,12 @@ def _method(run: Callable[..., Any], least: int, most: int = 0) -> Function:
 
 
 def _getter(name: str) -> Callable[..., int]:
-    read = partial(read_field, name)
-    return lambda env, value, *zone: read(value, *zone)
+    def run(env: Env, value: Any, zone: Any = None) -> int:
+        # A zone may have to be read from disk.
+        charge(env, 1 if zone is None else _ZONE_COST)
+        return read_field(name, value, zone)
+
+    return run
 
 
 FUNCTIONS: dict[str, Function] = {

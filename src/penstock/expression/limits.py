@@ -15,6 +15,8 @@ RESULT = 64 * 1024
 WHOLE_VALUE = 1024 * 1024
 PATTERN = 512
 PATTERN_MEMORY = 64 * 1024
+LONG = 1024
+"""Texts longer than this are charged even for work that is nearly free."""
 
 INT_LOW, INT_HIGH = -(2**63), 2**63 - 1
 UINT_HIGH = 2**64 - 1

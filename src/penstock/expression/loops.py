@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from penstock.expression.errors import Fault, Place
-from penstock.expression.limits import Env, charge
+from penstock.expression.limits import COST, Env, charge
 from penstock.expression.operators import absorbed, not_bool
 from penstock.expression.paths import Run
-from penstock.expression.values import adopt, keys_of, spoken
+from penstock.expression.values import ODD, adopt, keys_of, spoken
 
 
 class Body:
@@ -28,21 +28,25 @@ class Body:
             values = keys_of(values)
         elif kind is not list:
             raise Fault(
-                "no_such_overload", f"a loop goes over a list or a map, not a {spoken(values)}", self.place
+                "no_such_overload", f"a loop goes over a list or a map, not {spoken(values)}", self.place
             )
         slot, units = self.slot, self.units
         for value in values:
-            charge(env, units)
-            env[slot] = value = adopt(value, self.place)
+            env[1] += units
+            if env[1] > COST:
+                charge(env, 0)
+            if value.__class__ in ODD:
+                value = adopt(value, self.place)
+            env[slot] = value
             yield value
 
 
 def decide(body: Body, condition: Run, stop: bool) -> Run:
-    """`all` (stop at false) or `exists` (stop at true): a decided result absorbs the faults of other items."""
+    """`all` (stop at false) or `exists` (stop at true): what decides absorbs the faults of other items."""
     sign = "exists" if stop else "all"
 
     def run(env: Env) -> bool:
-        held = None
+        held: Fault | None = None
         for _ in body.items(env):
             try:
                 value = condition(env)
@@ -50,8 +54,8 @@ def decide(body: Body, condition: Run, stop: bool) -> Run:
                 held = absorbed(env, held, fault)
                 continue
             if value is stop:
-                return stop
-            if value is not (not stop):
+                return bool(value)
+            if value.__class__ is not bool:
                 held = held or not_bool(value, body.place, sign)
         if held is not None:
             raise held
@@ -62,8 +66,8 @@ def decide(body: Body, condition: Run, stop: bool) -> Run:
 
 def _holds(condition: Run, env: Env, body: Body, sign: str) -> bool:
     value = condition(env)
-    if value is True or value is False:
-        return value
+    if value.__class__ is bool:
+        return value is True
     raise not_bool(value, body.place, sign)
 
 

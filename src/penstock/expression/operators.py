@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.expression.arithmetic import OPERATIONS, negate
-from penstock.expression.equality import contains, equal, require_order
+from penstock.expression.arithmetic import OPERATIONS
+from penstock.expression.equality import require_order
 from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import Env
 from penstock.expression.paths import Run
@@ -24,7 +24,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 def not_bool(value: Any, place: Place, sign: str) -> Fault:
     """The fault of a condition that is not true or false."""
-    return Fault("no_such_overload", f"`{sign}` needs true or false, not a {spoken(value)}", place)
+    return Fault("no_such_overload", f"`{sign}` needs true or false, not {spoken(value)}", place)
 
 
 def every(terms: Sequence[Run], places: Sequence[Place]) -> Run:
@@ -95,19 +95,6 @@ def invert(operand: Run, place: Place) -> Run:
     return run
 
 
-def minus(operand: Run, place: Place) -> Run:
-    """`-a`."""
-
-    def run(env: Env) -> Any:
-        try:
-            return negate(operand(env))
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
-
-    return run
-
-
 def choose(cases: Sequence[tuple[Run, Run, Place]], default: Run) -> Run:
     """`condition ? value : default`: only the chosen value is evaluated."""
     cases = tuple(cases)
@@ -142,20 +129,6 @@ def calculate(first: Run, rest: Sequence[tuple[str, Run, Place]]) -> Run:
     return run
 
 
-def equals(left: Run, right: Run, place: Place, wanted: bool) -> Run:
-    """`a == b`, or `a != b` where `wanted` is false."""
-
-    def run(env: Env) -> bool:
-        one, other = left(env), right(env)
-        try:
-            return equal(env, one, other) is wanted
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
-
-    return run
-
-
 def equals_text(left: Run, text: str, wanted: bool) -> Run:
     """`a == "text"`: a string equals nothing but a string."""
     if wanted:
@@ -180,9 +153,9 @@ def compare(sign: str, left: Run, right: Run, place: Place) -> Run:
     def run(env: Env) -> bool:
         one, other = left(env), right(env)
         kind = one.__class__
-        if not (kind is other.__class__ and (kind is int or kind is str)):
+        if not (kind is int and other.__class__ is int):
             try:
-                require_order(one, other)
+                require_order(env, one, other)
             except Fault as fault:
                 fault.place = fault.place or place
                 raise
@@ -199,23 +172,7 @@ def compare_number(sign: str, left: Run, number: Any, place: Place) -> Run:
         value = left(env)
         if value.__class__ in NUMBERS:
             return decide(value, number)
-        raise Fault(
-            "no_such_overload", f"a {spoken(value)} cannot be ordered against a {spoken(number)}", place
-        )
-
-    return run
-
-
-def membership(left: Run, right: Run, place: Place) -> Run:
-    """`a in b`."""
-
-    def run(env: Env) -> bool:
-        item, container = left(env), right(env)
-        try:
-            return contains(env, item, container)
-        except Fault as fault:
-            fault.place = fault.place or place
-            raise
+        raise Fault("no_such_overload", f"{spoken(value)} cannot be ordered against {spoken(number)}", place)
 
     return run
 

@@ -22,39 +22,32 @@ from penstock.expression.syntax import (
     Unary,
 )
 
-_RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "in"})
-_SUMS, _PRODUCTS = frozenset({"+", "-"}), frozenset({"*", "/", "%"})
+_RELATION = 3
+_LEVELS = {
+    "||": 1,
+    "&&": 2,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!=", "in"), _RELATION),
+    **dict.fromkeys(("+", "-"), 4),
+    **dict.fromkeys(("*", "/", "%"), 5),
+}
 _WORDS = {"true": True, "false": False, "null": None}
 _RESERVED = frozenset(
-    [
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-        "in",
-    ]
+    (
+        *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "in", "let", "loop"),
+        *("namespace", "package", "return", "var", "void", "while"),
+    )
 )
 
 
 def parse(source: str, start: int = 0, closing: str = "") -> tuple[Node, int]:
-    """The expression that begins at `start` and ends at the end of the text, or before the sign `closing`; and where it ended."""
+    """The expression from `start` to the end of the text, or to the sign `closing`; and where that ended."""
     parser = _Parser(source, start, closing)
     if parser.sees(closing) if closing else parser.token.kind == "end":
         raise parser.refuse("the expression is empty")
-    node = parser.expression()
+    try:
+        node = parser.expression()
+    except RecursionError:
+        raise parser.refuse("parts are nested too deep", "too_deep") from None
     if not (parser.sees(closing) if closing else parser.token.kind == "end"):
         raise parser.unexpected("an operator" if not closing else f"an operator or `{closing}`")
     return node, parser.token.end
@@ -115,49 +108,41 @@ class _Parser:
         if self.depth > NESTING:
             raise self.refuse(f"parts are nested more than {NESTING} deep", "too_deep")
         at, cases = self.token.start, []
-        node = self.logic("||")
+        node = self.binary(0)
         while self.accept("?"):
-            value = self.logic("||")
+            value = self.binary(0)
             self.expect(":")
             cases.append((node, value))
             self.bounded(len(cases))
-            node = self.logic("||")
+            node = self.binary(0)
         self.depth -= 1
         return Choice(at, tuple(cases), node) if cases else node
 
-    def logic(self, operator: str) -> Node:
-        at = self.token.start
-        node = self.logic("&&") if operator == "||" else self.relation()
-        if not self.sees(operator):
-            return node
-        terms = [node]
-        while self.accept(operator):
-            terms.append(self.logic("&&") if operator == "||" else self.relation())
-            self.bounded(len(terms))
-        return Logic(at, operator, tuple(terms))
+    def level(self) -> int:
+        token = self.token
+        return _LEVELS.get(token.text, 0) if token.kind == "sign" or token.kind == "name" else 0
 
-    def relation(self) -> Node:
-        node, count = self.chain(_SUMS), 0
-        while self.token.text in _RELATIONS and self.token.kind in ("sign", "name"):
-            sign = self.take()
-            node = Relation(sign.start, sign.text, node, self.chain(_SUMS))
-            count += 1
-            self.bounded(count)
+    def binary(self, floor: int) -> Node:
+        """Operands joined by operators that bind more tightly than `floor`."""
+        at = self.token.start
+        node = self.unary()
+        while (level := self.level()) > floor:
+            node = self.row(at, node, level)
         return node
 
-    def chain(self, operators: frozenset[str]) -> Node:
-        at = self.token.start
-        node = self.chain(_PRODUCTS) if operators is _SUMS else self.unary()
-        if self.token.text not in operators or self.token.kind != "sign":
-            return node
-        rest = []
-        while self.token.kind == "sign" and self.token.text in operators:
+    def row(self, at: int, first: Node, level: int) -> Node:
+        """`first` and all that follows it on the same level, side by side and not nested."""
+        if level == _RELATION:
             sign = self.take()
-            rest.append(
-                (sign.text, sign.start, self.chain(_PRODUCTS) if operators is _SUMS else self.unary())
-            )
+            return Relation(sign.start, sign.text, first, self.binary(level))
+        rest: list[tuple[str, int, Node]] = []
+        while self.level() == level:
+            sign = self.take()
+            rest.append((sign.text, sign.start, self.binary(level)))
             self.bounded(len(rest) + 1)
-        return Chain(at, node, tuple(rest))
+        if level < _RELATION:
+            return Logic(at, rest[0][0], (first, *(term for _, _, term in rest)))
+        return Chain(at, first, tuple(rest))
 
     def unary(self) -> Node:
         signs: list[Token] = []

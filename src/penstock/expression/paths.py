@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import INT_HIGH, INT_LOW, Env
-from penstock.expression.values import adopt, map_key, spoken
+from penstock.expression.values import ODD, UInt, adopt, map_key, spoken
 
 Run = Callable[[Env], Any]
 _MISS = (KeyError, TypeError, IndexError)
@@ -36,7 +36,7 @@ def select(value: Any, field: str, place: Place, spelled: str = "this value") ->
     if value.__class__ is not dict:
         shown = f"`{spelled}`" if spelled != "this value" else spelled
         raise Fault(
-            "no_such_overload", f"{shown} is a {spoken(value)}, which has no field `{field[:80]}`", place
+            "no_such_overload", f"{shown} is {spoken(value)}, which has no field `{field[:80]}`", place
         )
     try:
         return value[field]
@@ -139,7 +139,21 @@ def read_below(operand: Run, steps: Steps) -> Run:
                 value = value[field]
         except _MISS:
             return steps.fail(start)
-        return adopt(value)
+        return adopt(value) if value.__class__ in ODD else value
+
+    return run
+
+
+def read_item(slot: int, steps: Steps) -> Run:
+    """The closure that reads one field of a loop's variable."""
+    (field,) = steps.fields
+
+    def run(env: Env) -> Any:
+        try:
+            value = env[slot][field]
+        except _MISS:
+            return steps.fail(env[slot])
+        return adopt(value) if value.__class__ in ODD else value
 
     return run
 
@@ -159,7 +173,7 @@ def item_of(container: Any, key: Any, place: Place) -> Any:
     if kind is list:
         return _list_item(container, key, place)
     if kind is not dict:
-        raise Fault("no_such_overload", f"a {spoken(container)} has no items", place)
+        raise Fault("no_such_overload", f"{spoken(container)} has no items", place)
     if key.__class__ is str:
         return select(container, key, place)
     # A whole double finds the key of the same value, for numbers compare across their types.
@@ -174,8 +188,8 @@ def _list_item(container: list[Any], key: Any, place: Place) -> Any:
     kind = key.__class__
     if kind is float and key.is_integer():
         key = int(key)
-    elif kind is str or kind is bool or not isinstance(key, int):
-        raise Fault("no_such_overload", f"the index of a list is an int, not a {spoken(key)}", place)
+    elif kind is not int and kind is not UInt:
+        raise Fault("no_such_overload", f"the index of a list is an int, not {spoken(key)}", place)
     if 0 <= key < len(container):
         return container[key]
     count = len(container)
@@ -192,7 +206,7 @@ def test_field(operand: Run, field: str, place: Place) -> Run:
     def run(env: Env) -> bool:
         value = operand(env)
         if value.__class__ is not dict:
-            raise Fault("no_such_overload", f"`has` needs a map, not a {spoken(value)}", place)
+            raise Fault("no_such_overload", f"`has` needs a map, not {spoken(value)}", place)
         return field in value
 
     return run

@@ -65,7 +65,7 @@ class _Writer:
         write = _SCALARS.get(kind)
         if write is not None:
             return write(value)
-        raise Fault("not_json", f"a {spoken(value)} has no form in JSON")
+        raise Fault("not_json", f"{spoken(value)} has no form in JSON")
 
     def key(self, key: Any) -> str:
         kind = key.__class__

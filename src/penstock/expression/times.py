@@ -102,7 +102,7 @@ def _offset(text: str) -> timedelta:
 
 def _zone(name: Any) -> tzinfo:
     if name.__class__ is not str:
-        raise Fault("no_such_overload", f"a time zone is a string, not a {spoken(name)}")
+        raise Fault("no_such_overload", f"a time zone is a string, not {spoken(name)}")
     try:
         if len(name) <= 6 and _OFFSET.fullmatch(name):
             return timezone(_offset(name))
@@ -143,10 +143,10 @@ def read_field(name: str, value: Any, zone: Any = None) -> int:
     kind = value.__class__
     if kind is Timestamp:
         moment = _local(value, zone)
-        return value % SECOND // 10**6 if name == "getMilliseconds" else _CALENDAR[name](moment)
+        return int(value) % SECOND // 10**6 if name == "getMilliseconds" else _CALENDAR[name](moment)
     if kind is Duration and zone is None:
         if name == "getMilliseconds":
-            return (abs(value) % SECOND // 10**6) * (-1 if value < 0 else 1)
+            return (abs(int(value)) % SECOND // 10**6) * (-1 if value < 0 else 1)
         if name in _SPAN:
-            return abs(value) // _SPAN[name] * (-1 if value < 0 else 1)
-    raise Fault("no_such_overload", f"`{name}` is not defined for a {spoken(value)}")
+            return abs(int(value)) // _SPAN[name] * (-1 if value < 0 else 1)
+    raise Fault("no_such_overload", f"`{name}` is not defined for {spoken(value)}")

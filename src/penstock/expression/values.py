@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any, Final
@@ -44,6 +44,8 @@ class BoolKey:
 TRUE_KEY, FALSE_KEY = BoolKey(True), BoolKey(False)
 NUMBERS: Final = frozenset({int, UInt, float})
 KEY_TYPES: Final = frozenset({str, int, UInt})
+ODD: Final = frozenset({int, datetime})
+"""Types of the scope that `adopt` has to look at."""
 IPS: Final = frozenset({IPv4Address, IPv6Address})
 NETWORKS: Final = frozenset({IPv4Network, IPv6Network})
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -84,9 +86,10 @@ def type_of(value: Any) -> TypeValue:
 
 
 def spoken(value: Any) -> str:
-    """The type of a value as messages name it."""
+    """The type of a value as messages name it, with its article."""
     name = type_of(value).name
-    return _SPOKEN.get(name, name)
+    name = _SPOKEN.get(name, name)
+    return name if name in ("null", "bytes") else f"an {name}" if name in ("int", "ip") else f"a {name}"
 
 
 def adopt(value: Any, place: Place | None = None) -> Any:
@@ -109,9 +112,9 @@ def map_key(key: Any) -> Any:
         return key
     if kind is bool:
         return TRUE_KEY if key else FALSE_KEY
-    raise Fault("no_such_overload", f"a {spoken(key)} cannot be the key of a map")
+    raise Fault("no_such_overload", f"{spoken(key)} cannot be the key of a map")
 
 
-def keys_of(mapping: dict[Any, Any]) -> Iterable[Any]:
-    """The keys of a map as values."""
-    return [key.value if key.__class__ is BoolKey else key for key in mapping]
+def keys_of(mapping: dict[Any, Any]) -> Iterator[Any]:
+    """The keys of a map as values, one at a time."""
+    return (key.value if key.__class__ is BoolKey else key for key in mapping)

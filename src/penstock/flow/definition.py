@@ -57,10 +57,7 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One box. `emits` maps a port to its events, `fails` is its port `failed`; None: neither is written.
-
-    `fails` alone is read as `{"done": (), "failed": ...}`: only a written map leaves the port `done` out.
-    """
+    """One box. `emits` maps a port to its events, `fails` is its port `failed`; None: neither is written."""
 
     task: str
     title: str | None = None

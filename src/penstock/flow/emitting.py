@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.expression import EvaluationError
+from penstock.flow.compile import Flow
 from penstock.flow.keys import key_text
 from penstock.flow.run import Aside, Origin
 from penstock.flow.scope import event_variable
@@ -15,15 +16,25 @@ from penstock.kernel.wiring import WiredStep
 
 def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
     """Fire one event of the run."""
-    number = turn.record("event", origin.step, name, data=origin.data, firing=firing)
+    number = turn.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
     put_token(turn, Token(number, name, origin))
 
 
 def put_token(turn: Turn, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
     board = turn.board
+    if not board.wiring.keyed:
+        board.put(token)
+        if board.dropped:
+            _record_refused(turn, {})
+        return
     reasons: dict[int, str] = {}
     board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    _record_refused(turn, reasons)
+
+
+def _record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+    board = turn.board
     for slot, dropped in board.dropped:
         name = turn.flow.by_index[slot.step].name
         turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})
@@ -39,15 +50,19 @@ def put_token(turn: Turn, token: Token) -> None:
 
 def _key(turn: Turn, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
     """R1: the key of an event at a step with `match`, evaluated as it arrives; None sets it aside."""
-    match = turn.flow.by_index[step.index].match
+    key = match_key(turn.flow, step, token, turn.data)
+    if isinstance(key, str):
+        return key
+    reasons[step.index] = "its key is null" if key is None else str(key)
+    return None
+
+
+def match_key(flow: Flow, step: WiredStep, token: Token, data: Any) -> str | EvaluationError | None:
+    """The key as a text, None where it is null, or why there is none."""
+    match = flow.by_index[step.index].match
     assert match is not None
-    scope: dict[str, Any] = {"event": event_variable(token), "data": turn.data}
     try:
-        value = match(scope)
+        value = match({"event": event_variable(token), "data": data})
     except EvaluationError as error:
-        reasons[step.index] = str(error)
-        return None
-    if value is None:
-        reasons[step.index] = "its key is null"
-        return None
-    return key_text(value)
+        return error
+    return None if value is None else key_text(value)

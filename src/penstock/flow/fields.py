@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
@@ -12,7 +13,7 @@ from msgspec import Struct
 from penstock.flow.definition import Json
 from penstock.flow.duration import parse_duration
 from penstock.flow.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
-from penstock.flow.nodes import Findings, Node, Place, describe, plain
+from penstock.flow.nodes import BROKEN, Findings, Node, Place, describe, plain
 
 
 class Spot(Struct, frozen=True):
@@ -43,7 +44,13 @@ class Spot(Struct, frozen=True):
         node = self.value[index]
         return Spot(node, f"{self.path}[{index}]", f"{self.label}[{index}]", self.findings, node.place)
 
+    def part(self, value: str, place: Place | None) -> Spot:
+        """A piece of what is written here, as a value of its own."""
+        return Spot(Node(value, place), self.path, self.label, self.findings, place)
+
     def wrong(self, code: str, message: str, place: Place | None = None) -> None:
+        if self.value is BROKEN and place is None:
+            return
         self.findings.add(code, self.path, message, place or self.node.place)
 
     def must(self, wanted: str) -> None:
@@ -243,17 +250,32 @@ def map_of(read: Read) -> Read:
     return read_all
 
 
+DIALECT = re.compile(
+    r"http://json-schema\.org/draft-0[467]/schema#?|https://json-schema\.org/draft/(?:2019-09|2020-12)/schema#?"
+)
+DIALECTS = "leave it out for draft 2020-12"
+
+
 def json_schema(spot: Spot) -> Json:
     """A JSON Schema that can be used as it is: valid by its meta-schema, no references to other files."""
     if not isinstance(spot.value, dict | bool):
         spot.must("a JSON Schema, which is a map")
         return None
     schema = plain(spot.node)
+    dialect = schema.get("$schema") if isinstance(schema, dict) else None
+    if isinstance(dialect, str) and not DIALECT.fullmatch(
+        dialect
+    ):  # the validator would fetch it over the network
+        spot.child("$schema").wrong(
+            "bad_schema", f"`$schema` names no known draft of JSON Schema; {DIALECTS}."
+        )
+        return None
     try:
         jsonschema_rs.meta.validate(schema)
         jsonschema_rs.validator_for(schema, retriever=_refuse)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
         said = str(getattr(error, "message", None) or error).splitlines()[0].rstrip(".")
+        said = re.sub(r"Resource ('.*') is not present in a registry.*", r"\1 is outside this file", said)
         inside = "".join(f"/{each}" for each in getattr(error, "instance_path", ()))
         where = f" at `{inside}`" if inside else ""
         spot.wrong("bad_schema", f"`{spot.label}` is no valid JSON Schema{where}: {said}.")
@@ -271,6 +293,7 @@ class Level(Struct, frozen=True):
     what: str  # "a step"
     keys: Mapping[str, Read]
     required: tuple[str, ...] = ()
+    free: bool = False  # whether `x-...` keys may stand here
 
 
 def read_level(spot: Spot, level: Level) -> dict[str, Any]:
@@ -284,7 +307,7 @@ def read_level(spot: Spot, level: Level) -> dict[str, Any]:
             value = level.keys[key](spot.child(key))
             if value is not None:
                 found[key] = value
-        elif not key.startswith("x-") or level.what != "the workflow":
+        elif not (level.free and key.startswith("x-")):
             child = spot.child(key)
             child.wrong("unknown_key", unknown_key(spot, key, level), child.key_place)
     for key in level.required:
@@ -295,6 +318,10 @@ def read_level(spot: Spot, level: Level) -> dict[str, Any]:
 
 def unknown_key(spot: Spot, key: str, level: Level) -> str:
     """The sentence about a key that is not known at this level."""
+    if key.startswith("x-"):
+        return (
+            f"`{key[:40]}` cannot stand in {level.what}: keys that begin with `x-` belong to the top level."
+        )
     home = spot.findings.elsewhere.get(key)
     if home:
         return f"`{key}` is a key of {home}, not of {level.what}."

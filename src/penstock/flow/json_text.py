@@ -11,7 +11,7 @@ from typing import Any
 
 from penstock.flow.definition import Json
 from penstock.flow.names import shown
-from penstock.flow.nodes import DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, too_deep
+from penstock.flow.nodes import BROKEN, DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, too_deep
 from penstock.flow.problems import DefinitionError
 
 _scan: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
@@ -85,12 +85,12 @@ class _Scanner:
             f"a value cannot begin with {shown(self.text[index])}; text needs double quotes", index
         )
 
-    def number(self, found: re.Match[str]) -> int | float | None:
+    def number(self, found: re.Match[str]) -> Any:
         if found[1] or found[2]:
             return float(found[0])
         if len(found[0]) > 20:  # int() refuses thousands of digits with an error of its own
             self.findings.add("number_out_of_range", "", OUT_OF_RANGE, self.place(found.start()))
-            return None
+            return BROKEN
         return int(found[0])
 
     def list(self, start: int, depth: int) -> tuple[Node, int]:
@@ -106,9 +106,7 @@ class _Scanner:
                 return Node(items, self.place(start)), index
 
     def map(self, start: int, depth: int) -> tuple[Node, int]:
-        entries: dict[str, Node] = {}
-        keys: dict[str, Place] = {}
-        node = Node(entries, self.place(start), keys)
+        node = Node({}, self.place(start), {})
         index = self.skip(start + 1)
         if self.text[index : index + 1] == "}":
             return node, index + 1
@@ -121,7 +119,8 @@ class _Scanner:
             if self.text[index : index + 1] != ":":
                 raise self.wrong(f"a `:` must follow the key {shown(key)}", index)
             value, index = self.value(self.skip(index + 1), depth + 1)
-            put(entries, keys, key, value, at, self.findings)
+            if check_scalar(key, self.findings, at) is not BROKEN:
+                put(node, key, value, at, self.findings)
             index, more = self.after(self.skip(index), "}")
             if not more:
                 return node, index
@@ -133,7 +132,8 @@ class _Scanner:
             return index + 1, False
         if found == ",":
             return self.skip(index + 1), True
-        raise self.wrong(f"a `,` or `{end}` is missing", index)
+        early = "it ends too early; " if not found else ""
+        raise self.wrong(f"{early}a `,` or `{end}` is missing", index)
 
 
 _STRING = {
@@ -142,13 +142,13 @@ _STRING = {
 }
 
 
-def put(
-    entries: dict[str, Node], keys: dict[str, Place], key: str, value: Node, at: Place, findings: Findings
-) -> None:
+def put(node: Node, key: str, value: Node, at: Place, findings: Findings) -> None:
     """Keep one entry of a map; a key that is there already is a problem that names both lines."""
-    if key in keys:
-        first, _ = keys[key]
+    if key in node.value:
+        first = node.keys[key][0] if node.keys else at[0]
         message = f"The key {shown(key)} is here twice: on line {first} and on line {at[0]}; keep one."
         findings.add("duplicate_key", "", message, at)
-    elif check_scalar(key, findings, at) is not None:
-        entries[key], keys[key] = value, at
+    else:
+        node.value[key] = value
+        if node.keys is not None:
+            node.keys[key] = at

@@ -16,6 +16,7 @@ from penstock.flow.problems import DefinitionError, Problem
 DEEPEST = 64
 LARGEST = 512 * 1024
 MOST_NODES = 200_000
+MOST_PROBLEMS = 200
 INT64 = range(-(2**63), 2**63)
 
 Place = tuple[int, int]
@@ -24,14 +25,16 @@ Place = tuple[int, int]
 _UNSOUND = re.compile("[\0\ud800-\udfff]")
 
 
+BROKEN = object()
+"""The value of a scalar that was refused already, so that nobody complains about it twice."""
+
+
 class Node(Struct, frozen=True):
     """A scalar, a list of nodes or a dict of nodes; `keys` tells where each key of a dict stands."""
 
     value: Any
     place: Place | None = None
     keys: dict[str, Place] | None = None
-    height: int = 1  # levels from here down
-    size: int = 1  # nodes from here down
 
 
 class Findings:
@@ -43,8 +46,13 @@ class Findings:
         self.problems: list[Problem] = []
 
     def add(self, code: str, path: str, message: str, place: Place | None = None) -> None:
+        """Record a problem; raises where there are so many that telling more would help nobody."""
+        if len(self.problems) == MOST_PROBLEMS:
+            code, message = "too_many", f"There are more than {MOST_PROBLEMS} problems; mend these first."
         line, column = place or (None, None)
         self.problems.append(Problem(code, path, message, line, column))
+        if len(self.problems) > MOST_PROBLEMS:
+            raise self.error()
 
     def stop(self, code: str, message: str, place: Place | None = None, path: str = "") -> DefinitionError:
         """The error to raise where nothing more can be read: this problem after all found so far."""
@@ -70,7 +78,7 @@ def describe(node: Node) -> str:
     """What was found, for the end of a sentence: "the text 'two'", "a list"."""
     value = node.value
     if value is None:
-        return "nothing"
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -80,26 +88,29 @@ def describe(node: Node) -> str:
     return "a list" if isinstance(value, list) else "a map"
 
 
-def check_scalar(value: Json, findings: Findings, place: Place | None, path: str = "") -> Json:
-    """`value`, or None with a problem where no store could keep it."""
+def check_scalar(value: Json, findings: Findings, place: Place | None, path: str = "") -> Any:
+    """`value`, or BROKEN with a problem where no store could keep it."""
+    wrong = _wrong_scalar(value)
+    if wrong is None:
+        return value
+    findings.add(wrong[0], path, wrong[1], place)
+    return BROKEN
+
+
+def _wrong_scalar(value: Json) -> tuple[str, str] | None:
     if isinstance(value, str):
         found = _UNSOUND.search(value)
-        if found:
-            shape = shown_character(found[0])
-            findings.add(
-                "invalid_unicode",
-                path,
-                f"This text holds {shape}, which cannot be stored; take it out.",
-                place,
-            )
+        if found is None:
             return None
-    elif isinstance(value, float) and not math.isfinite(value):
-        findings.add("invalid_number", path, "Numbers must be finite: no .inf, .nan, NaN or Infinity.", place)
-        return None
-    elif isinstance(value, int) and value not in INT64:
-        findings.add("number_out_of_range", path, OUT_OF_RANGE, place)
-        return None
-    return value
+        return (
+            "invalid_unicode",
+            f"This text holds {shown_character(found[0])}, which cannot be stored; take it out.",
+        )
+    if isinstance(value, float) and not math.isfinite(value):
+        return "invalid_number", "Numbers must be finite: no .inf, .nan, NaN or Infinity."
+    if isinstance(value, int) and value not in INT64:
+        return "number_out_of_range", OUT_OF_RANGE
+    return None
 
 
 OUT_OF_RANGE = "This whole number needs more than 64 bits; write it as text, in quotes."
@@ -148,7 +159,7 @@ class PlainTree:
         if value is None or isinstance(value, bool | int | float | str):
             return Node(check_scalar(value, self.findings, None, path))
         self.findings.add("wrong_type", path, f"A {type(value).__name__} is no JSON value.")
-        return Node(None)
+        return Node(BROKEN)
 
     def _collection(self, value: Any, path: str, depth: int) -> Node:
         if not isinstance(value, dict):
@@ -157,6 +168,6 @@ class PlainTree:
         for key, each in value.items():
             if not isinstance(key, str):
                 self.findings.add("key_not_text", path, f"The key {key!r} must be text.")
-            elif check_scalar(key, self.findings, None, path) is not None:
+            elif check_scalar(key, self.findings, None, path) is not BROKEN:
                 entries[key] = self.node(each, f"{path}.{key}" if path else key, depth + 1)
         return Node(entries)

@@ -17,9 +17,34 @@ class Problem(Struct, frozen=True):
     column: int | None = None
 
     def at(self, file: str) -> str:
-        """`file:line:column: message`, as compilers print it."""
+        """`file:line:column: message`, as compilers print it; the path instead where no line is known."""
         place = ":".join(str(part) for part in (file, self.line, self.column) if part is not None)
-        return f"{place}: {self.message}"
+        return (
+            f"{place}: {self.message}"
+            if self.line or not self.path
+            else f"{place}: {self.path}: {self.message}"
+        )
+
+
+UNREADABLE = frozenset(
+    {
+        "alias",
+        "duplicate_key",
+        "empty",
+        "invalid_number",
+        "invalid_unicode",
+        "key_not_text",
+        "merge_key",
+        "not_json",
+        "not_yaml",
+        "number_out_of_range",
+        "several_documents",
+        "tag",
+        "too_deep",
+        "too_large",
+    }
+)
+"""Codes of text that cannot be taken in at all, as opposed to a definition that says something wrong."""
 
 
 class DefinitionError(Exception):

@@ -72,6 +72,8 @@ def read_located(text: str, file: str | None = None) -> Located:
     places: dict[str, Place] = {}
     values: dict[str, Place] = {}
     _locate(root, "", places, values)
+    for found in (places, values):
+        _locate_short_forms(definition, found)
     return Located(definition, places, values)
 
 
@@ -101,6 +103,15 @@ def _locate(node: Node, path: str, places: dict[str, Place], values: dict[str, P
     elif isinstance(node.value, list):
         for index, child in enumerate(node.value):
             _locate(child, f"{path}[{index}]", places, values)
+
+
+def _locate_short_forms(definition: Definition, places: dict[str, Place]) -> None:
+    """Give short forms the paths of the long ones too, so that a check need not know how it was written."""
+    for name in definition.steps:
+        step = f"steps.{name}"
+        for short, long in (("fails", "emits.failed"), ("emits", "emits.done"), ("after", "after[0]")):
+            if f"{step}.{short}" in places:
+                places.setdefault(f"{step}.{long}", places[f"{step}.{short}"])
 
 
 def _format(spot: Spot) -> int | None:
@@ -164,6 +175,7 @@ WORKFLOW = Level(
         "view": json_map,
     },
     ("name", "steps"),
+    free=True,
 )
 
 

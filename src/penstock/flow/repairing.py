@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Disabled, Retried, RunTimedOut
 from penstock.flow.plan import Answer, Timer
 from penstock.flow.run import Firing
 from penstock.flow.turn import Turn
+from penstock.kernel.firing import Board
 
 
 def retry(turn: Turn, retried: Retried) -> Answer:
@@ -19,7 +21,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     turn.ending = turn.error = turn.ended_at = turn.put_off = turn.result = None
     turn.epoch += 1
     turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
-    forget_failures(turn, {firing.number for firing in firings})
+    forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
     for firing in firings:
         turn.failed = turn.failed.delete(firing.number)
         turn.board.put_back(turn.step_of(firing).wired, firing.taken)
@@ -29,18 +31,18 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     return "accepted"
 
 
-def forget_failures(turn: Turn, firings: set[int]) -> None:
+def forget_failures(flow: Flow, board: Board, firings: set[int]) -> None:
     """The failure events of a retried firing that still wait would send it straight back to its handlers."""
-    marking = turn.board.marking()
-    turn.board.resume(marking)
+    marking = board.marking()
+    board.resume(marking)
     stale = [
-        (turn.flow.wiring.slots[place if isinstance(place, int) else place[0]], token)
+        (flow.wiring.slots[place if isinstance(place, int) else place[0]], token)
         for place, tokens in marking.tokens.items()
         for token in tokens
         if token.load.firing in firings
     ]
     for slot, token in stale:
-        turn.board.remove(slot, token.number)
+        board.remove(slot, token.number)
 
 
 def _keep_elements(turn: Turn, firing: Firing) -> None:

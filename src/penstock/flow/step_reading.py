@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from penstock.flow.definition import Backoff, Policy, Slot, Step, Timeouts
@@ -86,7 +87,7 @@ def _emits(spot: Spot) -> dict[str, tuple[str, ...]] | None:
     found: dict[str, tuple[str, ...]] = {}
     for port in spot.value:
         child = spot.child(port)
-        name("a port")(Spot(type(child.node)(port, child.key_place), child.path, port, child.findings))
+        name("a port")(child.part(port, child.key_place))
         events = _emitted(child)
         if events is not None:
             found[port] = events
@@ -109,11 +110,10 @@ def _slot(spot: Spot) -> Slot | None:
     if not isinstance(spot.value, str):
         text(spot)
         return None
-    place = spot.node.place
-    parts = [
-        Spot(type(spot.node)(part.strip(), place), spot.path, spot.label, spot.findings)
-        for part in (spot.value.split("|") if "|" in spot.value else [])
-    ] or [spot]
+    if "|" not in spot.value:
+        event = event_in_after(spot)
+        return None if event is None else Slot((event,))
+    parts = [spot.part(part.strip(), spot.node.place) for part in spot.value.split("|")]
     events = _distinct(spot, parts)
     return None if events is None else Slot(events)
 
@@ -131,8 +131,11 @@ def _counted_slot(spot: Spot) -> Slot | None:
 
 
 def _of(spot: Spot) -> tuple[str, ...] | None:
-    if not isinstance(spot.value, list) or not spot.value:
+    if not isinstance(spot.value, list):
         spot.must("a list of events")
+        return None
+    if not spot.value:
+        spot.wrong("wrong_value", f"`{spot.label}` is empty; list the events to choose from.")
         return None
     return _distinct(spot, spot.items())
 
@@ -142,8 +145,8 @@ def _distinct(spot: Spot, parts: list[Spot]) -> tuple[str, ...] | None:
     events = [event_in_after(part) for part in parts]
     if None in events:
         return None
-    twice = next((event for event in events if events.count(event) > 1), None)
-    if twice is not None:
+    if len(set(events)) < len(events):
+        twice = Counter(events).most_common(1)[0][0]
         spot.wrong("duplicate", f"The event `{twice}` is listed twice in one slot; list it once.")
         return None
     return tuple(events)
@@ -219,14 +222,17 @@ def read_step(spot: Spot) -> Step | None:
 
 
 def _with_failures(spot: Spot, emits: Any, fails: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """`emits` with `fails` as its port `failed`; without `emits` the step still has its port `done`."""
+    """`emits` with `fails` as its port `failed`."""
     if emits is None:
-        return {"done": (), "failed": fails}
+        return {"failed": fails}
     if "failed" in emits:
         child = spot.child("fails")
         message = "`fails` is short for the port `failed` of `emits`; name the events in one of them only."
         child.wrong("duplicate", message, child.key_place)
     return {**emits, "failed": fails}
+
+
+MOST_HINTS = 20
 
 
 def check_cancels(spot: Spot, steps: dict[str, Step]) -> None:
@@ -235,6 +241,9 @@ def check_cancels(spot: Spot, steps: dict[str, Step]) -> None:
         for index, target in enumerate(step.cancels or ()):
             if target not in steps:
                 at = spot.child(step_name).child("cancels").items()[index]
-                near = nearest(target, steps)
+                told = len(spot.findings.problems)
+                near = (
+                    nearest(target, steps) if told < MOST_HINTS else None
+                )  # a search over all names each time
                 hint = f"did you mean `{near}`?" if near else "there is no step of that name."
                 at.wrong("unknown_step", f"`cancels` names the unknown step `{target}`; {hint}")

@@ -120,16 +120,12 @@ def _slot(slot: Slot) -> Json:
 
 
 def _emits(emits: dict[str, tuple[str, ...]]) -> dict[str, Json]:
-    """`emits` and `fails`; a map with no port but `failed` stays one, for it says there is no `done`."""
+    """`emits` and `fails`: a map only where other ports than `done` and `failed` fire something."""
     ports = {port: _events(events) for port, events in emits.items() if port != "failed"}
     fails = {"fails": _events(emits["failed"])} if "failed" in emits else {}
-    if not ports:
-        return {"emits": {"failed": fails["fails"]} if fails else {}}
-    if set(ports) != {"done"}:
-        return {"emits": ports, **fails}
-    if fails and not emits["done"]:
+    if fails and not ports:
         return fails
-    return {"emits": ports["done"], **fails}
+    return {"emits": ports["done"] if set(ports) == {"done"} else ports, **fails}
 
 
 def _events(events: tuple[str, ...]) -> Json:

@@ -6,7 +6,7 @@ Built from parser events, not from composed nodes: composing recurses in C and w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -15,7 +15,17 @@ from msgspec import Struct
 from penstock.flow.definition import Json
 from penstock.flow.json_text import put
 from penstock.flow.names import shown, shown_character
-from penstock.flow.nodes import DEEPEST, OUT_OF_RANGE, Findings, Node, Place, check_scalar, place_of, too_deep
+from penstock.flow.nodes import (
+    BROKEN,
+    DEEPEST,
+    OUT_OF_RANGE,
+    Findings,
+    Node,
+    Place,
+    check_scalar,
+    place_of,
+    too_deep,
+)
 from penstock.flow.yaml_mistakes import explain
 
 MOST_ALIASES = 100
@@ -40,6 +50,7 @@ _FIRST = frozenset("+-.0123456789~nNtTfF") | {""}
 _WHOLE = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
 _REAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_BREAKS = re.compile("[\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -50,6 +61,13 @@ def read_yaml_text(text: str, findings: Findings) -> Node:
         shape = shown_character(found[0])
         message = f"The file holds the control character {shape}; is it a text file in UTF-8?"
         raise findings.stop("invalid_unicode", message, place_of(text, found.start()))
+    found = _BREAKS.search(text)
+    if found:
+        shape = f"{ord(found[0]):04x}"
+        message = (
+            f'Some programs take U+{shape.upper()} for a line break; write "\\u{shape}", in double quotes.'
+        )
+        raise findings.stop("invalid_unicode", message, place_of(text, found.start()))
     return _Builder(text, findings).document()
 
 
@@ -57,45 +75,39 @@ class _Open(Struct):
     """A list or map whose end has not come yet."""
 
     node: Node
-    anchor: str | None
-    mapping: bool
-    keys: dict[str, Place]
-    key: Node | None = None
-    key_place: Place = (0, 0)
+    anchor: str | None = None
+    key: Any = None
+    key_place: Place | None = None  # None: a key comes next
     merges: bool = False  # the key is a plain `<<`
-    height: int = 0
-    size: int = 1
 
 
 class _Builder:
     def __init__(self, text: str, findings: Findings) -> None:
         self.text = text
         self.findings = findings
-        self.stack: list[_Open] = []
+        self.root = Node([])
+        self.stack = [_Open(self.root)]
         self.anchors: dict[str, Node | None] = {}  # None: not closed yet
-        self.aliases = self.repeated = 0
-        self.root: Node | None = None
+        self.documents = self.aliases = self.repeated = 0
 
     def document(self) -> Node:
-        documents = 0
+        acts: dict[type[Any], Callable[[Any], None]] = {
+            yaml.ScalarEvent: self.scalar,
+            yaml.MappingStartEvent: self.open_map,
+            yaml.SequenceStartEvent: self.open_list,
+            yaml.MappingEndEvent: self.close,
+            yaml.SequenceEndEvent: self.close,
+            yaml.AliasEvent: self.alias,
+            yaml.DocumentStartEvent: self.begin,
+        }
         for event in self.events():
-            kind = type(event)
-            if kind is yaml.ScalarEvent:
-                self.scalar(event)
-            elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
-                self.open(event, kind is yaml.MappingStartEvent)
-            elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                self.close()
-            elif kind is yaml.AliasEvent:
-                self.alias(event)
-            elif kind is yaml.DocumentStartEvent:
-                documents += 1
-                if documents > 1:
-                    message = "A file holds one definition; a second document begins here."
-                    raise self.findings.stop("several_documents", message, _place(event))
-        if self.root is None:
+            act = acts.get(type(event))
+            if act is not None:
+                act(event)
+        if not self.root.value:
             raise self.findings.stop("empty", "The definition is empty; begin with `penstock: 1`.", (1, 1))
-        return self.root
+        node: Node = self.root.value[0]
+        return node
 
     def events(self) -> Iterator[Any]:
         loader = _LOADER(self.text)
@@ -107,35 +119,43 @@ class _Builder:
         finally:
             loader.dispose()
 
-    def open(self, event: Any, mapping: bool) -> None:
-        if len(self.stack) >= DEEPEST:
-            raise too_deep(self.findings, _place(event))
-        if event.tag not in (None, "!", _CORE + ("map" if mapping else "seq")):
+    def begin(self, event: Any) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            message = "A file holds one definition; a second document begins here."
+            raise self.findings.stop("several_documents", message, _place(event))
+
+    def open_map(self, event: Any) -> None:
+        self.open(event, Node({}, _place(event), {}), "map")
+
+    def open_list(self, event: Any) -> None:
+        self.open(event, Node([], _place(event)), "seq")
+
+    def open(self, event: Any, node: Node, tag: str) -> None:
+        if len(self.stack) > DEEPEST:
+            raise too_deep(self.findings, node.place)
+        if event.tag is not None and event.tag not in ("!", _CORE + tag):
             self.foreign_tag(event)
-        keys: dict[str, Place] = {}
-        node = Node({}, _place(event), keys) if mapping else Node([], _place(event))
         if event.anchor:
             self.anchors[event.anchor] = None
-        self.stack.append(_Open(node, event.anchor, mapping, keys))
+        self.add(node, node.place)
+        self.stack.append(_Open(node, event.anchor))
 
-    def close(self) -> None:
+    def close(self, event: Any) -> None:
         done = self.stack.pop()
-        node = Node(done.node.value, done.node.place, done.node.keys, done.height + 1, done.size)
         if done.anchor:
-            self.anchors[done.anchor] = node
-        self.add(node, node.place or (1, 1))
+            self.anchors[done.anchor] = done.node
 
     def scalar(self, event: Any) -> None:
-        place = _place(event)
-        value = self.resolve(event, place)
-        if (
-            event.style == '"' or type(value) is not str
-        ):  # only escapes can bring in what the text itself has not
-            value = check_scalar(value, self.findings, place)
+        mark = event.start_mark
+        place = (mark.line + 1, mark.column + 1)
+        value = event.value
+        if event.tag is not None or event.style == '"' or (value[:1] in _FIRST and event.implicit[0]):
+            value = check_scalar(self.resolve(event, place), self.findings, place)
         node = Node(value, place)
         if event.anchor:
             self.anchors[event.anchor] = node
-        self.add(node, place, merges=event.value == "<<" and not event.style)
+        self.add(node, place, value == "<<" and not event.style)
 
     def alias(self, event: Any) -> None:
         place = _place(event)
@@ -149,44 +169,41 @@ class _Builder:
             raise self.findings.stop(
                 "alias", f"{name} stands inside what it repeats and would never end.", place
             )
+        size, height = _measure(node)
         self.aliases += 1
-        self.repeated += node.size
+        self.repeated += size
         if self.aliases > MOST_ALIASES or self.repeated > MOST_REPEATED:
             message = f"Aliases repeat too much: {MOST_ALIASES} of them and {MOST_REPEATED} values at most."
             raise self.findings.stop("alias", message, place)
-        if len(self.stack) + node.height - 1 > DEEPEST:
+        if len(self.stack) + height > DEEPEST + 1:
             raise too_deep(self.findings, place)
         self.add(node, place)
 
-    def add(self, node: Node, place: Place, merges: bool = False) -> None:
-        """Put a finished value where it belongs: the root, a list, or a key or value of a map."""
-        if not self.stack:
-            self.root = node
-            return
+    def add(self, node: Node, place: Place | None, merges: bool = False) -> None:
+        """Put a value where it belongs: a list, or a key or value of a map."""
         top = self.stack[-1]
-        top.size += node.size
-        if node.height > top.height:
-            top.height = node.height
-        if not top.mapping:
+        if top.node.keys is None:
             top.node.value.append(node)
-        elif top.key is None:
-            top.key, top.key_place, top.merges = node, place, merges
+        elif top.key_place is None:
+            top.key, top.key_place, top.merges = node.value, place, merges
         else:
-            self.entry(top, top.key, node)
-            top.key = None
+            self.entry(top, node, top.key_place)
+            top.key_place = None
 
-    def entry(self, top: _Open, key: Node, value: Node) -> None:
+    def entry(self, top: _Open, value: Node, place: Place) -> None:
+        key = top.key
         if top.merges:
             message = "The merge key `<<` is not read; write the keys out, or use `defaults`."
-            self.findings.add("merge_key", "", message, top.key_place)
-        elif isinstance(key.value, str):
-            put(top.node.value, top.keys, key.value, value, top.key_place, self.findings)
-        elif isinstance(key.value, dict | list):
-            self.findings.add("key_not_text", "", f"A key must be text, not {_a(key)}.", top.key_place)
-        else:
-            word = "null" if key.value is None else str(key.value).lower()
+            self.findings.add("merge_key", "", message, place)
+        elif isinstance(key, str):
+            put(top.node, key, value, place, self.findings)
+        elif isinstance(key, dict | list):
+            kind = "a map" if isinstance(key, dict) else "a list"
+            self.findings.add("key_not_text", "", f"A key must be text, not {kind}.", place)
+        elif key is not BROKEN:
+            word = "null" if key is None else str(key).lower()
             message = f'A key must be text; put it in quotes: "{word}".'
-            self.findings.add("key_not_text", "", message, top.key_place)
+            self.findings.add("key_not_text", "", message, place)
 
     def resolve(self, event: Any, place: Place) -> Json:
         """The value of a scalar by the core schema; quoted ones are text."""
@@ -202,8 +219,8 @@ class _Builder:
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and name != "bool"):
             message = f"The tag `!!{name}` does not fit {shown(event.value)}; leave the tag out."
             self.findings.add("tag", "", message, place)
-            return None
-        return float(value) if name == "float" else value  # type: ignore[arg-type]
+            return BROKEN
+        return float(value) if name == "float" and isinstance(value, int) else value
 
     def plain_value(self, text: str, place: Place) -> Json:
         if text[:1] not in _FIRST:
@@ -213,7 +230,7 @@ class _Builder:
         if _WHOLE.fullmatch(text):
             if len(text) > 40:  # int() refuses thousands of digits with an error of its own
                 self.findings.add("number_out_of_range", "", OUT_OF_RANGE, place)
-                return None
+                return BROKEN
             return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
         if _REAL.fullmatch(text):
             return float(text)
@@ -221,14 +238,24 @@ class _Builder:
             return float("nan" if text[-1] in "nN" else "inf")
         return text
 
-    def foreign_tag(self, event: Any) -> None:
+    def foreign_tag(self, event: Any) -> Any:
         shape = event.tag.replace(_CORE, "!!")
         message = f"The tag {shown(shape)} is not allowed; a definition holds plain values only."
         self.findings.add("tag", "", message, _place(event))
+        return BROKEN
 
 
-def _a(node: Node) -> str:
-    return "a map" if isinstance(node.value, dict) else "a list"
+def _measure(node: Node) -> tuple[int, int]:
+    """How many values `node` stands for (counted until it is too many) and how deep they are nested."""
+    size, height, rest = 0, 0, [(node, 0)]
+    while rest and size <= MOST_REPEATED:
+        found, depth = rest.pop()
+        size += 1
+        if isinstance(found.value, dict | list):
+            height = max(height, depth + 1)
+            inner = found.value.values() if isinstance(found.value, dict) else found.value
+            rest.extend((child, depth + 1) for child in inner)
+    return size, height
 
 
 def _place(event: Any) -> Place:

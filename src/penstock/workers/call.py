@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 from penstock.flow.compile import Flow
-from penstock.flow.task_box import TaskBox
 from penstock.flow.view import run_view
 from penstock.runtime.clock import PacedClock
 from penstock.runtime.errors import CallTimedOut, CannotCall
@@ -15,7 +14,7 @@ from penstock.runtime.host import Host
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.play import play_out
 from penstock.workers.inline import InlineExecutor
-from penstock.workers.task import Task
+from penstock.workers.task import Task, missing_tasks
 
 WAITERS = ("wait", "approval", "service", "workflow", "update")
 """Built-in tasks that take their time."""
@@ -51,6 +50,7 @@ def call_workflow(
 
 def _reasons(flow: Flow, tasks: Mapping[str, Task]) -> Iterator[str]:
     """Each step that cannot run inside a call, and why."""
+    missing = missing_tasks(flow, tasks)
     for name, step in flow.steps.items():
         if step.disabled:
             continue
@@ -58,5 +58,5 @@ def _reasons(flow: Flow, tasks: Mapping[str, Task]) -> Iterator[str]:
             yield f"step '{name}' is a `{step.task}`"
         elif step.serialize is not None:
             yield f"step '{name}' has a `serialize` key"
-        elif isinstance(step.box, TaskBox) and step.task not in tasks:
+        elif step.task in missing:
             yield f"task '{step.task}' of step '{name}' is not offered in this process"

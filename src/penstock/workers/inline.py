@@ -10,9 +10,9 @@ from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
 from penstock.runtime.executor import Report
-from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async
+from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async, failure
 from penstock.workers.context import Context
-from penstock.workers.task import Task
+from penstock.workers.task import Fatal, Task
 
 
 class InlineExecutor:
@@ -28,10 +28,10 @@ class InlineExecutor:
         report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
 
     def outcome(self, attempt: Attempt) -> Outcome:
-        """Call the task. Raises NoTask."""
+        """Call the task."""
         task = self.tasks.get(attempt.task)
         if task is None:
-            raise NoTask([attempt.task], self.tasks)
+            return failure(Fatal(str(NoTask([attempt.task], self.tasks))))
         context = Context(attempt)
         if not task.is_async:
             return call(task, attempt, context, self.limit)

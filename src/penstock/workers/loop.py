@@ -12,9 +12,9 @@ from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
 from penstock.runtime.executor import Report
-from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async
+from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async, failure
 from penstock.workers.context import Context
-from penstock.workers.task import Task
+from penstock.workers.task import Fatal, Task
 
 THREADS = 32
 
@@ -44,10 +44,12 @@ class LoopExecutor:
         self._work: dict[Key, _Work] = {}
 
     def begin(self, attempt: Attempt, report: Report) -> None:
-        """Start an attempt. Raises NoTask."""
+        """Start an attempt; one whose task nobody has defined fails at once."""
         task = self.tasks.get(attempt.task)
         if task is None:
-            raise NoTask([attempt.task], self.tasks)
+            outcome = failure(Fatal(str(NoTask([attempt.task], self.tasks))))
+            report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
+            return
         work = _Work(attempt, report)
         key = (attempt.run.id, (attempt.firing, attempt.index))
         self._work[key] = work

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeVar, get_type_hints, overload
 
 import msgspec
 
+from penstock.flow.compile import Flow
 from penstock.flow.task import Offer
+from penstock.flow.task_box import TaskBox
 from penstock.workers.context import Context
 
 Function = Callable[..., Any]
@@ -115,17 +117,25 @@ def make_task(
     return Task(function, offer, takes_context, inspect.iscoroutinefunction(function), arguments, variadic)
 
 
-def tasks_of(source: ModuleType | Function | Iterable[Any] | Mapping[str, Any]) -> dict[str, Task]:
+def tasks_of(source: Any) -> dict[str, Task]:
     """The tasks of a module, of a function, of several of them, or of a map from name to function."""
     if isinstance(source, Mapping):
         return {name: _as_task(name, each) for name, each in source.items()}
     if isinstance(source, ModuleType):
         found = (getattr(each, "__penstock_task__", None) for each in vars(source).values())
         return {made.name: made for made in found if isinstance(made, Task)}
-    if not isinstance(source, Iterable):
+    if callable(source):
         made = _as_task(None, source)
         return {made.name: made}
     return {name: made for each in source for name, made in tasks_of(each).items()}
+
+
+def missing_tasks(flow: Flow, tasks: Mapping[str, Task]) -> list[str]:
+    """The tasks that a flow needs a worker for and that nobody has defined, in the order of its steps."""
+    wanted = (
+        step.task for step in flow.steps.values() if isinstance(step.box, TaskBox) and not step.disabled
+    )
+    return [name for name in dict.fromkeys(wanted) if name not in tasks]
 
 
 def _as_task(name: str | None, function: Any) -> Task:

@@ -53,7 +53,7 @@ names = st.text(letters, min_size=1, max_size=8).map(str.strip).filter(bool)
 identifiers = st.text("abcXYZ019_.-", min_size=1, max_size=10)
 free_text = st.one_of(
     st.sampled_from(TRAPS),
-    st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12),
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12),
 )
 filled_text = free_text.filter(lambda text: bool(text.strip()))
 durations = st.timedeltas(timedelta(microseconds=1), timedelta(days=4000))
@@ -280,8 +280,7 @@ steps:
     cancels: [one]
   four:
     task: t
-    emits:
-      failed: g
+    fails: g
 x-note: [1, 2.5, null]
 """.replace("    disabled: done\n    cancels: [one]\n", "    cancels: [one]\n    disabled: done\n")
 

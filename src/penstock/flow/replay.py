@@ -1,0 +1,73 @@
+"""The fold of a history: the marking of a run after any of its entries, from the entries alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from penstock.flow.compile import Flow
+from penstock.flow.emitting import match_key
+from penstock.flow.patch import merge_patch
+from penstock.flow.plan import Entry
+from penstock.flow.repairing import forget_failures
+from penstock.flow.run import Origin
+from penstock.flow.tags import NO_TAGS
+from penstock.kernel.firing import Board
+from penstock.kernel.marking import Marking, Taken, Token
+from penstock.kernel.net import START
+from penstock.kernel.wiring import WiredStep
+
+
+class BrokenHistory(Exception):
+    """An entry cannot have happened after those before it."""
+
+
+def fold(flow: Flow, history: Iterable[Entry]) -> Marking:
+    """The marking after the last entry. Raises BrokenHistory."""
+    replay = _Replay(flow)
+    for entry in history:
+        replay.take(entry)
+    return replay.board.marking()
+
+
+class _Replay:
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.board = Board(flow.wiring)
+        self.data: Any = None
+        self.taken: dict[int, tuple[WiredStep, Taken]] = {}
+
+    def take(self, entry: Entry) -> None:
+        if entry.kind == "event":
+            self.event(entry)
+        elif entry.kind == "fired":
+            self.fired(entry)
+        elif entry.kind == "set":
+            self.data = merge_patch(self.data, entry.data)
+        elif entry.kind == "repaired" and "retry" in entry.data:
+            forget_failures(self.flow, self.board, set(entry.data["retry"]))
+            for number in entry.data["retry"]:
+                self.board.put_back(*self.taken[number])
+
+    def event(self, entry: Entry) -> None:
+        if entry.event == START:
+            self.data = entry.data if entry.data is not None else {}
+        assert entry.event is not None
+        origin = Origin(entry.data, NO_TAGS, entry.at, entry.step, id=entry.id, firing=entry.firing)
+        self.board.put(Token(entry.seq, entry.event, origin), self.key)
+
+    def key(self, step: WiredStep, token: Token) -> str | None:
+        key = match_key(self.flow, step, token, self.data)
+        return key if isinstance(key, str) else None
+
+    def fired(self, entry: Entry) -> None:
+        assert entry.step is not None
+        step = self.flow.wiring.by_name[entry.step]
+        if not self.board.enabled(step):
+            raise BrokenHistory(f"entry {entry.seq}: step '{step.name}' fired and was not enabled")
+        taken = self.board.take(step)
+        if [token.number for token in taken.tokens()] != entry.data["consumed"]:
+            raise BrokenHistory(f"entry {entry.seq}: step '{step.name}' did not consume what waited")
+        self.taken[entry.seq] = (step, taken)
+        for other in step.cancels:
+            self.board.clear(self.flow.wiring.steps[other])

@@ -1,0 +1,251 @@
+"""`penstock.Engine("memory:")`, async and sync."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock import Context, DefinitionError, Engine, Fatal, Out
+from penstock.runtime.errors import (
+    CallTimedOut,
+    CannotCall,
+    Invalid,
+    NoTask,
+    PenstockError,
+    RunEnded,
+    UnknownWorkflow,
+)
+
+CHAIN = """
+penstock: 1
+name: chain
+steps:
+  a: {task: one, with: {n: "${ data.n }"}}
+  b: {task: two, after: a, emits: OK}
+"""
+
+
+def one(ctx: Context, n: int) -> Out:
+    return Out({"n": n + 1}, tags={"seen": "yes"}, set={"a": True})
+
+
+async def two(ctx: Context) -> Any:
+    await asyncio.sleep(0)
+    return ctx.input["a"]["n"] * 10
+
+
+TASKS = {"one": one, "two": two}
+
+
+def run(main: Any) -> Any:
+    return asyncio.run(main)
+
+
+def test_publish_start_wait_and_read() -> None:
+    async def main() -> None:
+        async with Engine("memory:", tasks=TASKS) as engine:
+            assert await engine.publish(CHAIN) == 1
+            assert await engine.publish(CHAIN) == 2
+            id = await engine.start("chain", subject="s", input={"n": 1}, labels={"team": "video"})
+            view = await engine.wait(id, timeout=10)
+            assert (view["status"], view["version"], view["subject"], view["labels"]) == (
+                "succeeded", 2, "s", {"team": "video"},
+            )  # fmt: skip
+            assert (view["data"], view["tags"]) == ({"n": 1, "a": True}, {"seen": "yes"})
+            assert view["steps"]["b"]["output"] == 20
+            history = await engine.history(id)
+            assert [entry["seq"] for entry in history] == list(range(1, len(history) + 1))
+            assert history[-1]["kind"] == "run_ended"
+
+    run(main())
+
+
+def test_runs_stay_on_their_version() -> None:
+    async def main() -> None:
+        async with Engine(tasks=TASKS) as engine:
+            waits = "penstock: 1\nname: w\nexternal: [e]\nsteps:\n  x: {task: one, after: e, with: {n: 1}}\n"
+            await engine.publish(waits)
+            id = await engine.start("w")
+            await engine.publish(waits.replace("n: 1", "n: 100"))
+            await engine.emit("e", run=id)
+            view = await engine.wait(id, 10)
+            assert (view["version"], view["steps"]["x"]["output"]) == (1, {"n": 2})
+
+    run(main())
+
+
+def test_outside_events_by_run_and_by_key() -> None:
+    async def main() -> None:
+        tasks = {"make": lambda: Out(correlate={"job": "7"}), "use": lambda ctx: ctx.events["e"]}
+        steps = "  m: {task: make}\n  u: {task: use, after: [m, e], emits: OK}\n"
+        text = f"penstock: 1\nname: w\nexternal: [e]\nsteps:\n{steps}"
+        async with Engine(tasks=tasks) as engine:
+            await engine.publish(text)
+            id = await engine.start("w")
+            assert (await engine.wait(id, 10, rest=True))["waiting_for"] == ["e"]
+            with pytest.raises(Invalid, match="either `run` or `key`"):
+                await engine.emit("e")
+            assert await engine.emit("e", {"x": 1}, key={"job": "7"}, id="1") == "accepted"
+            assert (await engine.wait(id, 10))["steps"]["u"]["output"] == {"x": 1}
+            assert await engine.emit("e", run=id) == "recorded"
+
+    run(main())
+
+
+def test_plain_functions_run_in_threads_at_the_same_time() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+    text = "penstock: 1\nname: w\nsteps:\n  a: {task: meet}\n  b: {task: meet}\n"
+
+    with Engine.sync(tasks={"meet": lambda: meeting.wait() >= 0}) as engine:
+        engine.publish(text)
+        assert engine.wait(engine.start("w"), 20)["status"] == "succeeded"
+
+
+def test_time_outs_are_enforced_and_the_late_result_is_not_used() -> None:
+    release = threading.Event()
+    attempts: list[int] = []
+
+    def slow(ctx: Context) -> str:
+        attempts.append(ctx.attempt)
+        if ctx.attempt == 1:
+            release.wait(10)
+            return "late"
+        return "in time"
+
+    async def stuck(ctx: Context) -> None:
+        await asyncio.sleep(60)
+
+    text = """
+penstock: 1
+name: w
+steps:
+  a: {task: slow, timeouts: {start_to_close: 50ms}, timeout_retries: [100]}
+  b: {task: stuck, timeouts: {schedule_to_close: 20ms}, timeout_retries: [], fails: OK}
+"""
+    with Engine.sync(tasks={"slow": slow, "stuck": stuck}) as engine:
+        engine.publish(text)
+        view = engine.wait(engine.start("w"), 20)
+        release.set()
+
+    assert (view["status"], view["steps"]["a"]["output"], attempts) == ("succeeded", "in time", [1, 2])
+    assert view["steps"]["b"]["error"]["kind"] == "timeout"
+
+
+def test_cancel_reaches_a_running_task() -> None:
+    began, seen = threading.Event(), threading.Event()
+
+    def work(ctx: Context) -> None:
+        began.set()
+        while not ctx.canceled:
+            if not ctx.heartbeat():
+                break
+        seen.set()
+
+    with Engine.sync(tasks={"work": work}) as engine:
+        engine.publish("penstock: 1\nname: w\nsteps:\n  a: {task: work}\n")
+        id = engine.start("w")
+        assert began.wait(10)
+        assert engine.cancel(id)["status"] == "canceled"
+        assert seen.wait(10)
+        with pytest.raises(RunEnded):
+            engine.cancel(id)
+
+
+def test_pause_resume_and_retry() -> None:
+    broken = [True]
+
+    def work() -> str:
+        if broken:
+            broken.clear()
+            raise Fatal("not yet")
+        return "done"
+
+    with Engine.sync(tasks={"work": work}) as engine:
+        engine.publish("penstock: 1\nname: w\nexternal: [e]\nsteps:\n  a: {task: work, after: e}\n")
+        id = engine.start("w")
+        assert engine.pause(id)["status"] == "paused"
+        engine.emit("e", run=id)
+        assert engine.show(id)["steps"]["a"]["status"] == "blocked"
+        engine.resume(id)
+        assert engine.wait(id, 10)["status"] == "failed"
+        engine.retry(id)
+        assert engine.wait(id, 10)["status"] == "succeeded"
+
+
+def test_a_workflow_can_be_called_like_a_function() -> None:
+    with Engine.sync(tasks=TASKS) as engine:
+        engine.publish(CHAIN)
+        answer = engine.call("chain", input={"n": 4})
+
+    assert (answer["status"], answer["result"], answer["tags"]) == (
+        "succeeded",
+        {"n": 4, "a": True},
+        {"seen": "yes"},
+    )
+    assert answer["steps"]["b"]["output"] == 50
+
+
+@pytest.mark.parametrize(
+    ("steps", "reason"),
+    [
+        ("a: {task: wait, with: {for: 1s}}", "step 'a' is a `wait`"),
+        ("a: {task: approval}", "step 'a' is a `approval`"),
+        ("a: {task: one, serialize: data.n, with: {n: 1}}", "step 'a' has a `serialize` key"),
+        ("a: {task: unheard}", "task 'unheard' of step 'a' is not offered in this process"),
+        ("a: {task: one, after: e, with: {n: 1}}", "it waits for events from outside"),
+    ],
+)
+def test_what_cannot_be_called_says_why(steps: str, reason: str) -> None:
+    with Engine.sync(tasks=TASKS) as engine:
+        engine.publish(f"penstock: 1\nname: w\nexternal: [e]\nsteps:\n  {steps}\n")
+        with pytest.raises(CannotCall) as caught:
+            engine.call("w")
+
+    assert reason in caught.value.reasons
+
+
+def test_a_call_has_a_time_limit() -> None:
+    text = "penstock: 1\nname: w\nsteps:\n  a: {task: bad, retries: 9, backoff: {initial: 1h}}\n"
+
+    def bad() -> None:
+        raise ValueError
+
+    with Engine.sync(tasks={"bad": bad}) as engine:
+        engine.publish(text)
+        with pytest.raises(CallTimedOut, match="the call of 'w' took longer than"):
+            engine.call("w", timeout=0.05)
+
+
+def test_a_definition_may_be_a_path_a_text_or_a_map(tmp_path: Path) -> None:
+    file = tmp_path / "chain.yaml"
+    file.write_text(CHAIN)
+
+    with Engine.sync(tasks=TASKS) as engine:
+        assert [engine.publish(CHAIN), engine.publish(file), engine.publish(str(file))] == [1, 2, 3]
+        assert engine.publish({"penstock": 1, "name": "m", "steps": {"a": {"task": "one"}}}) == 1
+        with pytest.raises(DefinitionError, match="the file does not exist"):
+            engine.publish("nowhere.yaml")
+        with pytest.raises(UnknownWorkflow, match="no workflow 'chian' is published; did you mean 'chain'"):
+            engine.start("chian")
+
+
+def test_a_task_that_nobody_defines_is_told_at_the_start() -> None:
+    with Engine.sync(tasks={}) as engine:
+        engine.publish(CHAIN)
+        with pytest.raises(
+            NoTask, match="no task is defined for 'one', 'two': pass a module that defines it"
+        ):
+            engine.start("chain", input={"n": 1})
+
+
+def test_another_store_is_refused_and_a_closed_engine_says_so() -> None:
+    with pytest.raises(Invalid, match="keeps runs in memory only"):
+        Engine("postgresql://nowhere")
+    engine = Engine.sync()
+    engine.close()
+    with pytest.raises(PenstockError, match="this engine is closed"):
+        engine.show("x")

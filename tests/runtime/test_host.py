@@ -1,0 +1,211 @@
+"""The host: it does what plans say, for many runs at once, in one thread."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Outside
+from penstock.flow.run import RunId
+from penstock.runtime.clock import VirtualClock
+from penstock.runtime.errors import (
+    IdempotencyMismatch,
+    InvalidEvent,
+    InvalidInput,
+    NotRetryable,
+    RunEnded,
+    UndeclaredEvent,
+    UnknownRun,
+)
+from penstock.runtime.host import Host
+from penstock.runtime.play import play_out
+from penstock.workers.inline import InlineExecutor
+from penstock.workers.task import Out, tasks_of
+from tests.flow.driver import flow_of
+
+
+def host_with(**functions: Any) -> tuple[Host, VirtualClock]:
+    clock, numbers = VirtualClock(), count(1)
+    return Host(clock, InlineExecutor(tasks_of(functions)), lambda: f"run-{next(numbers)}"), clock
+
+
+def status(host: Host, run: RunId) -> str:
+    return host.hosted(run).snapshot.status
+
+
+def test_a_run_plays_to_its_end() -> None:
+    host, _ = host_with(t=lambda ctx: {"n": len(ctx.input)})
+
+    run = host.start(flow_of("a: {task: t}\nb: {task: t, after: a}"))
+
+    assert status(host, run) == "succeeded"
+    assert host.hosted(run).snapshot.steps["b"].output == {"n": 1}
+
+
+def test_events_of_one_run_never_reach_another() -> None:
+    host, _ = host_with(t=lambda: None)
+    flow = flow_of("a: {task: t, after: e}", "external: [e]")
+    first, second = host.start(flow), host.start(flow)
+
+    host.emit(first, Outside(event="e"))
+
+    assert (status(host, first), status(host, second)) == ("succeeded", "waiting")
+
+
+def test_time_passes_from_timer_to_timer() -> None:
+    host, clock = host_with(t=lambda: None)
+    began = clock.now()
+    run = host.start(flow_of("w: {task: wait, with: {for: 2d}}\nv: {task: wait, after: w, with: {for: 1h}}"))
+
+    play_out(host, clock, run)
+
+    assert (status(host, run), (clock.now() - began).total_seconds()) == ("succeeded", 49 * 3600)
+
+
+def test_an_input_that_does_not_fit_makes_no_run() -> None:
+    host, _ = host_with()
+    flow = flow_of("a: {task: t}", "params: {type: object, required: [n], properties: {n: {type: integer}}}")
+
+    with pytest.raises(
+        InvalidInput, match=r'the input does not fit the params of .w.: "n" is a required property'
+    ):
+        host.start(flow)
+    with pytest.raises(InvalidInput, match='n: "x" is not of type "integer"'):
+        host.start(flow, input={"n": "x"})
+    assert host.runs == {}
+
+
+def test_an_event_that_is_not_declared_or_does_not_fit_changes_nothing() -> None:
+    host, _ = host_with(t=lambda: None)
+    flow = flow_of("a: {task: t, after: e}", "external: [{name: e, schema: {type: object}}]")
+    run = host.start(flow)
+
+    with pytest.raises(
+        UndeclaredEvent, match="'w' takes no event 'x' from outside: it takes e; list it under"
+    ):
+        host.emit(run, Outside(event="x"))
+    with pytest.raises(InvalidEvent, match="the data of event 'e' does not fit its schema"):
+        host.emit(run, Outside(event="e", data=3))
+    with pytest.raises(UndeclaredEvent):
+        host.start(flow, then=(Outside(event="x"),))
+    with pytest.raises(UnknownRun, match="there is no run 'nope'"):
+        host.emit(RunId("nope"), Outside(event="e"))
+
+    assert (status(host, run), list(host.runs)) == ("waiting", [run])
+
+
+def test_a_start_with_a_key_seen_before_gives_the_first_run() -> None:
+    host, _ = host_with(t=lambda: None)
+    flow = flow_of("a: {task: t}")
+    first = host.start(flow, input={"n": 1}, idempotency_key="k")
+
+    assert host.start(flow, input={"n": 1}, idempotency_key="k") == first
+    with pytest.raises(IdempotencyMismatch, match="the key 'k' started run 'run-1' with another input"):
+        host.start(flow, input={"n": 2}, idempotency_key="k")
+    assert len(host.runs) == 1
+
+
+CALLBACK = """
+create: {task: create}
+use: {task: t, after: finished, emits: OK}
+"""
+
+
+def callback_flow() -> Flow:
+    return flow_of(CALLBACK, "external: [finished]")
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_an_outside_event_finds_its_run_by_key_also_when_it_comes_first(early: bool) -> None:
+    host, _ = host_with(create=lambda: Out(correlate={"job": "7"}), t=lambda ctx: ctx.events["finished"])
+    event = Outside(event="finished", data={"x": 1}, id="m1")
+    if early:
+        assert host.emit_by_key({"job": "7"}, event) == "accepted"
+        assert host.emit_by_key({"job": "7"}, event) == "duplicate"
+        assert len(host.inbox.undelivered()) == 1
+    run = host.start(callback_flow())
+    if not early:
+        assert host.emit_by_key({"job": "7"}, event) == "accepted"
+
+    assert status(host, run) == "succeeded"
+    assert host.hosted(run).snapshot.steps["use"].output == {"x": 1}
+    assert host.inbox.undelivered() == ()
+
+
+def test_an_event_for_a_key_after_the_end_is_kept_and_harms_nobody() -> None:
+    host, _ = host_with(create=lambda: Out(correlate={"job": "7"}), t=lambda: None)
+    run = host.start(callback_flow())
+    host.emit_by_key({"job": "7"}, Outside(event="finished"))
+    before = host.hosted(run).snapshot
+
+    assert host.emit_by_key({"job": "7"}, Outside(event="finished")) == "accepted"
+
+    assert host.hosted(run).snapshot == before
+    assert [kept.key for kept in host.inbox.undelivered()] == [{"job": "7"}]
+
+
+def test_emit_reaches_another_run() -> None:
+    host, _ = host_with(create=lambda: Out(correlate={"job": "7"}), t=lambda ctx: ctx.events["finished"])
+    waiting = host.start(callback_flow())
+
+    host.start(flow_of("e: {task: emit, with: {event: finished, key: {job: '7'}, data: {from: other}}}"))
+
+    assert host.hosted(waiting).snapshot.steps["use"].output == {"from": "other"}
+
+
+def test_cancel_and_retry_say_when_they_cannot() -> None:
+    host, _ = host_with(t=lambda: None)
+    run = host.start(flow_of("a: {task: t}"))
+
+    with pytest.raises(RunEnded, match="run 'run-1' has ended as succeeded"):
+        host.cancel(run)
+    with pytest.raises(NotRetryable, match="run 'run-1' is succeeded, only a failed run"):
+        host.retry(run)
+    with pytest.raises(RunEnded):
+        host.pause(run)
+
+
+def test_a_failed_run_goes_on_after_a_retry() -> None:
+    broken = [True]
+
+    def task() -> str:
+        if broken.pop() if broken else False:
+            raise ValueError("not yet")
+        return "fine"
+
+    host, _ = host_with(t=task)
+    run = host.start(flow_of("a: {task: t}"))
+    assert status(host, run) == "failed"
+
+    host.retry(run)
+
+    assert (status(host, run), host.hosted(run).snapshot.steps["a"].output) == ("succeeded", "fine")
+
+
+def test_serialized_steps_of_different_runs_do_not_overlap() -> None:
+    host, clock = host_with(t=lambda: None)
+    flow = flow_of(
+        "w: {task: wait, with: {for: 1m}}\ns: {task: t, serialize: data.user, retries: 1, after: w}"
+    )
+    runs = [host.start(flow, input={"user": user}) for user in ("ann", "ann", "bob")]
+
+    for run in runs:
+        play_out(host, clock, run)
+
+    assert [status(host, run) for run in runs] == ["succeeded"] * 3
+    assert host.locks.holders('s/"ann"') == set()
+
+
+def test_a_cyclic_workflow_turns_a_thousand_times() -> None:
+    host, _ = host_with(work=lambda ctx: Out(set={"n": ctx.data["n"] + 1}))
+    steps = """
+work: {task: work, after: START | again}
+check: {task: decide, after: work, with: {if: data.n < 1000}, emits: {then: again, else: OK}}
+"""
+    run = host.start(flow_of(steps), input={"n": 0})
+
+    assert status(host, run) == "succeeded"
+    assert host.hosted(run).snapshot.steps["work"].firings == 1000

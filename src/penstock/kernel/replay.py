@@ -13,9 +13,9 @@ from penstock.kernel.trace import Event, Fire, Trace
 Check = Callable[[Machine, State], bool]
 
 
-def replay(machine: Machine, trace: Trace) -> set[State]:
+def replay(machine: Machine, trace: Trace, origin: State | None = None) -> set[State]:
     """Every state the trace can lead to; empty where it cannot be run. `machine` must know every exit."""
-    states, previous = {machine.initial}, None
+    states, previous = {machine.initial if origin is None else origin}, None
     for item in trace:
         states, previous = _after(machine, states, previous, item), item
         if not states:

@@ -20,6 +20,8 @@ from penstock.kernel.trace import Event, Trace
 from penstock.kernel.twice import fires_twice
 from penstock.kernel.unasked import fail_without_failure, trace_to_fail
 
+NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
+
 
 class Main(NamedTuple):
     """The search of the run itself, up to its end."""
@@ -167,15 +169,23 @@ def _pile_of(space: Space, whole: Machine) -> Unbounded | None:
 
 
 def _grows(whole: Machine, prefix: Trace, trace: Trace, places: list[object]) -> bool:
-    """Whether the turn that follows the prefix really leaves more behind (S9)."""
+    """Whether the turn that follows the prefix can be repeated for ever and leaves more behind each time (S9)."""
     numbers = [number for number, place in enumerate(whole.places) if place in places]
-    before, after = replay(whole, prefix), replay(whole, trace)
-    return any(
-        all(old <= new for old, new in zip(first, second, strict=True))
-        and any(second[number] > first[number] for number in numbers)
-        for first in before
-        for second in after
+    turn = trace[len(prefix) :]
+    for before in replay(whole, prefix):
+        for after in replay(whole, turn, before):
+            sinking = {place for place in whole.signed if after[place] < before[place]}
+            low = tuple(NEVER if place in sinking else count for place, count in enumerate(before))
+            if any(_more(low, again, sinking, numbers) for again in replay(whole, turn, low)):
+                return True
+    return False
+
+
+def _more(before: State, after: State, sinking: set[int], numbers: list[int]) -> bool:
+    kept = all(
+        new >= old for place, (old, new) in enumerate(zip(before, after, strict=True)) if place not in sinking
     )
+    return kept and any(after[number] > before[number] for number in numbers)
 
 
 def _cleanup_no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:

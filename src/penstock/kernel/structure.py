@@ -94,6 +94,28 @@ def loops(graph: Graph) -> list[frozenset[int]]:
     return found
 
 
+def loop_heads(graph: Graph) -> frozenset[int]:
+    """Steps to which a depth-first walk comes back: every cycle has one of them."""
+    heads: set[int] = set()
+    seen: set[int] = set()
+    for root in range(len(graph)):
+        stack, walk = [(root, iter(graph[root]))] if root not in seen else [], {root}
+        seen.add(root)
+        while stack:
+            node, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                stack.pop()
+                walk.discard(node)
+            elif following in walk:
+                heads.add(following)
+            elif following not in seen:
+                seen.add(following)
+                walk.add(following)
+                stack.append((following, iter(graph[following])))
+    return frozenset(heads)
+
+
 def can_fill(slot: Slot, names: Iterable[str]) -> bool:
     """Whether events of these names can fill the slot."""
     return len(set(slot.events).intersection(names)) >= slot.wanted

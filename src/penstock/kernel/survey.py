@@ -8,7 +8,7 @@ from typing import NamedTuple
 from penstock.kernel.machine import Machine, Rule
 from penstock.kernel.net import Exit, Net
 from penstock.kernel.search import Budget, Goal, Plan, Space, explore
-from penstock.kernel.structure import ends_run, loops, reach, step_graph
+from penstock.kernel.structure import ends_run, loop_heads, loops, reach, step_graph
 from penstock.kernel.weights import bounded
 
 
@@ -16,6 +16,7 @@ class Shape(NamedTuple):
     """What the drawing says about loops: all of them, and those that turn without any failure."""
 
     looping: frozenset[int]
+    heads: frozenset[int]  # one at least on every loop
     turning: bool
     beyond: frozenset[int]  # on a loop or fed by one
 
@@ -25,7 +26,7 @@ def shape_of(net: Net, ends: Callable[[Exit], bool] = ends_run) -> Shape:
     looping = frozenset(step for loop in loops(graph) for step in loop)
     smooth = step_graph(net, lambda step, way: not way.failure and not ends(way))
     turning = bool(loops(smooth)) or any(event.many for event in net.outside)
-    return Shape(looping, turning, frozenset(reach(graph, looping)))
+    return Shape(looping, loop_heads(graph), turning, frozenset(reach(graph, looping)))
 
 
 def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = None) -> Space:
@@ -38,7 +39,7 @@ def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = N
         space = explore(machine, plan, budget)
         if not shape.turning or space.found is not None or not space.complete or not _stuck(space):
             return space
-    held = shape.looping if safe else shape.beyond
+    held = shape.heads if safe else shape.beyond
     eager = frozenset(rule for rule in free if machine.rules[rule].step not in held)
     return explore(machine, plan._replace(eager=eager), budget)
 

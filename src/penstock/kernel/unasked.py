@@ -51,7 +51,7 @@ def trace_to_fail(net: Net, whole: Machine, scope: Scope, budget: Budget) -> Ans
     trace = tell_firing(
         whole, space, lambda state: _last(machine, state, targets), lambda trace: True, budget
     )
-    return Answer(trace, True, len(space.states))
+    return Answer(trace, trace is not None, len(space.states))
 
 
 def _fails(scope: Scope, step: Step, way: Exit) -> bool:

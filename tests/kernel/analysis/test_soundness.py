@@ -217,3 +217,24 @@ def test_s16_what_was_relaxed_is_listed() -> None:
     kept = net(step("a", done="p"), step("b", done="q"), step("j", "1of:p|q+"))
 
     assert analyse(kept).assumes == ("rest: keep",)
+
+
+def test_s9_a_loop_that_sinks_into_debt_can_still_pile_up_elsewhere() -> None:
+    loop = step("a", "1of:again|x", done="again p")
+
+    found = analyse(net(step("b", done="again"), loop, step("j", "p never"), outside="never?"))
+
+    assert found.unbounded is not None
+    assert (found.unbounded.step, found.unbounded.event) == ("j", "p")
+
+
+def test_s8_a_fork_inside_an_endless_loop_stays_small() -> None:
+    names = [f"p{number}" for number in range(12)]
+    fork = [step(name, "go") for name in names]
+    turning = net(
+        step("t", "START|again", done="go"), *fork, step("j", " ".join(names), done="again"), endless=True
+    )
+
+    found = analyse(turning)
+
+    assert (found.complete, facts(found), found.states) == (True, {}, 14)

@@ -81,7 +81,8 @@ def test_runs_stay_on_their_version() -> None:
 def test_outside_events_by_run_and_by_key() -> None:
     async def main() -> None:
         tasks = {"make": lambda: Out(correlate={"job": "7"}), "use": lambda ctx: ctx.events["e"]}
-        text = "penstock: 1\nname: w\nexternal: [e]\nsteps:\n  m: {task: make}\n  u: {task: use, after: [m, e], emits: OK}\n"
+        steps = "  m: {task: make}\n  u: {task: use, after: [m, e], emits: OK}\n"
+        text = f"penstock: 1\nname: w\nexternal: [e]\nsteps:\n{steps}"
         async with Engine(tasks=tasks) as engine:
             await engine.publish(text)
             id = await engine.start("w")

@@ -100,6 +100,11 @@ BAD_VALUES = [
     ),
     ("data.none.x", "no_such_overload", "Line 1, column 11: `data.none` is null, which has no field `x`."),
     ("{'a': 1}.b", "no_such_key", "Line 1, column 10: this value has no key `b`."),
+    (
+        "{1: 2, 'abc': 3}.abd",
+        "no_such_key",
+        "Line 1, column 18: this value has no key `abd`; did you mean `abc`?",
+    ),
     ("{1: 2}[3]", "no_such_key", "Line 1, column 7: this map has no key `3`."),
     ("dat", "unknown_name", "Line 1, column 1: there is no `dat` here; did you mean `data`?"),
     (

@@ -155,8 +155,14 @@ def test_honest_work_of_some_size_is_done(source: str, value: Any) -> None:
     assert compile_expression(source)(SCOPE) == value
 
 
-def test_a_value_that_is_only_passed_on_may_be_as_large_as_the_data() -> None:
-    assert compile_expression("records")(SCOPE) == SCOPE["records"]
+@pytest.mark.parametrize(
+    "source", ["records", "steps['a b'].output", "steps[name].output", "steps['a b']['all'][0]"]
+)
+def test_a_value_that_is_only_passed_on_may_be_as_large_as_the_data(source: str) -> None:
+    records = SCOPE["records"]
+    scope = {"records": records, "name": "a b", "steps": {"a b": {"output": records, "all": [records]}}}
+
+    assert compile_expression(source)(scope) == records
 
 
 def test_the_expressions_of_a_template_share_a_budget() -> None:

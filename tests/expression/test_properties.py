@@ -30,7 +30,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 SCOPES = st.fixed_dictionaries({name: JSON for name in SCOPE})
-BOUNDED = settings(max_examples=400, deadline=None, derandomize=True, database=None)
+BOUNDED = settings(max_examples=200, deadline=None, derandomize=True, database=None)
 
 
 @BOUNDED

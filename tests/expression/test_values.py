@@ -213,6 +213,8 @@ def test_networks_hold_addresses(source: str, inside: bool) -> None:
         ("bytes('é') == b'\\xc3\\xa9'", True),
         ("string(b'\\xc3\\xa9')", "é"),
         ("uint('7') == 7 && uint(7.9) == 7u", True),
+        ("uint('18446744073709551615') == 18446744073709551615u && uint(0) == 0u", True),
+        ("int('9223372036854775807') == 9223372036854775807", True),
         ("duration(duration('1s')) == duration('1s') && timestamp(now) == now", True),
         ("cidr(cidr('10.0.0.0/8')).contains(ip(ip('10.0.0.1')))", True),
         ("string(now)", "2026-03-29T00:30:00Z"),
@@ -285,6 +287,9 @@ def test_python_is_out_of_reach() -> None:
         ("data.missing || true", 8),
         ("now.getHours('Europe/Berlin') > 0", 20),
         ("data.name.upperAscii()", 1),
+        ("data.name.startsWith('clip')", 0),
+        ("data.name.split('')", 1 + 8 // 4),
+        ("data.name.split('.')", 1),
     ],
 )
 def test_work_has_a_price(source: str, units: int) -> None:

@@ -202,7 +202,10 @@ def test_r11_attempts_and_budgets_are_an_elements() -> None:
 
 
 def test_r11_an_element_whose_parameters_cannot_be_told_fails_alone_when_collected() -> None:
-    steps = "e: {task: t, each: data.files, each_failure: collect, with: {n: '${ 10 / item }'}}\nnext: {task: t, after: e}"
+    steps = """
+e: {task: t, each: data.files, each_failure: collect, with: {n: '${ 10 / item }'}}
+next: {task: t, after: e}
+"""
     run = Drive(flow_of(steps), {"files": [1, 0, 5]})
 
     run.done("e[0]", "x")
@@ -268,3 +271,16 @@ def test_r12_a_pause_holds_what_would_be_dispatched_and_keeps_its_order() -> Non
     assert run.happen(Resumed()) == "accepted"
 
     assert (run.status, list(run.tasks)) == ("running", ["b", "c", "d"])
+
+
+def test_r11_each_needs_a_task_that_can_be_done() -> None:
+    with pytest.raises(
+        DefinitionError, match=r"step 'd' cannot have `each`: task 'decide' has no port `done`"
+    ):
+        flow_of("d: {task: decide, each: '[1]', with: {if: 'true'}}")
+
+
+def test_an_attempt_that_is_withdrawn_in_the_decision_that_made_it_reaches_no_worker() -> None:
+    run = Drive(flow_of("a: {task: t}\nb: {task: fail}"))
+
+    assert (run.status, run.dispatched) == ("failed", [])

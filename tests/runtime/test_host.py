@@ -70,7 +70,7 @@ def test_an_input_that_does_not_fit_makes_no_run() -> None:
     flow = flow_of("a: {task: t}", "params: {type: object, required: [n], properties: {n: {type: integer}}}")
 
     with pytest.raises(
-        InvalidInput, match='the input does not fit the params of .w.: "n" is a required property'
+        InvalidInput, match=r'the input does not fit the params of .w.: "n" is a required property'
     ):
         host.start(flow)
     with pytest.raises(InvalidInput, match='n: "x" is not of type "integer"'):

@@ -10,7 +10,7 @@ from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import RESULT, WHOLE_VALUE, Env
 from penstock.expression.parser import parse
 from penstock.expression.results import plain
-from penstock.expression.syntax import Name, Node, Select
+from penstock.expression.syntax import Index, Name, Node, Select
 from penstock.expression.values import spoken
 
 
@@ -79,7 +79,8 @@ class Expression:
 
 
 def _is_path(node: Node) -> bool:
-    while isinstance(node, Select) and not node.test:
+    """Whether the value is only passed on, such as `steps["a"].output` or `data.files[0]`."""
+    while isinstance(node, Select | Index):
         node = node.operand
     return isinstance(node, Name)
 

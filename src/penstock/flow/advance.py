@@ -49,7 +49,8 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
     settle(turn)
-    begin_woken(turn)
+    if turn.board.woken:
+        begin_woken(turn)
     return turn.plan()
 
 

@@ -16,7 +16,7 @@ from penstock.flow.plan import Timer
 from penstock.flow.run import Element, Failure, Firing, StepState
 from penstock.flow.scope import NO_ITEM, FiringView
 from penstock.flow.step import BoxError, Queue, Reaction, Sleep
-from penstock.flow.tags import NO_TAGS, Tags, merge
+from penstock.flow.tags import Tags, merge
 from penstock.flow.turn import Turn
 from penstock.flow.withdrawing import withdraw_step
 from penstock.kernel.marking import Taken, Token
@@ -46,17 +46,21 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
     board, wired = turn.board, step.wired
-    while turn.open and len(turn.active.get(step.name, ())) < room and board.enabled(wired):
+    while len(turn.active.get(step.name, ())) < room and turn.open:
         if turn.inline >= INLINE_FIRINGS:
-            turn.unfinished = True
+            turn.unfinished = turn.unfinished or board.enabled(wired)
             return
-        begin_firing(turn, step, board.take(wired))
+        taken = board.take_if_enabled(wired)
+        if taken is None:
+            return
+        begin_firing(turn, step, taken)
 
 
 def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
     """One firing begins with what it took."""
     name, tokens = step.name, taken.tokens()
-    number = turn.record("fired", name, data={"consumed": [token.number for token in tokens]})
+    consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
+    number = turn.record("fired", name, None, None, None, {"consumed": consumed})
     for _, token in taken.dropped:
         turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
     for index in step.wired.cancels:
@@ -188,9 +192,10 @@ def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict
 
 
 def _merged_tags(turn: Turn, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
-    if not any(token.load.tags for token in tokens):
-        return NO_TAGS
-    tags, conflicts = merge(token.load.tags for token in tokens)
+    if len(tokens) == 1:
+        only: Tags = tokens[0].load.tags
+        return only
+    tags, conflicts = merge([token.load.tags for token in tokens])
     for clash in conflicts:
         turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})
     return tags

@@ -228,6 +228,12 @@ class _Compiler:
                     f"steps.{name}.emits.{port}",
                     f"step '{name}' has no port '{port}': task '{step.task}' ends on {known}",
                 )
+        if step.each is not None and "done" not in offered:
+            self.problem(
+                "bad_each",
+                f"steps.{name}.each",
+                f"step '{name}' cannot have `each`: task '{step.task}' has no port `done` to end on",
+            )
         return offered
 
     def offered_ports(self, step: Step, box: Box) -> tuple[str | None, ...]:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
 from penstock.flow.plan import Acquire, Attempt
-from penstock.flow.run import Element, ElementState, Firing
+from penstock.flow.run import Element, ElementState, Firing, StepState
 from penstock.flow.turn import Turn
 
 REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
@@ -37,15 +37,20 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
     turn.attempts.append(
         Attempt(
             turn.was.run, firing.number, element.index, step.name, step.task, attempt, element.params, turn.data,
-            firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list, step.priority,
-            step.ports,
+            firing.tags, firing.taken,
+            step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
+            step.task_list, step.priority, step.ports,
         )
     )  # fmt: skip
     state = turn.steps[step.name]
     if state.latest == firing.number:
         turn.steps = turn.steps.set(
-            step.name, replace(state, status="running", attempts=state.attempts + 1, reason=None)
-        )
+            step.name,
+            StepState(
+                "running", state.firings, state.attempts + 1, state.latest, state.output, state.error, state.port,
+                None, state.elements,
+            ),
+        )  # fmt: skip
 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:

@@ -16,15 +16,25 @@ from penstock.kernel.wiring import WiredStep
 
 def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
     """Fire one event of the run."""
-    number = turn.record("event", origin.step, name, data=origin.data, firing=firing, id=origin.id)
+    number = turn.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
     put_token(turn, Token(number, name, origin))
 
 
 def put_token(turn: Turn, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
     board = turn.board
+    if not board.wiring.keyed:
+        board.put(token)
+        if board.dropped:
+            _record_refused(turn, {})
+        return
     reasons: dict[int, str] = {}
     board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    _record_refused(turn, reasons)
+
+
+def _record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+    board = turn.board
     for slot, dropped in board.dropped:
         name = turn.flow.by_index[slot.step].name
         turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})

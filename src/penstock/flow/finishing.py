@@ -27,7 +27,7 @@ def report(turn: Turn, reported: Reported) -> Answer:
     element = turn.elements.get((reported.firing, reported.index))
     if element is None or element.attempt != reported.attempt or element.state != "running":
         return "superseded"
-    firing, step, outcome = turn.firings[element.firing], turn.step_of(element), reported.outcome
+    firing, step, outcome = turn.firings[element.firing], turn.flow.steps[element.step], reported.outcome
     if isinstance(outcome, Done):
         _complete(turn, step, firing, element, outcome)
     elif isinstance(outcome, Failed):
@@ -53,11 +53,16 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
             tuple(name for name, value in given.items() if value is None),
             done.replace_tags,
         )
-    for key, value in (done.correlate or {}).items():
+    if done.correlate:
+        _correlate(turn, step, firing, done.correlate)
+    finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
+
+
+def _correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) -> None:
+    for key, value in keys.items():
         turn.keys = turn.keys.set(key, value)
         turn.correlations.append((key, value))
         turn.record("correlated", step.name, data={key: value}, firing=firing.number)
-    finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
 
 
 def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:
@@ -232,7 +237,7 @@ def end_firing(
 ) -> None:
     """The firing ended on a port: its events are fired."""
     close_firing(turn, firing)
-    turn.record("ended", step.name, port=port, attempt=attempt, data=output, firing=firing.number)
+    turn.record("ended", step.name, None, port, attempt, output, firing.number)
     _show(turn, firing, "disabled" if disabled else "complete", port, output, None)
     fire_way(turn, step, firing, step.ways[port], output, None)
 

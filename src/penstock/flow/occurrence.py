@@ -25,7 +25,7 @@ class Outside(Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Done(Struct, frozen=True, kw_only=True):
+class Done(Struct, frozen=True, gc=False, kw_only=True):
     """A task ended on one of its ports."""
 
     port: str = "done"
@@ -50,7 +50,7 @@ class TimedOut(Struct, frozen=True):
     limit: str  # schedule_to_start | start_to_close | schedule_to_close | heartbeat | lost
 
 
-class Reported(Struct, frozen=True):
+class Reported(Struct, frozen=True, gc=False):
     """How an attempt ended. A report of an attempt that is not the current one changes nothing."""
 
     firing: int

@@ -19,7 +19,7 @@ EntryKind = Literal[
 Answer = Literal["accepted", "duplicate", "recorded", "superseded", "refused"]
 
 
-class Entry(Struct, frozen=True):
+class Entry(Struct, frozen=True, gc=False):
     """One line of a run's history: gap-free, in order, never changed."""
 
     seq: int
@@ -34,7 +34,7 @@ class Entry(Struct, frozen=True):
     id: str | None = None  # of an outside event
 
 
-class Attempt(Struct, frozen=True):
+class Attempt(Struct, frozen=True, gc=False):
     """One try at an element, to be put on its task list now."""
 
     run: Header
@@ -91,7 +91,7 @@ class Emission(Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Plan(Struct, kw_only=True):
+class Plan(Struct):
     """What one decision leads to. `base` is the `seq` it was computed from: a stale plan is not applied."""
 
     base: int

@@ -44,8 +44,6 @@ class _Replay:
             self.fired(entry)
         elif entry.kind == "set":
             self.data = merge_patch(self.data, entry.data)
-        elif entry.kind == "withdrawn" and entry.step is not None and "events" in entry.data:
-            self.board.clear(self.flow.wiring.by_name[entry.step])
         elif entry.kind == "repaired" and "retry" in entry.data:
             forget_failures(self.flow, self.board, set(entry.data["retry"]))
             for number in entry.data["retry"]:
@@ -71,3 +69,5 @@ class _Replay:
         if [token.number for token in taken.tokens()] != entry.data["consumed"]:
             raise BrokenHistory(f"entry {entry.seq}: step '{step.name}' did not consume what waited")
         self.taken[entry.seq] = (step, taken)
+        for other in step.cancels:
+            self.board.clear(self.flow.wiring.steps[other])

@@ -45,7 +45,7 @@ def settle(turn: Turn) -> None:
 def _settle_open(turn: Turn) -> None:
     flow, marking = turn.flow, turn.board.marking()
     turn.board.resume(marking)
-    if any(True for _ in _would_begin(flow, marking, _pending(flow, turn.came))):
+    if flow.outside and any(True for _ in _would_begin(flow, marking, _pending(flow, turn.came))):
         turn.status = "waiting"
     elif not flow.net.names_ok and all(
         token.load.outside for tokens in marking.tokens.values() for token in tokens

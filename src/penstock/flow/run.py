@@ -31,7 +31,7 @@ class Header(Struct, frozen=True, kw_only=True):
     rerun_of: str | None = None
 
 
-class Origin(Struct, frozen=True):
+class Origin(Struct, frozen=True, gc=False):
     """Where an event came from and what it carries: shared by all its copies."""
 
     data: Any
@@ -51,7 +51,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     detail: Any = None
 
 
-class Firing(Struct, frozen=True):
+class Firing(Struct, frozen=True, gc=False):
     """One execution of a step that has begun and not ended. `number` is its place in the history."""
 
     number: int
@@ -71,7 +71,7 @@ ElementState = Literal["queued", "running", "backoff", "key", "sleep", "paused"]
 ElementKey = tuple[int, int | None]
 
 
-class Element(Struct, frozen=True):
+class Element(Struct, frozen=True, gc=False):
     """What is tried: one item of an `each`, or the whole firing (index None), under its two budgets."""
 
     firing: int
@@ -91,7 +91,7 @@ class Element(Struct, frozen=True):
         return self.firing, self.index
 
 
-class StepState(Struct, frozen=True):
+class StepState(Struct, frozen=True, gc=False):
     """A step in a run: that of its latest firing, with a count of firings (R12)."""
 
     status: StepStatus = "blocked"
@@ -114,7 +114,7 @@ class Aside(Struct, frozen=True):
     reason: str
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True, gc=False):
     """The whole state of a run after history entry `seq`."""
 
     run: Header

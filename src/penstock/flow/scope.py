@@ -17,7 +17,7 @@ from penstock.kernel.marking import Token
 NO_ITEM: Any = object()
 
 
-class FiringView(Struct, frozen=True):
+class FiringView(Struct, frozen=True, gc=False):
     """The scope of one element of one firing, as values of the moment in which it begins."""
 
     header: Header

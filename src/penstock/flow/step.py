@@ -14,7 +14,7 @@ from penstock.flow.tags import TagChange
 from penstock.flow.task import Offer
 
 
-class Finish(Struct, frozen=True, kw_only=True):
+class Finish(Struct, frozen=True, gc=False, kw_only=True):
     """End at once on `port`; None is a task without ports."""
 
     port: str | None = "done"
@@ -31,7 +31,7 @@ class Sleep(Struct, frozen=True):
     output: Any = None
 
 
-class Queue(Struct, frozen=True):
+class Queue(Struct, frozen=True, gc=False):
     """Hand the parameters to a worker."""
 
     params: Any = None

@@ -21,8 +21,12 @@ def close_element(turn: Turn, key: ElementKey) -> None:
 def close_firing(turn: Turn, firing: Firing) -> None:
     """Forget a firing that has ended or was withdrawn, and let its step begin again."""
     turn.firings = turn.firings.delete(firing.number)
-    rest = tuple(number for number in turn.active[firing.step] if number != firing.number)
-    turn.active = turn.active.set(firing.step, rest) if rest else turn.active.delete(firing.step)
+    active = turn.active[firing.step]
+    if len(active) == 1:
+        turn.active = turn.active.delete(firing.step)
+    else:
+        rest = tuple(number for number in active if number != firing.number)
+        turn.active = turn.active.set(firing.step, rest)
     wired = turn.flow.steps[firing.step].wired
     if turn.board.enabled(wired):
         turn.board.woken.append(wired.index)

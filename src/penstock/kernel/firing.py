@@ -63,11 +63,13 @@ class Board:
             self.dropped.append((slot, token))
             return
         queue = self.tokens.get(place)
-        self.tokens[place] = (token,) if queue is None else (*queue, token)
         if queue is None:
+            self.tokens[place] = (token,)
             if slot.need <= 1:
                 self._fill(slot, key, token.number)
-        elif slot.need > 1 and _distinct(queue) < slot.need == _distinct((*queue, token)):
+            return
+        self.tokens[place] = (*queue, token)
+        if slot.need > 1 and _distinct(queue) < slot.need == _distinct((*queue, token)):
             self._fill(slot, key, token.number)
 
     def put_back(self, step: WiredStep, taken: Taken) -> None:
@@ -95,16 +97,27 @@ class Board:
         if step.width > 1:
             return self.filled.get(step.index, 0) == step.width
         slot = step.slots[0]
-        queue = self.tokens.get(slot.index)
-        return queue is not None and (slot.need <= 1 or _distinct(queue) >= slot.need)
+        if slot.need <= 1:
+            return slot.index in self.tokens
+        return _distinct(self.tokens.get(slot.index, ())) >= slot.need
 
     def take(self, step: WiredStep) -> Taken:
         """K3: take exactly what the step needs, the oldest first, from each slot. Raises NotEnabled."""
-        if not self.enabled(step):
+        taken = self.take_if_enabled(step)
+        if taken is None:
             raise NotEnabled(step.name)
+        return taken
+
+    def take_if_enabled(self, step: WiredStep) -> Taken | None:
+        """The same; None where the step may not fire."""
+        if not self.enabled(step):
+            return None
         key = self.complete[step.index][0][1] if step.keyed else None
         dropped: list[tuple[int, Token]] = []
-        slots = tuple(self._draw(slot, key, dropped) for slot in step.slots)
+        if step.width == 1:
+            slots: tuple[tuple[Token, ...], ...] = (self._draw(step.slots[0], key, dropped),)
+        else:
+            slots = tuple([self._draw(slot, key, dropped) for slot in step.slots])
         if key is not None:
             self._requeue(step, key)
         return Taken(slots, key, tuple(dropped))
@@ -138,7 +151,11 @@ class Board:
         place: Place = slot.index if key is None else (slot.index, key)
         queue = self.tokens[place]
         if not slot.need:
-            self._keep(slot, place, queue, queue[1:])
+            if len(queue) == 1:
+                del self.tokens[place]
+                self._drain(slot, key)
+                return queue
+            self.tokens[place] = queue[1:]
             return queue[:1]
         chosen, rest = _first_different(queue, slot.need)
         if not slot.keep:
@@ -178,19 +195,18 @@ class Board:
             self._drain(slot, None if isinstance(place, int) else place[1])
 
     def _fill(self, slot: WiredSlot, key: str | None, number: int) -> None:
-        step = self.wiring.steps[slot.step]
-        if step.width > 1:
+        if not slot.alone:
             join: Join = slot.step if key is None else (slot.step, key)
             count = self.filled.get(join, 0) + 1
             self.filled[join] = count
-            if count < step.width:
+            if count < self.wiring.steps[slot.step].width:
                 return
         if key is not None:
-            self._complete(step.index, key, number)
+            self._complete(slot.step, key, number)
         self.woken.append(slot.step)
 
     def _drain(self, slot: WiredSlot, key: str | None) -> None:
-        if self.wiring.steps[slot.step].width > 1:
+        if not slot.alone:
             join: Join = slot.step if key is None else (slot.step, key)
             left = self.filled[join] - 1
             if left:

@@ -14,7 +14,7 @@ Join = int | tuple[int, str]
 """A step by its index; of a step with `match`, the step and the key."""
 
 
-class Token(Struct, frozen=True):
+class Token(Struct, frozen=True, gc=False):
     """One copy of an event. `number` is its place in the history; `load` belongs to the caller."""
 
     number: int
@@ -22,7 +22,7 @@ class Token(Struct, frozen=True):
     load: Any = None
 
 
-class Taken(Struct, frozen=True):
+class Taken(Struct, frozen=True, gc=False):
     """What one firing took, slot by slot, and what it dropped because the round did not need it."""
 
     slots: tuple[tuple[Token, ...], ...]
@@ -30,10 +30,13 @@ class Taken(Struct, frozen=True):
     dropped: tuple[tuple[int, Token], ...] = ()
 
     def tokens(self) -> tuple[Token, ...]:
-        return tuple(token for slot in self.slots for token in slot)
+        """All that was taken, in the order of the slots."""
+        if len(self.slots) == 1:
+            return self.slots[0]
+        return tuple([token for slot in self.slots for token in slot])
 
 
-class Marking(Struct, frozen=True):
+class Marking(Struct, frozen=True, gc=False):
     """Waiting tokens by place. Equal by value: an empty place, a zero debt and an empty join are never stored.
 
     `owed` counts, for a slot `{need: n, of: ...}`, the events of a round that are still to be swallowed

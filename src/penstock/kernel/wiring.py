@@ -17,6 +17,7 @@ class WiredSlot(Struct, frozen=True):
     need: int
     keep: bool
     keyed: bool
+    alone: bool  # the only slot of its step
 
 
 class WiredStep(Struct, frozen=True):
@@ -34,7 +35,7 @@ class WiredStep(Struct, frozen=True):
 class Wiring:
     """The compiled net. What happens at a step costs the same however many other steps there are."""
 
-    __slots__ = ("by_name", "net", "slots", "steps", "takers")
+    __slots__ = ("by_name", "keyed", "net", "slots", "steps", "takers")
 
     def __init__(self, net: Net) -> None:
         self.net = net
@@ -46,7 +47,16 @@ class Wiring:
             slots = []
             for position, slot in enumerate(step.slots):
                 slots.append(
-                    WiredSlot(count, number, position, slot.events, slot.need, slot.keep, step.keyed)
+                    WiredSlot(
+                        count,
+                        number,
+                        position,
+                        slot.events,
+                        slot.need,
+                        slot.keep,
+                        step.keyed,
+                        len(step.slots) == 1,
+                    )
                 )
                 count += 1
             for wired in slots:
@@ -58,4 +68,5 @@ class Wiring:
         self.steps = tuple(steps)
         self.slots = tuple(slot for step in steps for slot in step.slots)
         self.by_name = {step.name: step for step in steps}
+        self.keyed = any(step.keyed for step in steps)
         self.takers = {event: tuple(slots) for event, slots in takers.items()}

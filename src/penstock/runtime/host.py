@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from penstock.flow.advance import advance, new_run
@@ -17,11 +18,10 @@ from penstock.flow.occurrence import (
     Occurrence,
     Outside,
     Paused,
-    Reported,
     Resumed,
     Retried,
 )
-from penstock.flow.plan import Answer, Attempt, Entry, Plan
+from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
 from penstock.runtime.clock import Clock
@@ -99,7 +99,10 @@ class Host:
         self.runs[header.id] = Hosted(flow, new_run(header))
         if idempotency_key is not None:
             self._started[flow.name, idempotency_key] = header.id
-        self._post(header.id, Begun(dict(tags or {})), *then)
+        self._queue.append((header.id, Begun(dict(tags) if tags else {})))
+        self._queue.extend((header.id, event) for event in then)
+        if not self._pumping:
+            self._pump()
         return header.id
 
     def emit(self, run: RunId, event: Outside) -> Answer:
@@ -157,24 +160,25 @@ class Host:
         hosted = self.hosted(run)
         plan = advance(hosted.flow, hosted.snapshot, (occurrence,), self.clock.now())
         self._apply(hosted, plan)
-        self._pump()
+        if not self._pumping:
+            self._pump()
         return plan.answers[0]
 
-    def _post(self, run: RunId, *occurrences: Occurrence) -> None:
-        self._queue.extend((run, occurrence) for occurrence in occurrences)
-        self._pump()
+    def _post(self, run: RunId, occurrence: Occurrence) -> None:
+        self._queue.append((run, occurrence))
+        if not self._pumping:
+            self._pump()
 
     def _pump(self) -> None:
         """Work off the queue; a task that ends at once only adds to it, so nothing nests."""
-        if self._pumping:
-            return
         self._pumping = True
+        queue = self._queue
         try:
-            while self._queue:
-                run, occurrence = self._queue.popleft()
+            while queue:
+                run, occurrence = queue.popleft()
                 batch = [occurrence]
-                while self._queue and self._queue[0][0] == run:
-                    batch.append(self._queue.popleft()[1])
+                while queue and queue[0][0] == run:
+                    batch.append(queue.popleft()[1])
                 hosted = self.runs[run]
                 self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
         finally:
@@ -189,21 +193,15 @@ class Host:
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self.clock.at(timer.due, lambda what=timer.occurrence: self._post(run, what))  # type: ignore[misc]
+            self.clock.at(timer.due, partial(self._post, run, timer.occurrence))
         for attempt in plan.attempts:
-            self._begin(run, attempt)
+            self.executor.begin(attempt, partial(self._post, run))
         if plan.unfinished:
             self._queue.append((run, Continued()))
         if plan.correlations or plan.emissions:
             self._correlate(run, plan)
         if before.status != plan.snapshot.status:
             self._changed(run, hosted)
-
-    def _begin(self, run: RunId, attempt: Attempt) -> None:
-        def report(reported: Reported) -> None:
-            self._post(run, reported)
-
-        self.executor.begin(attempt, report)
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []

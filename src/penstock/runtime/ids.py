@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import time
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = [high + low for high in _DIGITS for low in _DIGITS]
+_SHIFTS = range(70, -1, -10)
 
 
 def new_run_id() -> str:
     """Nine digits of time, seven of chance, in base 32 without letters that look alike."""
-    return _base32(time.time_ns() // 1_000_000, 9) + _base32(secrets.randbits(35), 7)
-
-
-def _base32(number: int, width: int) -> str:
-    digits = [_DIGITS[number >> 5 * place & 31] for place in range(width)]
-    return "".join(reversed(digits))
+    number = time.time_ns() // 1_000_000 << 35 | int.from_bytes(os.urandom(5)) >> 5
+    return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

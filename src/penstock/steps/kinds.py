@@ -26,7 +26,7 @@ WORLDLY: Mapping[str, Offer] = {
         Offer(name="update", title="Update", doc="Write tags and metadata back to the object."),
         Offer(name="approval", title="Approval", doc="Wait for a person.", ports=("approved", "rejected", "failed")),
         Offer(name="workflow", title="Workflow", doc="Start another workflow and wait for it."),
-        Offer(name="service", title="Service", doc="Drive a remote task service.", ports=("done", "failed", "canceled")),
+        Offer(name="service", title="Service", doc="Drive a task service.", ports=("done", "failed", "canceled")),
         Offer(name="mail", title="Mail", doc="Send a mail."),
         Offer(name="shell", title="Shell", doc="Run a command on a worker."),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
@@ -25,9 +25,9 @@ Outcome = Done | Failed
 def call(task: Task, attempt: Attempt, context: Context, limit: int = PAYLOAD_LIMIT) -> Outcome:
     """Run a plain function; whatever it raises is a failure of the attempt, not of the worker."""
     try:
-        return read_answer(
-            task.function(*_positional(task, context), **arguments(task, attempt.params)), limit
-        )
+        given = arguments(task, attempt.params)
+        answer = task.function(context, **given) if task.takes_context else task.function(**given)
+        return read_answer(answer, limit)
     except Exception as error:
         return failure(error)
 
@@ -35,7 +35,8 @@ def call(task: Task, attempt: Attempt, context: Context, limit: int = PAYLOAD_LI
 async def call_async(task: Task, attempt: Attempt, context: Context, limit: int = PAYLOAD_LIMIT) -> Outcome:
     """The same for a coroutine function."""
     try:
-        answer = await task.function(*_positional(task, context), **arguments(task, attempt.params))
+        given = arguments(task, attempt.params)
+        answer = await (task.function(context, **given) if task.takes_context else task.function(**given))
         return read_answer(answer, limit)
     except Exception as error:
         return failure(error)
@@ -46,6 +47,8 @@ def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
     if task.arguments is None:
         return params
     known = task.arguments.__struct_fields__
+    if not known and not params:
+        return params
     if not task.open:
         unknown = [name for name in params if name not in known]
         if unknown:
@@ -67,27 +70,8 @@ def read_answer(answer: Any, limit: int = PAYLOAD_LIMIT) -> Outcome:
     """What a task returned as an outcome; what is not JSON, or too large, is a failure."""
     if answer is None:
         return _DONE
-    if not isinstance(answer, Out):
-        return _too_large_or(limit, lambda: Done(output=pure(answer, limit)))
-    return _too_large_or(
-        limit,
-        lambda: Done(
-            port=answer.port,
-            output=pure(answer.output, limit),
-            tags=_map(answer.tags, "tags", limit),
-            set=_map(answer.set, "set", limit),
-            correlate=_correlate(answer.correlate),
-        ),
-    )
-
-
-class _TooLarge(Exception):
-    """A payload is over the limit."""
-
-
-def _too_large_or(limit: int, make: Callable[[], Done]) -> Outcome:
     try:
-        return make()
+        return _done(answer, limit) if isinstance(answer, Out) else Done(output=pure(answer, limit))
     except _TooLarge as error:
         message = (
             f"the output has {error} bytes of JSON, {limit} at most: keep it elsewhere and return a reference"
@@ -98,16 +82,30 @@ def _too_large_or(limit: int, make: Callable[[], Done]) -> Outcome:
         return Failed(error=Failure("error", message), retry=False)
 
 
+def _done(out: Out, limit: int) -> Done:
+    return Done(
+        port=out.port,
+        output=pure(out.output, limit),
+        tags=_map(out.tags, "tags", limit),
+        set=_map(out.set, "set", limit),
+        correlate=_correlate(out.correlate),
+    )
+
+
+class _TooLarge(Exception):
+    """A payload is over the limit."""
+
+
 def pure(value: Any, limit: int) -> Any:
     """A copy in plain JSON: what the task does to its own value later does not change the run."""
     if value is None or value is True or value is False:
         return value
-    text = msgspec.json.encode(value)
+    text = _encode(value)
     if len(text) > limit:
         raise _TooLarge(len(text))
     if b"null" in text or _LONG_NUMBER.search(text):
         _refuse_numbers(value)
-    return msgspec.json.decode(text)
+    return _decode(text)
 
 
 _LONG_NUMBER = re.compile(rb"\d{19}")
@@ -149,8 +147,5 @@ def failure(error: BaseException) -> Failed:
     return Failed(error=Failure(kind, message[:2000], detail), retry=kind != "fatal")
 
 
-def _positional(task: Task, context: Context) -> tuple[Context, ...]:
-    return (context,) if task.takes_context else ()
-
-
 _DONE = Done()
+_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeVar, get_type_hints, overload
 
@@ -117,14 +117,14 @@ def make_task(
     return Task(function, offer, takes_context, inspect.iscoroutinefunction(function), arguments, variadic)
 
 
-def tasks_of(source: ModuleType | Function | Iterable[Any] | Mapping[str, Any]) -> dict[str, Task]:
+def tasks_of(source: Any) -> dict[str, Task]:
     """The tasks of a module, of a function, of several of them, or of a map from name to function."""
     if isinstance(source, Mapping):
         return {name: _as_task(name, each) for name, each in source.items()}
     if isinstance(source, ModuleType):
         found = (getattr(each, "__penstock_task__", None) for each in vars(source).values())
         return {made.name: made for made in found if isinstance(made, Task)}
-    if not isinstance(source, Iterable):
+    if callable(source):
         made = _as_task(None, source)
         return {made.name: made}
     return {name: made for each in source for name, made in tasks_of(each).items()}

@@ -1,0 +1,1 @@
+"""Measurements: what a step costs, beside the neighbours, in one run on one machine."""

@@ -1,0 +1,1 @@
+"""One module a contender: its version, and its works, by the names that all contenders share."""

@@ -1,0 +1,95 @@
+"""Rounds: each contender in its own process, asked in turn, so that all see the same moment of the machine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from statistics import median
+from types import TracebackType
+from typing import Any
+
+from msgspec import Struct
+
+
+class Sample(Struct, frozen=True):
+    """What one contender needed for one work: microseconds a step, round by round."""
+
+    micros: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        return min(self.micros)
+
+    @property
+    def median(self) -> float:
+        return median(self.micros)
+
+
+class Contender:
+    """A process that does works on request. One that is not installed has `missing` set and no works."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "penstock.bench.process", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        hello = self._read()
+        self.missing: str | None = hello.get("missing")
+        self.version: str | None = hello.get("version")
+        self.steps: Mapping[str, int] = hello.get("steps", {})
+        self.answers: Mapping[str, Any] = hello.get("answers", {})
+        self._repeats: dict[str, int] = {}
+
+    def __enter__(self) -> Contender:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate()
+
+    def prepare(self, work: str, seconds: float) -> None:
+        """Warm up, and find how often the work is done in one round."""
+        self._repeats[work] = self._ask({"work": work, "seconds": seconds})["repeats"]
+
+    def measure(self, work: str) -> float:
+        """One round: microseconds a step."""
+        count = self._repeats[work]
+        spent: int = self._ask({"work": work, "repeats": count})["ns"]
+        return spent / 1000 / count / self.steps[work]
+
+    def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return self._read()
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the contender '{self.name}' stopped; what it wrote is above")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def rounds(work: str, contenders: Iterable[Contender], count: int, seconds: float) -> dict[str, Sample]:
+    """A B C, A B C, ...: the work by every contender that has it, by name."""
+    able = [each for each in contenders if work in each.steps]
+    for each in able:
+        each.prepare(work, seconds)
+    spent: dict[str, list[float]] = {each.name: [] for each in able}
+    for _ in range(count):
+        for each in able:
+            spent[each.name].append(each.measure(work))
+    return {name: Sample(tuple(micros)) for name, micros in spent.items()}
+
+
+def ratio(ours: Sample, theirs: Sample) -> float:
+    """The median over the rounds of ours to theirs in the same round."""
+    return median(mine / other for mine, other in zip(ours.micros, theirs.micros, strict=True))

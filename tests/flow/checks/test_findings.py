@@ -1,0 +1,526 @@
+# ruff: noqa: E501  (whole sentences on one line)
+"""Each finding word for word: sentence, hint, place and trace."""
+
+from __future__ import annotations
+
+import pytest
+from tests.flow.checks.workflows import report
+
+from penstock.flow.findings import Finding
+from penstock.kernel.trace import Fire
+
+CASES: dict[str, tuple[str, list[Finding]]] = {
+    "missing alt": (
+        """
+steps:
+  a: {task: job, emits: p}
+  j: {task: job, after: "p | pp"}
+""",
+        [
+            Finding(
+                code="missing-event",
+                severity="warning",
+                message="Step 'j' also takes 'pp', which nothing fires.",
+                hint="List 'pp' under `emits` of the step that fires it, or declare it under `external`. Did you mean 'p'?",
+                step="j",
+                event="pp",
+                line=6,
+                trace=(),
+            ),
+        ],
+    ),
+    "need": (
+        """
+steps:
+  a: {task: job, emits: p}
+  j: {task: job, after: [{need: 2, of: [p, q, r]}]}
+""",
+        [
+            Finding(
+                code="missing-event",
+                severity="error",
+                message="Step 'j' needs 2 of 'p', 'q' and 'r', but nothing fires 'q' and 'r'.",
+                hint="List 'q' under `emits` of the step that fires it, or declare it under `external`.",
+                step="j",
+                event="q",
+                line=6,
+                trace=(),
+            ),
+            Finding(
+                code="deadlock",
+                severity="error",
+                message="The run can come to a standstill: 'j' still waits for 'q' and 'r', which will not come.",
+                hint="Fire 'q' and 'r' on every path that leads here, or, if one of them is enough, write `p | q | r`.",
+                step="j",
+                event="q",
+                line=6,
+                trace=(Fire(step="a", port="done"),),
+            ),
+        ],
+    ),
+    "timeout": (
+        """
+steps:
+  a: {task: job}
+  j: {task: job, after: TIMEOUT}
+""",
+        [
+            Finding(
+                code="missing-event",
+                severity="error",
+                message="Step 'j' waits for 'TIMEOUT', which nothing fires.",
+                hint="Give the workflow a `timeout`, or let the step wait for CANCEL or FAIL.",
+                step="j",
+                event="TIMEOUT",
+                line=6,
+                trace=(),
+            ),
+        ],
+    ),
+    "self": (
+        """
+steps:
+  a: {task: job}
+  j: {task: job, after: x, emits: x}
+""",
+        [
+            Finding(
+                code="dead-step",
+                severity="error",
+                message="Step 'j' can never fire: it waits for 'x', which only it fires itself.",
+                hint="Let another step fire 'x' first.",
+                step="j",
+                event=None,
+                line=6,
+                trace=(),
+            ),
+        ],
+    ),
+    "ok never": (
+        """
+steps:
+  d: {task: decide, with: {if: "true"}, emits: {then: OK, else: b}}
+  e: {task: job, after: b}
+""",
+        [
+            Finding(
+                code="deadlock",
+                severity="error",
+                message="The run can come to a standstill: nothing is left to do, and OK was never fired.",
+                hint="List OK for the last step of this path, or FAIL if the path is a failure.",
+                step=None,
+                event=None,
+                line=None,
+                trace=(Fire(step="d", port="else"), Fire(step="e", port="done")),
+            ),
+        ],
+    ),
+    "noend": (
+        """
+steps:
+  a: {task: job, after: START | again, emits: again}
+""",
+        [
+            Finding(
+                code="no-end",
+                severity="error",
+                message="The run can reach a point from which it never ends, as long as no step fails.",
+                hint="Give the loop a way out that leads to an end, or write `endless: true` if it is meant to run for ever.",
+                step=None,
+                event=None,
+                line=None,
+                trace=(),
+            ),
+        ],
+    ),
+    "many": (
+        """
+external: [{name: e, many: true}]
+steps:
+  a: {task: job, after: e}
+""",
+        [
+            Finding(
+                code="no-end",
+                severity="error",
+                message="The run never ends: it waits for ever for 'e', which may come again and again.",
+                hint="Let a step fire OK when the run is done, or write `endless: true` if it is meant to run for ever.",
+                step=None,
+                event=None,
+                line=None,
+                trace=(),
+            ),
+        ],
+    ),
+    "unb": (
+        """
+steps:
+  a: {task: job, after: START | again, emits: [again, more]}
+  b: {task: job, after: more, emits: again}
+""",
+        [
+            Finding(
+                code="unbounded",
+                severity="error",
+                message="Event 'more' can pile up at step 'b' without limit: each turn of a loop leaves more of them behind.",
+                hint="Let each turn of the loop fire only what it uses up, or let 'b' be part of the loop.",
+                step="b",
+                event="more",
+                line=6,
+                trace=(Fire(step="a", port="done"),),
+            ),
+        ],
+    ),
+    "twice": (
+        """
+steps:
+  a: {task: job, emits: p}
+  b: {task: job, emits: q}
+  j: {task: job, after: p | q}
+""",
+        [
+            Finding(
+                code="fires-twice",
+                severity="warning",
+                message="Step 'j' can fire more than once in a run.",
+                hint="To wait for all of them write `after: [p, q]`; to take only the first write `after: [{need: 1, of: [p, q]}]`.",
+                step="j",
+                event=None,
+                line=7,
+                trace=(
+                    Fire(step="a", port="done"),
+                    Fire(step="b", port="done"),
+                    Fire(step="j", port="done"),
+                    Fire(step="j", port="done"),
+                ),
+            ),
+        ],
+    ),
+    "floop": (
+        """
+steps:
+  a: {task: job, after: START | fixed, fails: broken}
+  b: {task: job, after: broken, emits: fixed}
+  c: {task: job, after: START | oops, fails: oops}
+""",
+        [
+            Finding(
+                code="failure-loop",
+                severity="warning",
+                message="When 'a' fails, it leads back to itself through 'b': it may fail for ever.",
+                hint="Use `retries` to try again, and let another step, or FAIL, take the failure.",
+                step="a",
+                event="broken",
+                line=5,
+                trace=(),
+            ),
+            Finding(
+                code="failure-loop",
+                severity="warning",
+                message="When 'c' fails, it starts itself again: it may fail for ever.",
+                hint="Use `retries` to try again, and let another step, or FAIL, take the failure.",
+                step="c",
+                event="oops",
+                line=7,
+                trace=(),
+            ),
+        ],
+    ),
+    "left": (
+        """
+steps:
+  a: {task: job, emits: [p, OK]}
+  d: {task: decide, with: {if: "true"}, emits: {then: q, else: z}}
+  j: {task: job, after: [p, q]}
+  t: {task: terminate, after: z}
+""",
+        [
+            Finding(
+                code="leftover-events",
+                severity="warning",
+                message="The run can succeed while 'p' still waits at 'j'.",
+                hint="Fire OK only after 'j', or end that branch with a step that takes what waits.",
+                step="j",
+                event="p",
+                line=7,
+                trace=(Fire(step="a", port="done"), Fire(step="d", port="else"), Fire(step="t", port=None)),
+            ),
+        ],
+    ),
+    "port": (
+        """
+steps:
+  d: {task: decide, with: {if: "true"}, emits: {then: q}}
+  j: {task: job, after: q}
+""",
+        [
+            Finding(
+                code="unhandled-port",
+                severity="warning",
+                message="Nothing happens when 'd' ends on 'else': no step waits for it.",
+                hint="Let a step wait for 'd.else', or list OK or FAIL for port 'else'; a step with task `terminate` says that the branch is meant to end here.",
+                step="d",
+                event="d.else",
+                line=5,
+                trace=(),
+            ),
+        ],
+    ),
+    "task": (
+        """
+steps:
+  d: {task: jab}
+""",
+        [
+            Finding(
+                code="unknown-task",
+                severity="warning",
+                message="No worker has offered the task 'jab' yet.",
+                hint="Start a worker that has it, or name its module with `--tasks`. Did you mean 'job'?",
+                step="d",
+                event=None,
+                line=5,
+                trace=(),
+            ),
+        ],
+    ),
+    "times": (
+        """
+timeout: 1h
+steps:
+  a: {task: job, timeouts: {start_to_close: 20m, schedule_to_close: 10m}}
+  b: {task: job, timeouts: {schedule_to_start: 10m, schedule_to_close: 10m}}
+  c: {task: job, timeouts: {start_to_close: 1m, heartbeat: 2m}}
+  d: {task: job, timeouts: {schedule_to_start: 6m, start_to_close: 6m, schedule_to_close: 10m}}
+  e: {task: job, warn_after: 5m, timeouts: {start_to_close: 5m}}
+  f: {task: job, timeouts: {start_to_close: 2h}}
+""",
+        [
+            Finding(
+                code="time-outs",
+                severity="warning",
+                message="Step 'a': `start_to_close` (20m) never matters, because `schedule_to_close` (10m) ends first.",
+                hint="Make `start_to_close` shorter than `schedule_to_close`, or leave one of them out.",
+                step="a",
+                event=None,
+                line=6,
+                trace=(),
+            ),
+            Finding(
+                code="time-outs",
+                severity="warning",
+                message="Step 'b': `schedule_to_start` (10m) never matters, because `schedule_to_close` (10m) ends first.",
+                hint="Make `schedule_to_start` shorter than `schedule_to_close`, or leave one of them out.",
+                step="b",
+                event=None,
+                line=7,
+                trace=(),
+            ),
+            Finding(
+                code="time-outs",
+                severity="warning",
+                message="Step 'c': `heartbeat` (2m) never matters, because `start_to_close` (1m) ends first.",
+                hint="Make `heartbeat` shorter than `start_to_close`, or leave one of them out.",
+                step="c",
+                event=None,
+                line=8,
+                trace=(),
+            ),
+            Finding(
+                code="time-outs",
+                severity="warning",
+                message="Step 'd': `schedule_to_start` and `start_to_close` add up to 12m, longer than `schedule_to_close` (10m).",
+                hint="Raise `schedule_to_close` to their sum.",
+                step="d",
+                event=None,
+                line=9,
+                trace=(),
+            ),
+            Finding(
+                code="time-outs",
+                severity="warning",
+                message="Step 'e': `warn_after` (5m) comes only after the attempt has timed out (5m).",
+                hint="Make `warn_after` shorter than 5m.",
+                step="e",
+                event=None,
+                line=10,
+                trace=(),
+            ),
+            Finding(
+                code="time-outs",
+                severity="warning",
+                message="Step 'f': an attempt may take 2h, longer than the whole run (`timeout: 1h`).",
+                hint="Raise the workflow's `timeout` or lower the step's time-outs.",
+                step="f",
+                event=None,
+                line=11,
+                trace=(),
+            ),
+        ],
+    ),
+    "data": (
+        """
+params: {type: object, properties: {user: {type: string}}}
+steps:
+  a: {task: wait, with: {for: 1s}}
+  b: {task: mail, after: a, with: {to: "${ data.usr }", subject: "${ steps.c.output.x } ${ steps.nope.output } ${ events['zz'].k } ${ item }"}}
+  c: {task: job, after: b}
+""",
+        [
+            Finding(
+                code="missing-data",
+                severity="warning",
+                message="An expression of step 'b' reads `data.usr`, which nothing before it provides.",
+                hint="Add 'usr' to `params`, or set it before. Did you mean `data.user`?",
+                step="b",
+                event=None,
+                line=7,
+                trace=(),
+            ),
+            Finding(
+                code="missing-data",
+                severity="warning",
+                message="An expression of step 'b' reads the output of 'c', which never comes before it.",
+                hint="Let 'b' wait for 'c', directly or through others.",
+                step="b",
+                event=None,
+                line=7,
+                trace=(),
+            ),
+            Finding(
+                code="missing-data",
+                severity="warning",
+                message="An expression of step 'b' reads the output of 'nope', which is no step of this workflow.",
+                hint="Name a step of this workflow.",
+                step="b",
+                event=None,
+                line=7,
+                trace=(),
+            ),
+            Finding(
+                code="missing-data",
+                severity="warning",
+                message="An expression of step 'b' reads the event 'zz', which the step does not wait for.",
+                hint="Add 'zz' to its `after`, or read 'a'.",
+                step="b",
+                event=None,
+                line=7,
+                trace=(),
+            ),
+            Finding(
+                code="missing-data",
+                severity="warning",
+                message="An expression of step 'b' reads `item`, which only a step with `each` has.",
+                hint="Add `each` to the step, or read something else.",
+                step="b",
+                event=None,
+                line=7,
+                trace=(),
+            ),
+        ],
+    ),
+    "decision": (
+        """
+steps:
+  d: {task: decide, with: {if: "true"}, emits: {then: a, else: b}}
+  x: {task: job, after: a, emits: p}
+  y: {task: job, after: b, emits: q}
+  j: {task: job, after: [p, q]}
+""",
+        [
+            Finding(
+                code="dead-step",
+                severity="error",
+                message="Step 'j' can never fire: no run brings 'p' and 'q' together.",
+                hint="If one of them is enough, make this an either/or join: write `p | q`.",
+                step="j",
+                event=None,
+                line=8,
+                trace=(),
+            ),
+            Finding(
+                code="deadlock",
+                severity="error",
+                message="The run can come to a standstill: 'j' still waits for 'q', which will not come.",
+                hint="'p' and 'q' come from different ports of 'd', so only one of them comes: make this an either/or join: write `p | q`.",
+                step="j",
+                event="q",
+                line=8,
+                trace=(Fire(step="d", port="then"), Fire(step="x", port="done")),
+            ),
+        ],
+    ),
+    "unasked": (
+        """
+steps:
+  a: {task: job, emits: OK}
+  mail it: {task: job, emits: FAIL}
+""",
+        [
+            Finding(
+                code="fail-without-failure",
+                severity="error",
+                message="The run can fail although no step failed: 'mail it' fires FAIL when all steps before it are done.",
+                hint="Let 'mail it' wait for the event that your steps fire when they fail, or fire OK instead.",
+                step="mail it",
+                event="FAIL",
+                line=6,
+                trace=(Fire(step="mail it", port="done"),),
+            ),
+        ],
+    ),
+    "unused": (
+        """
+steps:
+  a: {task: job, emits: thing}
+""",
+        [
+            Finding(
+                code="unused-event",
+                severity="info",
+                message="Event 'thing' is fired by 'a', but no step waits for it.",
+                hint="Let a step wait for 'thing', or leave it out if it is only for the history.",
+                step="a",
+                event="thing",
+                line=5,
+                trace=(),
+            ),
+        ],
+    ),
+    "chain": (
+        """
+steps:
+  a: {task: job, after: nowhere}
+  b: {task: job, after: a}
+""",
+        [
+            Finding(
+                code="missing-event",
+                severity="error",
+                message="Step 'a' waits for 'nowhere', which nothing fires.",
+                hint="List 'nowhere' under `emits` of the step that fires it, or declare it under `external`.",
+                step="a",
+                event="nowhere",
+                line=5,
+                trace=(),
+            ),
+            Finding(
+                code="dead-step",
+                severity="error",
+                message="Step 'b' can never fire: it waits for 'a', which only 'a' fires, and 'a' can never fire.",
+                hint="Mend 'a' first.",
+                step="b",
+                event=None,
+                line=6,
+                trace=(),
+            ),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_findings_word_for_word(case: str) -> None:
+    text, expected = CASES[case]
+
+    assert list(report(text).findings) == expected

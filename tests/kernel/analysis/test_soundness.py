@@ -1,0 +1,219 @@
+"""Named cases of the proof: what is found, and the trace that shows it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.kernel.analysis.nets import branches, net, step
+
+from penstock.kernel.analysis import Analysis, Deadlock, Leftover, Unbounded
+from penstock.kernel.net import Net
+from penstock.kernel.soundness import analyse
+from penstock.kernel.trace import Event, Fire, Trace
+
+
+def facts(found: Analysis) -> dict[str, object]:
+    """What was found, without what is empty and without how it was found."""
+    silent = Analysis()
+    names = ("dead", "deadlock", "no_end", "unbounded", "fail_without_failure", "fires_twice", "leftover")
+    return {name: getattr(found, name) for name in names if getattr(found, name) != getattr(silent, name)}
+
+
+def fires(text: str) -> Trace:
+    """`d.then x.done`; a word without a dot is an event from outside."""
+    items = (word.split(".") for word in text.split())
+    return tuple(Event(item[0]) if len(item) == 1 else Fire(item[0], item[1]) for item in items)
+
+
+DECISION = (
+    step("d", then="a", **{"else": "b"}),
+    step("x", "a", done="p"),
+    step("y", "b", done="q"),
+)
+
+
+def test_s5_a_join_below_a_decision_is_a_deadlock() -> None:
+    found = analyse(net(*DECISION, step("j", "p q", done="OK")))
+
+    assert found.complete
+    assert facts(found) == {
+        "dead": ("j",),
+        "deadlock": Deadlock(fires("d.then x.done"), {"j": ("q",)}),
+    }
+
+
+def test_s5_the_same_join_as_either_or_is_clean() -> None:
+    found = analyse(net(*DECISION, step("j", "p|q", done="OK")))
+
+    assert (found.complete, facts(found)) == (True, {})
+
+
+def test_s9_a_loop_that_feeds_itself_twice_is_unbounded() -> None:
+    found = analyse(net(step("a", "START|again", done="again more"), step("b", "more", done="again")))
+
+    assert found.unbounded == Unbounded(fires("a.done"), "b", "more")
+
+
+def test_s9_a_loop_that_keeps_its_count_is_bounded() -> None:
+    loop = (step("work", "START|again"), step("look", "work", then="OK", **{"else": "again"}))
+
+    assert facts(analyse(net(*loop))) == {}
+
+
+def test_s10_a_loop_without_a_way_out_has_no_end() -> None:
+    found = analyse(net(step("d", then="OK", **{"else": "b"}), step("a", "b|again", done="again")))
+
+    assert facts(found) == {"no_end": fires("d.else")}
+
+
+def test_s10_an_endless_workflow_may_go_on_for_ever() -> None:
+    assert facts(analyse(net(step("a", "START|again", done="again"), endless=True))) == {}
+
+
+def test_s10_a_failure_is_no_way_out() -> None:
+    found = analyse(net(step("a", "START|again", done="again", failed="FAIL")))
+
+    assert facts(found) == {"no_end": ()}
+
+
+def test_s10_an_event_that_comes_again_and_again_never_ends_a_run_without_ok() -> None:
+    assert facts(analyse(net(step("a", "e"), outside="e*"))) == {"no_end": ()}
+
+
+def test_s10_ok_ends_a_run_with_an_event_that_comes_again() -> None:
+    found = analyse(net(step("a", "e", then="OK", **{"else": ""}), outside="e*"))
+
+    assert (facts(found), found.assumes) == ({}, ("many",))
+
+
+def test_s13_an_either_or_join_below_a_split_fires_twice() -> None:
+    found = analyse(net(step("a", done="p"), step("b", done="q"), step("j", "p|q"), step("k", "j")))
+
+    assert facts(found) == {"fires_twice": {"j": fires("a.done b.done j.done j.done")}}
+
+
+def test_s13_the_first_of_two_fires_once() -> None:
+    found = analyse(net(step("a", done="p"), step("b", done="q"), step("j", "1of:p|q")))
+
+    assert facts(found) == {}
+
+
+def test_s14_fail_that_nothing_asked_for() -> None:
+    found = analyse(net(step("a", done="p"), step("mail", done="FAIL"), step("j", "p", done="OK")))
+
+    assert facts(found) == {"fail_without_failure": fires("mail.done")}
+
+
+def test_s14_an_outside_event_is_a_reason_to_fail() -> None:
+    assert facts(analyse(net(step("a", "e", done="FAIL"), outside="e"))) == {}
+
+
+def test_s15_success_that_leaves_an_event_at_a_join() -> None:
+    found = analyse(net(step("a", done="p OK"), step("d", then="q", **{"else": ""}), step("j", "p q")))
+
+    assert facts(found) == {"leftover": Leftover(fires("a.done d.else"), "j", ("p",))}
+
+
+def test_s6_a_failure_handler_that_ends_the_run_costs_no_states() -> None:
+    handled = net(*branches(10, 5), step("mail", "failed", done="FAIL", failed="FAIL"))
+
+    found = analyse(handled)
+
+    assert (found.complete, facts(found)) == (True, {})
+    assert found.states < 100
+
+
+@pytest.mark.parametrize(
+    "proved",
+    [
+        net(*branches(10, 5, None)),
+        net(*branches(10, 5, "")),
+        net(*branches(10, 5, ""), on_failure="continue"),
+        net(*branches(398, 1, "")),
+    ],
+    ids=["ten branches", "that may fail", "that go on", "a fork of 398"],
+)
+def test_s7_parallel_branches_are_proved_in_as_many_states_as_they_have_steps(proved: Net) -> None:
+    found = analyse(proved)
+
+    assert (found.complete, facts(found)) == (True, {})
+    assert found.states <= len(proved.steps) + 10
+
+
+def test_s8_a_cancel_region_may_take_what_a_join_waits_for() -> None:
+    found = analyse(
+        net(
+            step("slow", done="x"),
+            step("after", "x", done="p"),
+            step("stop", "START", cancels="after", done="q"),
+            step("j", "p q", done="OK"),
+        )
+    )
+
+    assert found.deadlock == Deadlock(fires("slow.done stop.done"), {"j": ("p",)})
+    assert found.covered.endswith("cancel regions: reset arcs, exact search")
+
+
+def test_s4_a_slot_owes_what_its_round_did_not_take() -> None:
+    found = analyse(
+        net(
+            step("a", done="p"),
+            step("b", "a", done="q"),
+            step("j", "1of:p|q", done="k"),
+            step("z", "j", done="OK"),
+        )
+    )
+
+    assert (found.complete, facts(found)) == (True, {})
+
+
+def test_s11_a_step_of_the_clean_up_is_alive() -> None:
+    found = analyse(net(step("a"), step("tidy", "FAIL|CANCEL"), step("note", "tidy")))
+
+    assert (found.complete, facts(found)) == (True, {})
+
+
+def test_s11_a_timeout_that_is_not_set_never_comes() -> None:
+    assert facts(analyse(net(step("a"), step("tidy", "TIMEOUT")))) == {"dead": ("tidy",)}
+
+
+def test_s11_a_clean_up_that_turns_for_ever_has_no_end() -> None:
+    found = analyse(net(step("a"), step("tidy", "CANCEL|again", done="again")))
+
+    assert facts(found) == {"no_end": fires("CANCEL")}
+
+
+def test_s11_a_clean_up_can_pile_events_up() -> None:
+    found = analyse(net(step("a"), step("tidy", "CANCEL|again", done="again more"), step("b", "more")))
+
+    assert facts(found) == {"unbounded": Unbounded(fires("CANCEL tidy.done"), "b", "more")}
+
+
+def test_s12_a_clean_up_may_join_the_end_with_what_the_run_left() -> None:
+    run = (step("take", done="taken"), step("use", "take", failed="", done="OK"))
+
+    assert facts(analyse(net(*run, step("give back", "FAIL taken")))) == {}
+    assert facts(
+        analyse(net(*run, step("give back", "FAIL never"), step("x", "give back", done="never")))
+    ) == {"dead": ("give back", "x")}
+
+
+def test_s12_a_failure_put_off_is_cleaned_up_in_the_end() -> None:
+    found = analyse(net(step("a", done="", failed=""), step("tidy", "FAIL"), on_failure="continue"))
+
+    assert facts(found) == {}
+
+
+def test_s16_an_answer_that_hit_the_budget_says_so() -> None:
+    cut = analyse(net(*branches(3, 3)), states=4)
+
+    assert (cut.complete, cut.covered) == (False, "10 steps, 4 states, more are left")
+
+
+def test_s16_time_that_is_up_stops_the_search() -> None:
+    assert not analyse(net(*branches(3, 3)), out_of_time=lambda: True).complete
+
+
+def test_s16_what_was_relaxed_is_listed() -> None:
+    kept = net(step("a", done="p"), step("b", done="q"), step("j", "1of:p|q+"))
+
+    assert analyse(kept).assumes == ("rest: keep",)

@@ -47,12 +47,7 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
         return
     tags = None
     if done.tags is not None or done.replace_tags:
-        given = done.tags or {}
-        tags = TagChange(
-            {name: value for name, value in given.items() if value is not None},
-            tuple(name for name, value in given.items() if value is None),
-            done.replace_tags,
-        )
+        tags = TagChange.of(done.tags or {}, done.replace_tags)
     if done.correlate:
         _correlate(turn, step, firing, done.correlate)
     finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
@@ -88,8 +83,9 @@ def finish_element(
     if set is not None:
         apply_set(turn, set, step.name, firing.number)
     if tags is not None:
-        firing = replace(firing, tags=change(firing.tags, tags, firing.number))
-        turn.tags = change(turn.tags, tags, firing.number)
+        changed = change(firing.tags, tags, firing.number)
+        turn.tags = changed if turn.tags is firing.tags else change(turn.tags, tags, firing.number)
+        firing = replace(firing, tags=changed)
     if firing.total is None:
         end_firing(turn, step, firing, port, output, element.attempt or None)
     else:

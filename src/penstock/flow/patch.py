@@ -14,5 +14,5 @@ def merge_patch(target: Any, patch: Any) -> Any:
         if value is None:
             merged.pop(key, None)
         else:
-            merged[key] = merge_patch(merged.get(key), value)
+            merged[key] = merge_patch(merged.get(key), value) if isinstance(value, dict) else value
     return merged

@@ -31,6 +31,14 @@ class TagChange(Struct, frozen=True):
     remove: tuple[str, ...] = ()
     replace: bool = False
 
+    @classmethod
+    def of(cls, given: dict[str, Any], replace: bool) -> TagChange:
+        """The change that a task asks for: a tag with the value None is removed."""
+        if None not in given.values():
+            return cls(given, (), replace)
+        gone = tuple([name for name, value in given.items() if value is None])
+        return cls({name: value for name, value in given.items() if value is not None}, gone, replace)
+
 
 class Conflict(Struct, frozen=True):
     """Two branches changed one tag to different values since they parted; `kept` is the later change."""
@@ -48,11 +56,13 @@ def visible(tags: Tags) -> dict[str, Any]:
 def change(tags: Tags, by: TagChange, number: int) -> Tags:
     """The tags after firing `number` changed them."""
     changed = dict(tags)
+    for name, value in by.set.items():
+        changed[name] = Tag(value, number, _lineage(tags.get(name)))
+    if not by.remove and not by.replace:
+        return changed
     gone = set(by.remove)
     if by.replace:
         gone |= {name for name, tag in tags.items() if not tag.removed and name not in by.set}
-    for name, value in by.set.items():
-        changed[name] = Tag(value, number, _lineage(tags.get(name)))
     for name in gone & tags.keys():
         changed[name] = Tag(None, number, _lineage(tags.get(name)), removed=True)
     return changed

@@ -33,9 +33,7 @@ class Turn:
     )  # fmt: skip
 
     def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
-        self.flow = flow
-        self.was = snapshot
-        self.now = now
+        self.flow, self.was, self.now = flow, snapshot, now
         self.seq = snapshot.seq
         self.board = Board(flow.wiring, snapshot.marking)
         self.status: Status = snapshot.status

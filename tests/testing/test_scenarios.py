@@ -143,6 +143,20 @@ def test_a_loop_is_left_by_itself_and_one_without_end_is_cut_off() -> None:
     assert scenarios(tick)[0].play().status == "running"
 
 
+def test_an_event_that_may_come_again_comes_as_often_as_it_is_needed() -> None:
+    source = """
+        penstock: 1
+        name: w
+        external: [{name: page, many: true}]
+        steps: {count: {task: count, after: page, emits: {more: noted, enough: OK}}}
+    """
+
+    first = scenarios(source)[0]
+
+    assert (first.events, first.outcomes) == (["page", "page"], {"count": ["more", "enough"]})
+    assert first.play().status == first.status == "succeeded"
+
+
 def test_ports_come_from_the_tasks_that_are_given() -> None:
     source = "penstock: 1\nname: w\nsteps: {s: {task: t}}"
 

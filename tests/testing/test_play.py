@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -165,6 +166,13 @@ def test_a_stub_may_be_a_function_of_the_context_and_the_parameters_it_takes() -
     assert play(ONE, stubs={"only": lambda **params: params}).steps["only"].output == {"n": 3}
     assert play(ONE, stubs={"only": later}).steps["only"].output == 1
     assert play(ONE, stubs={"only": lambda ctx: returns(ctx.step)}).steps["only"].output == "only"
+
+
+def test_coroutines_are_played_inside_a_coroutine_too() -> None:
+    async def test() -> Play:
+        return video(events=["approved"])
+
+    assert asyncio.run(test()).status == "succeeded"
 
 
 def test_what_a_function_raises_is_a_failure_of_the_task() -> None:

@@ -143,6 +143,20 @@ def test_a_loop_is_left_by_itself_and_one_without_end_is_cut_off() -> None:
     assert scenarios(tick)[0].play().status == "running"
 
 
+def test_an_event_that_may_come_again_comes_as_often_as_it_is_needed() -> None:
+    source = """
+        penstock: 1
+        name: w
+        external: [{name: page, many: true}]
+        steps: {count: {task: count, after: page, emits: {more: noted, enough: OK}}}
+    """
+
+    first = scenarios(source)[0]
+
+    assert (first.events, first.outcomes) == (["page", "page"], {"count": ["more", "enough"]})
+    assert first.play().status == first.status == "succeeded"
+
+
 def test_ports_come_from_the_tasks_that_are_given() -> None:
     source = "penstock: 1\nname: w\nsteps: {s: {task: t}}"
 
@@ -150,6 +164,20 @@ def test_ports_come_from_the_tasks_that_are_given() -> None:
         "as it should go",
         "s fails",
     ]
+
+
+def test_schemas_of_inputs_and_events_are_no_hindrance() -> None:
+    schema = {"type": "object", "required": ["x"]}
+    source = {
+        "penstock": 1,
+        "name": "strict",
+        "params": schema,
+        "external": [{"name": "go", "schema": schema}],
+        "result": "data.x",
+        "steps": {"s": {"task": "t", "after": "go", "match": "event.data.x", "with": {"y": "${ data.x }"}}},
+    }
+
+    assert [scenario.play().status for scenario in scenarios(source)] == ["succeeded", "failed"]
 
 
 def test_the_same_workflow_gives_the_same_scenarios() -> None:
@@ -177,6 +205,22 @@ def test_sixty_steps_take_less_than_a_second() -> None:
 
     assert (found.uncovered, len(found)) == ((), 61)
     assert time.process_time() - begun < 1
+
+
+def test_a_join_of_many_decisions_is_found_among_a_million_ways() -> None:
+    steps: dict[str, Any] = {
+        f"d{n}": {"task": "decide", "with": {"if": "data.x"}, "emits": {"then": f"t{n}", "else": f"e{n}"}}
+        for n in range(20)
+    }
+    steps["join"] = {"task": "t", "after": [f"{'te'[n % 2]}{n}" for n in range(20)]}
+
+    found = scenarios({"penstock": 1, "name": "wide", "steps": steps})
+
+    assert found.uncovered == ()
+    assert [scenario.name for scenario in found if "join" in scenario.outcomes] == [
+        "join ends on done",
+        "join fails",
+    ]
 
 
 # -- against brute force -----------------------------------------------------------------------------------

@@ -144,6 +144,14 @@ def test_ports_can_be_weighted() -> None:
         simulate(source, 0)
 
 
+def test_a_workflow_that_wants_an_input_can_be_simulated_without_one() -> None:
+    params = {"type": "object", "required": ["x"]}
+    steps = {"a": {"task": "t", "with": {"n": "${ data.x }"}}}
+    source = {"penstock": 1, "name": "w", "params": params, "steps": steps}
+
+    assert ends(simulate(source, 3, chances=SURE)) == {"succeeded": 3}
+
+
 def test_steps_with_time_outs_take_a_part_of_them() -> None:
     source = "penstock: 1\nname: w\nsteps: {a: {task: t, timeouts: {start_to_close: 1h}}}"
 

@@ -25,6 +25,7 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format", metavar="FORMAT", help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
+        autocompletion=lambda: list(FORMATS),
         show_default=False,
     ),
 ]  # fmt: skip

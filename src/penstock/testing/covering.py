@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import count
 from math import inf
 from typing import Any
@@ -20,6 +20,8 @@ from penstock.workers.task import tasks_of
 
 BUDGET = 4_000
 """Moves that the search for far-away steps may try."""
+EACH = 2_000
+"""Moves that the search for one of them may try."""
 COMES = 3
 """How often an event that is `many` comes in one scenario."""
 
@@ -46,7 +48,7 @@ class _Cover:
         self.first: dict[str, Node] = {}  # where each step was seen under way first
         self.longest = 20 + 6 * len(flow.steps)
         self.found: list[Scenario] = []
-        self.exhausted = False
+        self.missed: dict[str, str] = {}  # steps that were searched in vain, and why
 
     def scenarios(self) -> Scenarios:
         root = begin(self.flow)
@@ -56,7 +58,7 @@ class _Cover:
             if node is None:
                 break
             self.play_on(node)
-        return Scenarios(self.found, self.uncovered(root))
+        return Scenarios(self.found, self.uncovered())
 
     def next_port(self) -> Node | None:
         """End a step that was under way somewhere on a port that is still open."""
@@ -124,39 +126,69 @@ class _Cover:
     # -- far-away steps ------------------------------------------------------------------------------------
 
     def search(self, root: Node) -> Node | None:
-        """The nearest run, by best-first search, in which something that is open ends; None: none was found."""
-        wanted = {step for step, _ in self.open}
-        order = count()
-        queue: list[tuple[float, int, int, Node]] = []
-        seen: set[Any] = set()
-
-        def push(node: Node) -> None:
-            far = self.distances.of(node.snapshot)
-            nearest = min((far.get(step, inf) for step in wanted), default=inf)
-            if nearest < inf:
-                heapq.heappush(queue, (nearest + node.depth / 8, node.depth, next(order), node))
-
-        for node in (root, *self.first.values()):
-            push(node)
-        while queue and self.budget > 0:
-            node = heapq.heappop(queue)[3]
-            for move in moves(self.flow, node):
-                self.budget -= 1
-                child = follow(self.flow, node, move)
-                if any(pair in self.open for pair in child.ended):
-                    return child
-                mark = state(child.snapshot)
-                if mark not in seen:
-                    seen.add(mark)
-                    push(child)
-        self.exhausted = not queue
+        """A run in which a step ends that was under way nowhere yet; None: none was found."""
+        for step in dict.fromkeys(step for step, _ in self.open):
+            if step not in self.missed:
+                found = self.search_for(step, root)
+                if found is not None:
+                    return found
         return None
 
-    def uncovered(self, root: Node) -> Iterable[Uncovered]:
-        far = self.distances.of(root.snapshot)
-        for step, port in self.open:
-            never = self.exhausted or far.get(step, inf) == inf
-            yield Uncovered(step, port, "cannot be reached" if never else "was not found within the budget")
+    def search_for(self, wanted: str, root: Node) -> Node | None:
+        """Best-first: the run goes where the step comes nearest. What fails is kept with its reason."""
+        search = _Search(self.flow, self.distances, wanted)
+        for node in (root, *self.first.values()):
+            search.add(node)
+        for _ in range(min(self.budget, EACH)):
+            child = search.next()
+            if child is None:
+                self.missed[wanted] = "cannot be reached"
+                return None
+            self.budget -= 1
+            if any(pair in self.open for pair in child.ended):
+                return child
+            search.add(child)
+        self.missed[wanted] = "was not found within the budget"
+        return None
+
+    def uncovered(self) -> Iterable[Uncovered]:
+        return (Uncovered(step, port, self.missed[step]) for step, port in self.open)
+
+
+class _Search:
+    """Runs on the way to one step, those first that seem nearest to it."""
+
+    def __init__(self, flow: Flow, distances: Distances, wanted: str) -> None:
+        self._flow = flow
+        self._distances = distances
+        self._wanted = wanted
+        self._order = count()
+        self._queue: list[tuple[float, int, Node, Iterator[Move]]] = []
+        self._seen: set[Hashable] = set()
+
+    def add(self, node: Node) -> None:
+        """Keep a run to go on from, unless one like it was kept before or the step is out of its reach."""
+        mark = state(node.snapshot)
+        if mark in self._seen:
+            return
+        self._seen.add(mark)
+        far = self._distances.of(node.snapshot).get(self._wanted, inf)
+        if far < inf:
+            self._push(far + node.depth / 8, node, moves(self._flow, node))
+
+    def next(self) -> Node | None:
+        """One move further from the best run; None: all has been tried."""
+        while self._queue:
+            rank, _, node, left = heapq.heappop(self._queue)
+            move = next(left, None)
+            if move is not None:
+                # Back at once: a better child overtakes it, and its other moves wait until they are wanted.
+                self._push(rank, node, left)
+                return follow(self._flow, node, move)
+        return None
+
+    def _push(self, rank: float, node: Node, left: Iterator[Move]) -> None:
+        heapq.heappush(self._queue, (rank, next(self._order), node, left))
 
 
 def _numbered(words: str) -> Iterable[str]:

@@ -51,12 +51,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("scenario", list(found), ids=[scenario.name for scenario in found])
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
     world = sys.modules.get("penstock.testing.world")
     if world is not None:
         world.RECENT.clear()
-    return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,16 +34,18 @@ def with_stubs(flow: Flow, stubbed: Callable[[FlowStep], bool]) -> Flow:
         for step in flow.steps.values()
         if step.ports and stubbed(step) and not isinstance(step.box, TaskBox)
     ]
-    return (
-        _with_steps(flow, {step.name: replace(step, box=_stub_box(step)) for step in wanted})
-        if wanted
-        else flow
-    )
+    played = {step.name: replace(step, box=_stub_box(step)) for step in wanted}
+    steps = {**flow.steps, **played}
+    return Flow(flow.definition, flow.net, steps, flow.wiring, flow.result, flow.version)
 
 
 def relaxed(flow: Flow) -> Flow:
     """Only the net is left: each step ends once, on any port, whatever data, keys and budgets there are."""
-    return _with_steps(flow, {name: _relaxed(step) for name, step in flow.steps.items()}, keep_result=False)
+    steps = {name: _relaxed(step) for name, step in flow.steps.items()}
+    # A generated run has no input and its events carry nothing: no schema may refuse them.
+    events = [replace(event, schema=None) for event in flow.definition.external or ()]
+    definition = replace(flow.definition, params=None, external=tuple(events) or None)
+    return Flow(definition, flow.net, steps, flow.wiring, None, flow.version)
 
 
 def _relaxed(step: FlowStep) -> FlowStep:
@@ -62,11 +63,6 @@ def _relaxed(step: FlowStep) -> FlowStep:
 
 def _stub_box(step: FlowStep) -> Box:
     return StubBox(tuple(step.ways))
-
-
-def _with_steps(flow: Flow, steps: Mapping[str, FlowStep], keep_result: bool = True) -> Flow:
-    result: Any = flow.result if keep_result else None
-    return Flow(flow.definition, flow.net, {**flow.steps, **steps}, flow.wiring, result, flow.version)
 
 
 _QUEUE, _NO_PORT = Queue({}), Finish(port=None, output={"message": "the workflow says so"})

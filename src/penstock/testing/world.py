@@ -45,7 +45,7 @@ class Endless(PenstockError):
         )
 
 
-class TestHost(Host):
+class PlayHost(Host):
     """A host that does what tests ask for beside what callers do."""
 
     def disable(self, run: RunId, step: str, port: str | None) -> None:
@@ -73,7 +73,7 @@ class World:
         self.executor = StubExecutor(
             self.clock, lambda run, element: self.host.runs[run].snapshot.elements[element].multiplier
         )
-        self.host = TestHost(self.clock, self.executor, lambda: f"run-{len(self.plays) + 1}")
+        self.host = PlayHost(self.clock, self.executor, lambda: f"run-{len(self.plays) + 1}")
         self.plays: list[Play] = []
         self._tasks = {} if tasks is None else tasks_of(tasks)
         self._stubs = dict(stubs or {})

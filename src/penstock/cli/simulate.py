@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Annotated
 
 import typer
-from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
@@ -17,7 +16,6 @@ from penstock.cli.inputs import AsJson, File, NoTasks, Tasks, read
 from penstock.cli.problems import Wrong
 from penstock.cli.progress import seconds
 from penstock.cli.tables import print_table
-from penstock.flow.compile import Flow
 from penstock.testing.simulation import Chances
 from penstock.testing.simulation import simulate as play_many
 from penstock.testing.summary import CriticalPath, Durations, Stall, Summary
@@ -60,20 +58,11 @@ def simulate(
         raise Wrong.because(f"--fail-rate {fail_rate:g} is no share: say a number from 0 to 1, such as 0.05.")
     workflow = read(file, tasks, no_tasks)
     with _working(f"playing {plural(runs, 'run')} …"):
-        summary = play_many(
-            _without_schemas(workflow.loaded.flow), runs, seed, chances=Chances(failure=fail_rate)
-        )
+        summary = play_many(workflow.loaded.flow, runs, seed, chances=Chances(failure=fail_rate))
     if json:
         print_json({"file": workflow.name, **summary.as_dict()})
     else:
         _show(out(), summary)
-
-
-def _without_schemas(flow: Flow) -> Flow:
-    """The same flow for runs without data: random runs have no input that could fit `params`."""
-    events = tuple(replace(event, schema=None) for event in flow.definition.external or ())
-    definition = replace(flow.definition, params=None, external=events or None)
-    return Flow(definition, flow.net, flow.steps, flow.wiring, flow.result, flow.version)
 
 
 @contextmanager

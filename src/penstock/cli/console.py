@@ -31,9 +31,11 @@ class _Pipe(Console):
 
 
 def _console(stream: TextIO) -> Console:
-    width = None if stream.isatty() else PIPE_WIDTH
+    """On a terminal lines are wrapped between words; elsewhere they are as long as they are."""
+    pipe = not stream.isatty()
+    width = PIPE_WIDTH if pipe else None
     return _Pipe(
-        file=stream, theme=THEME, width=width, highlight=False, emoji=False, markup=False, soft_wrap=False
+        file=stream, theme=THEME, width=width, highlight=False, emoji=False, markup=False, soft_wrap=pipe
     )
 
 
@@ -49,7 +51,7 @@ def err() -> Console:
 
 def note(text: str) -> None:
     """Say something beside the answer."""
-    err().print(text, style="faint", soft_wrap=True)
+    err().print(text, style="faint")
 
 
 def print_json(value: Any) -> None:

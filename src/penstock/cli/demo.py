@@ -130,7 +130,7 @@ def _show(console: Console, shown: Shown) -> None:
         Text.assemble((definition.title or definition.name, "bold"), (f"  {shown.workflow.name}", "faint"))
     )
     if definition.description:
-        console.print(f"  {definition.description}", soft_wrap=True)
+        console.print(f"  {definition.description}")
     firings = sum(state.firings for state in run.steps.values())
     style = "good" if run.status == "succeeded" else "error"
     given = f", given {', '.join(shown.events)}" if shown.events else ""
@@ -143,12 +143,13 @@ def _show(console: Console, shown: Shown) -> None:
         lines.append(Text.assemble("       ", (json_text.dumps(run.result, ensure_ascii=False), "faint")))
     lines += [Text.assemble("       ", (line, "error")) for line in failures(run)]
     for line in lines:
-        console.print(Text.assemble("  ", line), soft_wrap=True)
+        console.print(Text.assemble("  ", line))
     console.print()
 
 
 def _show_broken(console: Console, path: Path) -> None:
-    workflow = read(str(path), None, say=_silent)
+    repaired = path.parents[1] / f"{path.stem}.py"
+    workflow = read(str(path), [str(repaired)] if repaired.is_file() else None, say=_silent)
     console.print(Text.assemble(("And one that is broken", "bold"), (f"  {workflow.name}", "faint")))
     console.print()
     show_report(console, workflow.name, workflow.text, report_of(workflow, BUDGET))
@@ -163,4 +164,4 @@ def _show_next(console: Console, folder: Path) -> None:
         f"penstock draw {folder}/auto_tag.yaml -o auto_tag.svg",
         "penstock --help",
     ):
-        console.print(f"  {line}", soft_wrap=True)
+        console.print(f"  {line}")

@@ -28,7 +28,7 @@ def show_report(console: Console, file: str, text: str, report: Report) -> None:
 
 def _show_finding(console: Console, file: str, text: str, finding: Finding) -> None:
     head = (f"{finding.severity}[{finding.code}]", finding.severity)
-    console.print(Text.assemble(head, f": {printable(finding.message)}"), soft_wrap=True)
+    console.print(Text.assemble(head, f": {printable(finding.message)}"))
     place = file if finding.line is None else f"{file}:{finding.line}"
     console.print(Text.assemble((" --> ", "place"), place), soft_wrap=True)
     show_line(console, text, finding.line, None, finding.severity, _marked(text, finding))
@@ -38,14 +38,14 @@ def _show_finding(console: Console, file: str, text: str, finding: Finding) -> N
     elif moves:
         _show_remark(console, "trace", "")
         for number, move in enumerate(moves, 1):
-            console.print(Text.assemble((f"{number:>8}. ", "faint"), printable(move)), soft_wrap=True)
+            console.print(Text.assemble((f"{number:>8}. ", "faint"), printable(move)))
     if finding.hint:
         _show_remark(console, "hint", finding.hint)
     console.print()
 
 
 def _show_remark(console: Console, title: str, words: str) -> None:
-    console.print(Text.assemble((" = ", "place"), (f"{title}: ", "bold"), printable(words)), soft_wrap=True)
+    console.print(Text.assemble((" = ", "place"), (f"{title}: ", "bold"), printable(words)))
 
 
 def _marked(text: str, finding: Finding) -> str:
@@ -71,11 +71,11 @@ def move_words(move: Event | Fire) -> str:
 
 
 def _show_verdict(console: Console, file: str, report: Report) -> None:
-    console.print(Text.assemble((printable(file), "bold"), ": ", verdict_words(report)), soft_wrap=True)
+    console.print(Text.assemble((printable(file), "bold"), ": ", verdict_words(report)))
     if report.verdict != "proved" and report.covered:
-        console.print(f"  covered: {printable(str(report.covered))}", style="faint", soft_wrap=True)
+        console.print(f"  covered: {printable(str(report.covered))}", style="faint")
     for each in report.assumes:
-        console.print(f"  assumes: {printable(each)}", style="faint", soft_wrap=True)
+        console.print(f"  assumes: {printable(each)}", style="faint")
 
 
 def verdict_words(report: Report) -> Text:

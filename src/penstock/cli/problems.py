@@ -55,7 +55,7 @@ class Wrong(Exception):
         console = err()
         for problem in self.problems:
             place = problem.at(self.file) if self.file else problem.message
-            console.print(Text.assemble(("error", "error"), ": ", printable(place)), soft_wrap=True)
+            console.print(Text.assemble(("error", "error"), ": ", printable(place)))
             show_line(console, self.text, problem.line, problem.column, "error")
 
 
@@ -75,7 +75,12 @@ def show_line(
     before, marked = shown[: start - shift], shown[start - shift : start - shift + max(1, long)]
     margin, mark = " " * len(str(line)), " " * cell_len(before) + "^" * max(1, cell_len(marked))
     for head, body, look in ((margin, "", ""), (str(line), shown, ""), (margin, mark, style)):
-        console.print(Text.assemble((f"{head} | ", "place"), (body, look)), no_wrap=True, overflow="crop")
+        console.print(
+            Text.assemble((f"{head} | ", "place"), (body, look)),
+            soft_wrap=False,
+            no_wrap=True,
+            overflow="crop",
+        )
 
 
 def _start(source: str, name: str) -> int:

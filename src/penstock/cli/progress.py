@@ -42,7 +42,7 @@ def following(quiet: bool) -> Iterator[Showing]:
     console = err()
 
     def say(words: str) -> None:
-        console.print(words, style="faint", soft_wrap=True)
+        console.print(words, style="faint")
 
     if quiet:
         yield Showing(lambda hosted: None, say)
@@ -50,7 +50,7 @@ def following(quiet: bool) -> Iterator[Showing]:
         with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
             yield Showing(lambda hosted: live.update(_table(hosted), refresh=True), say)
     else:
-        yield Showing(_Lines(lambda line: console.print(line, soft_wrap=True)), say)
+        yield Showing(_Lines(lambda line: console.print(line)), say)
 
 
 class _Lines:

@@ -48,7 +48,7 @@ def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
         time = "of virtual time " if virtual else ""
         words.append(f" in {seconds(snapshot.ended_at - snapshot.started_at)} {time}".rstrip())
     words.append(f" · run {snapshot.run.id}", "faint")
-    console.print(words, soft_wrap=True)
+    console.print(words)
 
 
 def _show_steps(console: Console, hosted: Hosted) -> None:
@@ -76,7 +76,7 @@ def times(history: Sequence[Entry]) -> dict[str, timedelta]:
 
 def _show_failures(console: Console, snapshot: Snapshot) -> None:
     for line in failures(snapshot):
-        console.print(Text.assemble(("error", "error"), ": ", printable(line)), soft_wrap=True)
+        console.print(Text.assemble(("error", "error"), ": ", printable(line)))
 
 
 def failures(snapshot: Snapshot) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _show_waiting(console: Console, hosted: Hosted, args: Sequence[str]) -> None
     events = waiting_for(hosted.flow, hosted.snapshot)
     listed = ", ".join(events)
     one, it = ("this event", "it") if len(events) == 1 else ("these events", "them")
-    console.print(f"It waits for {one} from outside: {printable(listed)}. To pass {it}:", soft_wrap=True)
+    console.print(f"It waits for {one} from outside: {printable(listed)}. To pass {it}:")
     declared = {event.name: event for event in hosted.flow.definition.external or ()}
     options = [part for name in events for part in ("--event", event_option(declared[name]))]
     console.print(f"  {shlex.join(['penstock', *args, *options])}", style="bold", soft_wrap=True)
@@ -117,10 +117,10 @@ def _show_starving(console: Console, hosted: Hosted) -> None:
     console.print("Nothing can go on, and no event from outside would help:")
     for each in starving(hosted.flow, hosted.snapshot):
         missing = ", ".join(each.missing)
-        console.print(printable(f"  step '{each.step}' starves for {missing}"), soft_wrap=True)
+        console.print(printable(f"  step '{each.step}' starves for {missing}"))
     for aside in hosted.snapshot.aside:
         line = f"  step '{aside.step}' set event {aside.token.name} aside: {aside.reason}"
-        console.print(printable(line), soft_wrap=True)
+        console.print(printable(line))
     console.print("`penstock check` finds such ends before they happen.", style="faint")
 
 

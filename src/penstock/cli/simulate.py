@@ -78,7 +78,7 @@ def _working(words: str) -> Iterator[None]:
 
 def _show(console: Console, summary: Summary) -> None:
     head = f"{summary.workflow}: {plural(summary.runs, 'random run')}, seed {summary.seed}"
-    console.print(head, style="bold", soft_wrap=True)
+    console.print(head, style="bold")
     console.print()
     _show_ends(console, summary)
     for stall in summary.stalls:
@@ -102,9 +102,7 @@ def _show_ends(console: Console, summary: Summary) -> None:
 
 def _show_stall(console: Console, stall: Stall) -> None:
     who = "; ".join(f"step '{each.step}' starves for {', '.join(each.missing)}" for each in stall.starving)
-    console.print(
-        Text.assemble(("stalled", "error"), f" {plural(stall.runs, 'run')}: {printable(who)}"), soft_wrap=True
-    )
+    console.print(Text.assemble(("stalled", "error"), f" {plural(stall.runs, 'run')}: {printable(who)}"))
 
 
 def _show_steps(console: Console, summary: Summary) -> None:
@@ -129,11 +127,11 @@ def _show_times(console: Console, times: Durations) -> None:
         ("most", times.most),
     ]
     shown = " · ".join(f"{name} {seconds(timedelta(seconds=value))}" for name, value in parts)
-    console.print(Text.assemble(("time: ", "bold"), shown), soft_wrap=True)
+    console.print(Text.assemble(("time: ", "bold"), shown))
 
 
 def _show_critical_path(console: Console, path: CriticalPath) -> None:
     steps = " → ".join(f"{each.step} {each.share:.0%}" for each in path.steps)
     outside = f"; waiting for outside {path.outside:.0%}" if path.outside >= 0.005 else ""
     words = f"{printable(steps)}{outside} (in {path.share:.0%} of the runs that ended)"
-    console.print(Text.assemble(("critical path: ", "bold"), words), soft_wrap=True)
+    console.print(Text.assemble(("critical path: ", "bold"), words))

@@ -54,10 +54,10 @@ def _text(cell: str | Text) -> Text:
 
 def _print(console: Console, table: Table) -> None:
     if console.is_terminal:
-        console.print(table)
+        console.print(table, soft_wrap=False)
         return
     # In a pipe the blanks that fill the last column would only be in the way.
     with console.capture() as captured:
-        console.print(table)
+        console.print(table, soft_wrap=False)
     lines = (line.rstrip() for line in captured.get().splitlines())
     console.print("\n".join(lines), soft_wrap=True, markup=False, highlight=False)

@@ -1,5 +1,6 @@
 """Penstock: event-driven workflows that are drawn, proved and run."""
 
+from penstock.engine.checking import CheckFailed
 from penstock.engine.engine import Engine, SyncEngine
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.runtime.errors import PenstockError
@@ -9,6 +10,7 @@ from penstock.workers.task import Fatal, Out, task
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckFailed",
     "Context",
     "DefinitionError",
     "Engine",

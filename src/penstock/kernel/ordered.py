@@ -1,7 +1,7 @@
 """The search where order decides: a join that takes inside and outside events from one slot takes the older first.
 
 Counts do not know which came first, so the search over counts may find a standstill that no run can reach. Here
-the kernel itself fires, with its queues: slower, and exact. Only nets that have such a slot come here (S11).
+the kernel itself fires, with its queues: slower, and exact. Only nets that have such a slot come here (S18).
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def _dead(main: Main, cleanups: dict[str, CleanUp]) -> tuple[str, ...]:
 
 
 def _in_order(main: Main) -> Answer:
-    """A shortest standstill. One that the counts find where order matters is looked for again with queues (S11)."""
+    """A shortest standstill. One that the counts find where order matters is looked for again with queues (S18)."""
     found = _deadlock(main)
     if found is None or not order_matters(main.net):
         return Answer(found, True, 0)

@@ -44,7 +44,12 @@ def order_matters(net: Net) -> bool:
     outside = set(net.outside_names())
     choosy = any(
         slot.keep
-        or (len(step.slots) > 1 and not slot.need and outside & set(slot.events) and set(slot.events) - outside)
+        or (
+            len(step.slots) > 1
+            and not slot.need
+            and outside & set(slot.events)
+            and set(slot.events) - outside
+        )
         for step in net.steps
         for slot in step.slots
     )

@@ -12,9 +12,9 @@ from penstock.kernel.structure import ends_run, finishing_order, reach, reverse,
 from penstock.kernel.survey import Shape, survey
 from penstock.kernel.telling import tell_firing
 from penstock.kernel.trace import Fire, Trace
-from penstock.kernel.weights import Flow, Group, flows, most_firings
+from penstock.kernel.weights import Amount, Flow, Group, flows, most_firings
 
-MANY = Fraction(10**6)
+MANY = 10**6
 
 
 class Answer(NamedTuple):
@@ -66,8 +66,8 @@ class _Count:
     def __init__(self, net: Net, budget: Budget) -> None:
         self.machine = Machine(net, Scope(prune=False))
         self.parts: list[Flow] = flows(self.machine)
-        self.most: dict[int, Fraction] = {}
-        self.given: dict[Group, Fraction] = {}
+        self.most: dict[int, Amount] = {}
+        self.given: dict[Group, int] = {}
         self.feeds: dict[Group, dict[int, int]] = {}
         self._gather()
 
@@ -77,7 +77,7 @@ class _Count:
         begun += [(count, place) for _, move in machine.arrivals for place, count in move.adds]
         for count, place in begun:
             spot = (machine.places[place].step, machine.places[place].slot)
-            self.given[spot] = self.given.get(spot, Fraction(0)) + count
+            self.given[spot] = self.given.get(spot, 0) + count
         for flow in self.parts:
             for put in flow.puts:
                 for group, count in put.items():
@@ -87,12 +87,12 @@ class _Count:
                             count, into.get(machine.rules[flow.rule].step, 0)
                         )
 
-    def _tokens(self, group: Group) -> Fraction:
-        total = self.given.get(group, Fraction(0))
+    def _tokens(self, group: Group) -> Amount:
+        total: Amount = self.given.get(group, 0)
         for feeder, count in self.feeds.get(group, {}).items():
             total += self.most.get(feeder, MANY) * count
         slot = self.machine.net.steps[group[0]].slots[group[1]]
-        return total / slot.wanted
+        return total if slot.wanted == 1 else Fraction(total) / slot.wanted
 
     def _anchor(self, step: int) -> Group:
         groups = [(step, number) for number in range(len(self.machine.net.steps[step].slots))]
@@ -106,7 +106,7 @@ class _Count:
         return self.most[step] < 2
 
     def once(self, step: int) -> None:
-        self.most[step] = Fraction(1)
+        self.most[step] = 1
 
 
 def _search(net: Net, step: int, shape: Shape, budget: Budget) -> Space:

@@ -11,6 +11,7 @@ from penstock.kernel.machine import Machine, Rule
 
 SWEEPS = 40
 Group = tuple[int, int]  # step and slot: the places of one slot share a weight
+Amount = int | Fraction
 
 
 class Flow(NamedTuple):
@@ -78,40 +79,40 @@ def bounded(machine: Machine) -> bool:
     return False
 
 
-def most_firings(machine: Machine, parts: list[Flow], step: int, anchor: Callable[[int], Group]) -> Fraction:
+def most_firings(machine: Machine, parts: list[Flow], step: int, anchor: Callable[[int], Group]) -> Amount:
     """No run fires the step more often than this; -1 where the weights do not settle.
 
     Each token is worth the firings of the step it may still bring about; a join is paid for from one slot,
     the one that `anchor` names.
     """
-    worth: dict[Group | int, Fraction] = {}
+    worth: dict[Group | int, Amount] = {}
     for _ in range(SWEEPS):
         settled = True
         for flow in parts:
             owner = machine.rules[flow.rule]
-            counts = Fraction(int(owner.step == step and not owner.begins))
-            due = counts + max((_sum(worth, put) for put in flow.puts), default=Fraction(0))
+            counts = int(owner.step == step and not owner.begins)
+            due = counts + max((_sum(worth, put) for put in flow.puts), default=0)
             group = anchor(owner.step) if not _is_second_half(flow) else next(iter(flow.takes))
-            price = due / flow.takes[group]
+            price = due if flow.takes[group] == 1 else Fraction(due) / flow.takes[group]
             if price > worth.get(group, 0):
                 worth[group] = price
                 settled = False
         if settled:
-            return sum(_initial_worth(machine, worth), Fraction(0))
-    return Fraction(-1)
+            return sum(_initial_worth(machine, worth))
+    return -1
 
 
 def _is_second_half(flow: Flow) -> bool:
     return any(isinstance(group, int) for group in flow.takes)
 
 
-def _sum(worth: dict[Group | int, Fraction], put: dict[Group | int, int]) -> Fraction:
-    return sum((worth[group] * count for group, count in put.items() if group in worth), Fraction(0))
+def _sum(worth: dict[Group | int, Amount], put: dict[Group | int, int]) -> Amount:
+    return sum((worth[group] * count for group, count in put.items() if group in worth))
 
 
-def _initial_worth(machine: Machine, worth: dict[Group | int, Fraction]) -> Iterator[Fraction]:
+def _initial_worth(machine: Machine, worth: dict[Group | int, Amount]) -> Iterator[Amount]:
     for place, count in enumerate(machine.initial[: len(machine.places)]):
-        yield worth.get(_group(machine, place), Fraction(0)) * count
+        yield worth.get(_group(machine, place), 0) * count
     for _, move in machine.arrivals:
         for place, count in move.adds:
-            yield worth.get(_group(machine, place), Fraction(0)) * count
+            yield worth.get(_group(machine, place), 0) * count

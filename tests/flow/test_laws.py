@@ -162,7 +162,7 @@ def unfenced(turn: Any, reported: Any) -> Any:
 
 
 REAL_REPORT = finishing.report
-PLANTED: dict[str, list[tuple[Any, str, Any]]] = {
+PLANTED: dict[str, list[tuple[Any, Any, Any]]] = {
     "withdrawn elements are forgotten": [
         (withdrawing, "withdraw_elements", skip),
         (finishing, "withdraw_elements", skip),

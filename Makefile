@@ -30,7 +30,7 @@ test: setup  ## Run every test
 	$(BIN)/python -m pytest -n 2
 
 demo: setup  ## Prove and run the example workflows
-	$(BIN)/python scripts/demo.py
+	$(BIN)/penstock demo
 
 bench: $(VENV)/.bench-ready  ## Measure Penstock beside its neighbours
 	$(BIN)/penstock bench net

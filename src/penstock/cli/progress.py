@@ -1,0 +1,102 @@
+"""A run while it goes on: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from penstock.cli.console import err, printable
+from penstock.cli.running import Follower
+from penstock.flow.plan import Entry
+from penstock.flow.run import StepState
+from penstock.runtime.host import Hosted
+
+LOOKS = {
+    "blocked": ("·", "faint"),
+    "ready": ("○", "yellow"),
+    "running": ("●", "bold cyan"),
+    "complete": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "canceled": ("−", "yellow"),
+    "disabled": ("−", "faint"),
+}
+"""A mark and a colour for each status of a step."""
+
+
+@contextmanager
+def following(quiet: bool) -> Iterator[Follower]:
+    """Something that shows a run as it changes."""
+    console = err()
+    if quiet:
+        yield lambda hosted: None
+    elif console.is_terminal and not console.is_dumb_terminal:
+        with Live(console=console, transient=True, auto_refresh=False, vertical_overflow="crop") as live:
+            yield lambda hosted: live.update(_table(hosted), refresh=True)
+    else:
+        yield _Lines(lambda line: console.print(line, soft_wrap=True))
+
+
+class _Lines:
+    """Prints each new entry of the history that says something."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.write = write
+        self.seen = 0
+
+    def __call__(self, hosted: Hosted) -> None:
+        fresh, self.seen = hosted.history[self.seen :], len(hosted.history)
+        began = hosted.snapshot.started_at
+        for entry in fresh:
+            words = entry_words(entry)
+            if words and began:
+                self.write(f"{seconds(entry.at - began):>8}  {printable(words)}")
+
+
+def entry_words(entry: Entry) -> str | None:
+    """One line for an entry of the history; None where it says nothing new."""
+    data = entry.data if isinstance(entry.data, dict) else {}
+    if entry.kind == "event" and entry.step is None:
+        return f"event {entry.event}"
+    if entry.kind == "fired":
+        return f"{entry.step} begins"
+    if entry.kind == "ended":
+        return f"{entry.step} ends" if entry.port is None else f"{entry.step} ends on {entry.port}"
+    if entry.kind == "withdrawn":
+        return f"{entry.step} is withdrawn"
+    if entry.kind == "attempt" and "error" in data:
+        again = ", tries again" if data.get("retry_at") else ""
+        return f"{entry.step} attempt {entry.attempt} failed{again}: {data['error']['message']}"
+    return None
+
+
+def _table(hosted: Hosted) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name in hosted.flow.steps:
+        state = hosted.snapshot.steps.get(name) or StepState()
+        mark, style = LOOKS[state.status]
+        words = state.reason or state.status if state.status in ("ready", "running") else state.port or ""
+        if state.elements and state.status == "running":
+            words = f"{state.elements[1]} of {state.elements[0]}"
+        table.add_row(Text(mark, style), Text(printable(name), style), Text(words, "faint"))
+    return table
+
+
+def seconds(duration: timedelta) -> str:
+    """A duration for people: `12ms`, `1.5s`, `2m 05s`, `3h 20m`, `2d 4h`."""
+    total = duration.total_seconds()
+    if total < 0.9995:
+        return f"{round(total * 1000)}ms"
+    if total < 59.95:
+        return f"{total:.1f}s"
+    minutes, rest = divmod(round(total), 60)
+    if minutes < 60:
+        return f"{minutes}m {rest:02}s"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 24:
+        return f"{hours}h {minutes:02}m"
+    return f"{hours // 24}d {hours % 24}h"

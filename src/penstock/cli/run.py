@@ -1,0 +1,139 @@
+"""`penstock run`: a workflow from beginning to rest, here, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli.commands import INTERRUPTED, NO, YES
+from penstock.cli.console import note, print_json
+from penstock.cli.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
+from penstock.cli.problems import Wrong
+from penstock.cli.progress import following
+from penstock.cli.run_report import show_run
+from penstock.cli.running import Played, missing_tasks, play_fast, play_real, stub
+from penstock.flow.run import RunId
+from penstock.flow.view import history_view, run_view
+from penstock.runtime.host import Host
+from penstock.workers.task import Task
+
+Input = Annotated[
+    str | None,
+    typer.Option(
+        "--input", metavar="JSON|@FILE",
+        help="The run's input; @FILE reads it from a file, @- from stdin. "
+        "By default the first of the `examples` of `params`.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Events = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--event", metavar="NAME[=JSON]", help="Fire an outside event at the start. May be given again.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Fast = Annotated[bool, typer.Option("--fast", help="On a virtual clock: waits and backoffs pass at once.")]
+Subject = Annotated[
+    str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.", show_default=False)
+]
+Stub = Annotated[bool, typer.Option("--stub", help="End tasks that nobody defines on `done`, with null.")]
+History = Annotated[bool, typer.Option("--history", help="With --json: also all that happened.")]
+
+
+def run(
+    context: typer.Context,
+    file: File,
+    tasks: Tasks = None,
+    input: Input = None,
+    event: Events = None,
+    fast: Fast = False,
+    subject: Subject = None,
+    stub: Stub = False,
+    json: AsJson = False,
+    history: History = False,
+    no_tasks: NoTasks = False,
+) -> None:
+    """Run a workflow here, in memory, until it has ended, waits or is stalled.
+
+    Exit code 0: it succeeded. 1: it did not. What tasks print goes to stderr.
+    Ctrl-C cancels the run and lets its clean-up run; a second Ctrl-C quits.
+
+    [bold]Examples[/bold]
+
+      penstock run shop.yaml --input '{"order": 7}'
+
+      penstock run video.yaml --tasks video.py --event 'encoded={"key": 1}'
+
+      penstock run shop.yaml --stub --fast --json
+    """
+    workflow = read(file, tasks, no_tasks)
+    played = play(workflow, input, event or [], fast=fast, subject=subject, stubbed=stub, quiet=json)
+    if json:
+        view = run_view(played.hosted.flow, played.hosted.snapshot)
+        print_json({**view, "history": history_view(played.hosted.history)} if history else view)
+    else:
+        show_run(played.hosted, context.obj or ["run", file], fast)
+    if played.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    raise typer.Exit(YES if played.hosted.snapshot.status == "succeeded" else NO)
+
+
+def play(
+    workflow: Read,
+    input: str | None,
+    events: list[str],
+    *,
+    fast: bool,
+    subject: str | None = None,
+    stubbed: bool = False,
+    quiet: bool = False,
+    say: Say = note,
+) -> Played:
+    """Run a workflow to rest. Raises Wrong and PenstockError."""
+    flow = workflow.loaded.flow
+    offered = _tasks(workflow, stubbed, say)
+    given = _input(workflow, input, say)
+    outside = tuple(read_event(text) for text in events)
+
+    def begin(host: Host) -> RunId:
+        return host.start(flow, input=given, subject=subject, then=outside)
+
+    with following(quiet) as follow:
+        return play_fast(offered, begin, follow) if fast else play_real(offered, begin, follow, note)
+
+
+def _tasks(workflow: Read, stubbed: bool, say: Say) -> Mapping[str, Task]:
+    flow = workflow.loaded.flow
+    missing = missing_tasks(flow, workflow.tasks)
+    if missing and not stubbed:
+        raise Wrong.because(_no_tasks(missing), "no_task", workflow.name)
+    if missing:
+        say(f"stubs: {', '.join(missing)}")
+    return {**workflow.tasks, **{name: stub(flow, name) for name in missing}}
+
+
+def _no_tasks(missing: Mapping[str, list[str]]) -> str:
+    listed = ", ".join(f"'{name}' ({_steps(steps)})" for name, steps in missing.items())
+    it = "it" if len(missing) == 1 else "them"
+    return (
+        f"no Python task is defined for {listed}: name the module or file that defines {it} with --tasks, "
+        f"or give --stub to end {it} on `done` at once."
+    )
+
+
+def _steps(steps: list[str]) -> str:
+    return f"step {steps[0]}" if len(steps) == 1 else f"steps {', '.join(steps)}"
+
+
+def _input(workflow: Read, text: str | None, say: Say) -> Any:
+    if text is not None:
+        return read_input(text)
+    params = workflow.loaded.definition.params
+    examples = params.get("examples") if isinstance(params, dict) else None
+    if not isinstance(examples, list) or not examples:
+        return None
+    say("input: the first of the examples of `params`")
+    return examples[0]

@@ -1,0 +1,129 @@
+"""A run that came to rest, for people: how it ended, its steps, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from penstock.cli.console import out, print_table, printable, table_of
+from penstock.cli.progress import LOOKS, seconds
+from penstock.flow.definition import External
+from penstock.flow.plan import Entry
+from penstock.flow.rest import starving, waiting_for
+from penstock.flow.run import Failure, Snapshot, StepState
+from penstock.runtime.host import Hosted
+
+STYLES = {"succeeded": "good", "waiting": "warning", "canceled": "warning"}
+LONGEST_VALUE = 2_000
+_FRAME = re.compile(r'File "(.+?)", line (\d+), in (.+)')
+
+
+def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
+    """Print the run; `args` are those of the command line that made it."""
+    console, snapshot = out(), hosted.snapshot
+    _show_head(console, snapshot, virtual)
+    print_table(console, _steps(hosted))
+    _show_failures(console, snapshot)
+    if snapshot.status == "waiting":
+        _show_waiting(console, hosted, args)
+    if snapshot.status == "stalled":
+        _show_starving(console, hosted)
+    for name, value in (("result", snapshot.result), ("data", snapshot.data)):
+        if value not in (None, {}) and not (name == "data" and value == snapshot.result):
+            console.print(Text.assemble((f"{name}: ", "bold"), _short(value)), soft_wrap=True)
+
+
+def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
+    style = STYLES.get(snapshot.status, "error")
+    words = Text.assemble(f"{snapshot.run.workflow} ", (snapshot.status.replace("_", " "), style))
+    if snapshot.started_at and snapshot.ended_at:
+        time = "of virtual time " if virtual else ""
+        words.append(f" in {seconds(snapshot.ended_at - snapshot.started_at)} {time}".rstrip())
+    words.append(f" · run {snapshot.run.id}", "faint")
+    console.print(words, soft_wrap=True)
+
+
+def _steps(hosted: Hosted) -> Table:
+    table = table_of("step", "status", "firings:", "attempts:", "port", "time:")
+    spent = times(hosted.history)
+    for name in hosted.flow.steps:
+        state = hosted.snapshot.steps.get(name) or StepState()
+        mark, style = LOOKS[state.status]
+        status = Text(f"{mark} {state.status}", style)
+        numbers = (str(state.firings or ""), str(state.attempts or ""))
+        took = seconds(spent[name]) if name in spent else ""
+        table.add_row(Text(printable(name)), status, *numbers, Text(state.port or ""), took)
+    return table
+
+
+def times(history: Sequence[Entry]) -> dict[str, timedelta]:
+    """How long the firings of each step took, in all."""
+    began = {entry.seq: entry.at for entry in history if entry.kind == "fired"}
+    spent: dict[str, timedelta] = {}
+    for entry in history:
+        if entry.kind in ("ended", "withdrawn") and entry.step and entry.firing in began:
+            spent[entry.step] = spent.get(entry.step, timedelta()) + (entry.at - began[entry.firing])
+    return spent
+
+
+def _show_failures(console: Console, snapshot: Snapshot) -> None:
+    for line in failures(snapshot):
+        console.print(Text.assemble(("error", "error"), ": ", printable(line)), soft_wrap=True)
+
+
+def failures(snapshot: Snapshot) -> Iterator[str]:
+    """What failed, where, and why, one line each."""
+    shown = False
+    for name, state in sorted(snapshot.steps.items(), key=lambda item: item[1].latest):
+        if state.error is not None:
+            shown = shown or state.error == snapshot.error
+            yield f"step '{name}' failed ({state.error.kind}): {state.error.message}{_frame(state.error)}"
+    if snapshot.error is not None and not shown:
+        yield f"the run failed ({snapshot.error.kind}): {snapshot.error.message}"
+
+
+def _frame(failure: Failure) -> str:
+    """The last line of the task's own code."""
+    trace = failure.detail.get("traceback", "") if isinstance(failure.detail, dict) else ""
+    frames = _FRAME.findall(trace)
+    return f" (at {frames[-1][0]}:{frames[-1][1]}, in {frames[-1][2]})" if frames else ""
+
+
+def _show_waiting(console: Console, hosted: Hosted, args: Sequence[str]) -> None:
+    events = waiting_for(hosted.flow, hosted.snapshot)
+    listed = ", ".join(events)
+    one, it = ("this event", "it") if len(events) == 1 else ("these events", "them")
+    console.print(f"It waits for {one} from outside: {printable(listed)}. To pass {it}:", soft_wrap=True)
+    declared = {event.name: event for event in hosted.flow.definition.external or ()}
+    options = [part for name in events for part in ("--event", event_option(declared[name]))]
+    console.print(f"  {shlex.join(['penstock', *args, *options])}", style="bold", soft_wrap=True)
+
+
+def event_option(event: External) -> str:
+    """What `--event` takes for it: with the first example of its schema where it has one."""
+    examples = event.schema.get("examples") if isinstance(event.schema, dict) else None
+    return f"{event.name}={json.dumps(examples[0], ensure_ascii=False)}" if examples else event.name
+
+
+def _show_starving(console: Console, hosted: Hosted) -> None:
+    console.print("Nothing can go on, and no event from outside would help:")
+    for each in starving(hosted.flow, hosted.snapshot):
+        missing = ", ".join(each.missing)
+        console.print(printable(f"  step '{each.step}' starves for {missing}"), soft_wrap=True)
+    for aside in hosted.snapshot.aside:
+        line = f"  step '{aside.step}' set event {aside.token.name} aside: {aside.reason}"
+        console.print(printable(line), soft_wrap=True)
+    console.print("`penstock check` finds such ends before they happen.", style="faint")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} … (--json shows all of it)"

@@ -1,0 +1,173 @@
+"""One run here, in memory: in real time with threads, or on a clock that jumps."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout, suppress
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from penstock.flow.compile import Flow
+from penstock.flow.run import RunId, Snapshot
+from penstock.flow.task_box import TaskBox
+from penstock.runtime.clock import LoopClock, VirtualClock
+from penstock.runtime.errors import RunEnded
+from penstock.runtime.host import Host, Hosted
+from penstock.runtime.ids import new_run_id
+from penstock.runtime.play import play_out
+from penstock.workers.context import Context
+from penstock.workers.inline import InlineExecutor
+from penstock.workers.loop import LoopExecutor
+from penstock.workers.task import Out, Task, make_task
+
+LOOK_EVERY = 0.1
+"""Seconds between two looks at a run, for showing it."""
+
+
+class Follower(Protocol):
+    """Shows a run while it goes on."""
+
+    def __call__(self, hosted: Hosted) -> None: ...
+
+
+class Played(Struct, frozen=True):
+    """A run that came to rest, or was interrupted."""
+
+    hosted: Hosted
+    interrupted: bool = False
+
+
+Begin = Callable[[Host], RunId]
+
+
+def missing_tasks(flow: Flow, tasks: Mapping[str, Task]) -> dict[str, list[str]]:
+    """Each task that nobody defines here, with the steps that need it."""
+    found: dict[str, list[str]] = {}
+    for name, step in flow.steps.items():
+        if isinstance(step.box, TaskBox) and step.task not in tasks and not step.disabled:
+            found.setdefault(step.task, []).append(name)
+    return found
+
+
+def stub(flow: Flow, name: str) -> Task:
+    """A task that does nothing: it ends on `done`, or on the first port that is no failure, with null."""
+
+    def nothing(ctx: Context, **params: Any) -> Out:
+        ports = [port for port in flow.steps[ctx.step].ports if port != "failed"]
+        return Out(port="done" if "done" in ports or not ports else ports[0])
+
+    return make_task(nothing, name)
+
+
+def play_fast(tasks: Mapping[str, Task], begin: Begin, follow: Follower) -> Played:
+    """Run on a virtual clock: tasks one after the other, waits and backoffs pass at once."""
+    clock, executor = VirtualClock(datetime.now(UTC)), InlineExecutor(tasks)
+    host = Host(clock, executor, new_run_id)
+
+    def look() -> bool:
+        follow(hosted)
+        return False
+
+    try:
+        with _tasks_print_to_stderr():
+            hosted = host.hosted(begin(host))
+            play_out(host, clock, hosted.snapshot.run.id, stop=look)
+            follow(hosted)
+    finally:
+        executor.close()
+    return Played(hosted)
+
+
+def play_real(
+    tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]
+) -> Played:
+    """Run in real time; Ctrl-C cancels the run with its clean-up, a second one quits."""
+    with _tasks_print_to_stderr():
+        return asyncio.run(_play_real(tasks, begin, follow, say))
+
+
+async def _play_real(
+    tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]
+) -> Played:
+    loop = asyncio.get_running_loop()
+    executor = LoopExecutor(loop, tasks)
+    host = Host(LoopClock(loop), executor, new_run_id)
+    rest = _Rest(host, say)
+    loop.set_exception_handler(rest.broke)
+    try:
+        with rest.interruptible(loop):
+            hosted = host.hosted(begin(host))
+            hosted.watchers.append(rest.look)
+            rest.run = hosted.snapshot.run.id
+            rest.look(hosted.snapshot)
+            while not await rest.reached(LOOK_EVERY):
+                follow(hosted)
+            follow(hosted)
+    finally:
+        executor.close()
+    return Played(hosted, rest.interrupts > 0)
+
+
+class _Rest:
+    """When a run in real time is over: at rest, interrupted twice, or broken."""
+
+    def __init__(self, host: Host, say: Callable[[str], None]) -> None:
+        self.host = host
+        self.say = say
+        self.run: RunId | None = None
+        self.interrupts = 0
+        self.error: BaseException | None = None
+        self.over = asyncio.Event()
+
+    def look(self, snapshot: Snapshot) -> None:
+        if snapshot.ended or snapshot.status in ("waiting", "stalled"):
+            self.over.set()
+
+    async def reached(self, seconds: float) -> bool:
+        """Wait a while; True: it is over."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.over.wait(), seconds)
+        if self.error is not None:
+            raise self.error
+        return self.over.is_set()
+
+    def broke(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """An error in a callback would else be printed, and the run hang for ever."""
+        self.error = context.get("exception") or RuntimeError(str(context.get("message")))
+        self.over.set()
+
+    @contextmanager
+    def interruptible(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+        try:
+            loop.add_signal_handler(signal.SIGINT, self.interrupt)
+        except (NotImplementedError, RuntimeError, ValueError):
+            # No signals here (Windows, or not the main thread): Ctrl-C stays a plain KeyboardInterrupt.
+            yield
+            return
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+    def interrupt(self) -> None:
+        self.interrupts += 1
+        if self.run is None or self.interrupts > 1:
+            self.over.set()
+            return
+        self.say("canceling the run; Ctrl-C again quits at once")
+        try:
+            self.host.cancel(self.run)
+        except RunEnded:
+            self.over.set()
+
+
+@contextmanager
+def _tasks_print_to_stderr() -> Iterator[None]:
+    """What tasks print must not end up between the lines of the answer."""
+    with redirect_stdout(sys.stderr):
+        yield

@@ -1,0 +1,130 @@
+"""Tasks from modules and files: what `--tasks` names, and the file beside a definition."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+from penstock.runtime.errors import Invalid
+from penstock.workers.task import REGISTRY, Task, tasks_of
+
+
+class TasksUnreadable(Invalid):
+    """A module of tasks cannot be imported or defines none."""
+
+    code = "unreadable_tasks"
+
+
+def load_tasks(sources: Iterable[str]) -> dict[str, Task]:
+    """The tasks of dotted modules and `.py` files, by name. Raises TasksUnreadable."""
+    found: dict[str, Task] = {}
+    origin: dict[str, str] = {}
+    for source in sources:
+        for name, task in _tasks_in(source).items():
+            if name in found and found[name].function is not task.function:
+                raise TasksUnreadable(
+                    f"task '{name}' is defined in {origin[name]} and again in {source}: rename one of them"
+                )
+            found[name], origin[name] = task, source
+    return found
+
+
+def beside(definition: Path) -> Path | None:
+    """The Python file with the name of a definition, in the same folder."""
+    path = definition.with_suffix(".py")
+    return path if path.is_file() else None
+
+
+def _tasks_in(source: str) -> Mapping[str, Task]:
+    """What the module holds, and what its import defined elsewhere."""
+    before = dict(REGISTRY)
+    module = _import_file(Path(source)) if _is_file(source) else _import_module(source)
+    made = {name: task for name, task in REGISTRY.items() if before.get(name) is not task}
+    found = {**made, **tasks_of(module)}
+    if not found:
+        raise TasksUnreadable(f"{source} defines no task: mark its functions with @task")
+    return found
+
+
+def _is_file(source: str) -> bool:
+    return source.endswith(".py") or "/" in source or "\\" in source
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        why = "is a folder: name a .py file in it" if path.is_dir() else "does not exist: look at the path"
+        raise TasksUnreadable(f"{path}: the tasks file {why}")
+    name = f"penstock_tasks_{sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise TasksUnreadable(f"{path}: the tasks file is not Python: its name must end in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # before it runs: what resolves type hints looks here
+    try:
+        with _importing(str(path), path.resolve().parent):
+            spec.loader.exec_module(module)
+    except TasksUnreadable:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _import_module(name: str) -> ModuleType:
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise TasksUnreadable(f"'{name}' is neither a module such as shop.tasks nor a path that ends in .py")
+    with _importing(name, Path.cwd()):
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            # A module that is there and misses another is a mistake inside it, told with its line.
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise
+            raise TasksUnreadable(
+                f"there is no module '{name}' here: look at its name, or pass the path of a .py file"
+            ) from None
+
+
+@contextmanager
+def _importing(source: str, folder: Path) -> Iterator[None]:
+    """Its folder can be imported from; whatever the import raises becomes a sentence with file and line."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    except TasksUnreadable:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TasksUnreadable(_sentence(source, error)) from error
+    finally:
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+
+
+def _sentence(source: str, error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        where = f"{error.filename or source}:{error.lineno}"
+        return f"{where}: the tasks cannot be read: {error.msg}: correct this line"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith("<")
+        and frame.filename != __file__
+        and "importlib" not in frame.filename
+    ]
+    mine = [frame for frame in frames if _is_own(frame.filename, source)] or frames
+    where = f"{mine[-1].filename}:{mine[-1].lineno}" if mine else source
+    what = f"{type(error).__name__}: {error}".rstrip(": ")
+    return f"{where}: the tasks cannot be imported: {what}: correct this line"
+
+
+def _is_own(filename: str, source: str) -> bool:
+    """Whether a frame is in what the user named, not in a library it uses."""
+    if _is_file(source):
+        return Path(filename).resolve() == Path(source).resolve()
+    return Path(filename).stem in source.split(".")

@@ -1,0 +1,59 @@
+"""The command as a function: what it printed, and its exit code."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from typer.testing import CliRunner
+
+from penstock.cli.main import app
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+class Said(msgspec.Struct, frozen=True):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return msgspec.json.decode(self.out)
+
+
+def penstock(*args: object, stdin: str = "") -> Said:
+    """Run the command in this process."""
+    result = CliRunner().invoke(app, [str(arg) for arg in args], input=stdin)
+    return Said(result.exit_code, result.stdout, result.stderr)
+
+
+def process(*args: object, cwd: Path = ROOT, **variables: str) -> Said:
+    """Run the command in a process of its own."""
+    done = subprocess.run(
+        command(*args), cwd=cwd, env=environment(**variables), capture_output=True, timeout=60, check=False
+    )
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def command(*args: object) -> list[str]:
+    return [sys.executable, "-m", "penstock", *map(str, args)]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, "PYTHONPATH": str(ROOT / "src"), **variables}
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    """A file with this text."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path

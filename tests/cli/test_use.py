@@ -1,0 +1,214 @@
+"""The command as a whole: help, wrong use, unreadable files, streams, signals."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from penstock import __version__
+from tests.cli.command import EXAMPLES, command, environment, penstock, process, write
+
+COMMANDS = ("check", "run", "simulate", "draw", "tasks", "demo", "bench")
+
+
+def test_version_and_help_exit_0() -> None:
+    assert penstock("--version").out == f"penstock {__version__}\n"
+    assert penstock("--help").code == penstock("-h").code == penstock().code == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_examples_and_json(name: str) -> None:
+    said = penstock(name, "--help")
+
+    assert said.code == 0
+    assert f"penstock {name}" in said.out
+    assert "Examples" in said.out
+    assert "--json" in said.out
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["chekc"], "error: No such command 'chekc'. Did you mean 'check'? See `penstock --help`.\n"),
+        (["run"], "error: Missing argument 'FILE'. See `penstock run --help`.\n"),
+        (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
+        (["bench", "web"], "error: There is no benchmark 'web': say net.\n"),
+    ],
+)
+def test_wrong_use_exits_2_with_one_sentence(args: list[str], sentence: str) -> None:
+    said = penstock(*args)
+
+    assert (said.code, said.out, said.err) == (2, "", sentence)
+
+
+def test_wrong_use_is_json_where_json_is_asked_for() -> None:
+    said = penstock("run", "--json")
+
+    assert said.code == 2
+    assert said.json == {
+        "file": None,
+        "problems": [
+            {
+                "code": "usage",
+                "path": "",
+                "message": "Missing argument 'FILE'. See `penstock run --help`.",
+                "line": None,
+                "column": None,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize("name", ["check", "run", "draw", "simulate"])
+def test_an_unreadable_file_exits_2_with_its_place(name: str, tmp_path: Path) -> None:
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    empty = write(tmp_path, "empty.yaml", "\n")
+    missing = tmp_path / "missing.yaml"
+
+    told = [penstock(name, path) for path in (binary, empty, missing, tmp_path)]
+
+    assert [(said.code, said.out) for said in told] == [(2, "")] * 4
+    assert [said.err for said in told] == [
+        f"error: {binary}: the file is not text in UTF-8: save it as UTF-8\n",
+        f"error: {empty}: the file is empty: write a workflow into it\n",
+        f"error: {missing}: the file does not exist: look at the path\n",
+        f"error: {tmp_path}: the file is a folder: name a file in it\n",
+    ]
+
+
+def test_a_wrong_definition_shows_every_problem_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps:\n  a: {tsk: x}\n  b: {task: wait}\n")
+
+    said = penstock("check", path)
+
+    assert (said.code, said.out) == (2, "")
+    assert said.err.splitlines()[0].startswith(f"error: {path}:4:")
+    assert "4 |   a: {tsk: x}\n  |       ^^^\n" in said.err
+
+
+def test_a_wrong_definition_is_json_where_json_is_asked_for(tmp_path: Path) -> None:
+    path = write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps:\n  a: {task: wait}\n")
+
+    said = penstock("check", path, "--json")
+
+    assert said.code == 2
+    assert said.json["file"] == str(path)
+    (problem,) = said.json["problems"]
+    assert list(problem) == ["code", "path", "message", "line", "column"]
+    assert (problem["code"], problem["line"]) == ("bad_parameter", 4)
+
+
+def test_a_bug_shows_one_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("penstock.cli.draw.drawn", broken)
+
+    said = penstock("draw", EXAMPLES / "authorization.yaml")
+
+    assert said.code == 70
+    assert said.err == (
+        "error: this is a bug in Penstock, please report it: ZeroDivisionError: oh (PENSTOCK_TRACEBACK=1 shows where)\n"
+    )
+
+
+def test_the_script_has_the_exit_code_of_the_command(tmp_path: Path) -> None:
+    assert process("run", tmp_path / "no.yaml").code == 2
+    assert process("run", EXAMPLES / "authorization.yaml", "--json").json["status"] == "succeeded"
+
+
+def test_output_survives_a_terminal_that_is_not_unicode() -> None:
+    said = process("run", EXAMPLES / "authorization.yaml", PYTHONIOENCODING="ascii")
+
+    assert said.code == 0
+    assert "complete" in said.out
+
+
+def test_no_colours_where_there_is_no_terminal_or_none_are_wanted() -> None:
+    assert "\x1b" not in process("demo").out
+    assert "\x1b[3" not in process("demo", FORCE_COLOR="1", NO_COLOR="1").out
+
+
+def test_a_broken_pipe_ends_quietly(tmp_path: Path) -> None:
+    steps = "".join(f"  step {number}: {{task: x}}\n" for number in range(400))
+    path = write(tmp_path, "big.yaml", f"penstock: 1\nname: big\nsteps:\n{steps}")
+    running = subprocess.Popen(
+        command("draw", path), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert running.stdout and running.stderr
+    running.stdout.close()
+
+    assert running.stderr.read() == b""
+    assert running.wait(30) == 141
+    running.stderr.close()
+
+
+SLEEPER = """\
+import time
+
+from penstock import task
+
+
+@task("sleep")
+def sleep():
+    print("asleep", flush=True)
+    time.sleep(600)
+
+
+@task("clean")
+def clean():
+    print("cleaned", flush=True)
+"""
+
+
+def interrupted(tmp_path: Path, cleaner: str) -> subprocess.Popen[bytes]:
+    """A run that sleeps in a thread and was sent Ctrl-C."""
+    tasks = write(tmp_path, "w.py", SLEEPER)
+    path = write(
+        tmp_path,
+        "w.yaml",
+        f"penstock: 1\nname: w\nsteps: {{nap: {{task: sleep}}, tidy: {{task: {cleaner}, after: CANCEL}}}}\n",
+    )
+    running = subprocess.Popen(
+        command("run", path, "--tasks", tasks),
+        env=environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    _read_until(running, b"asleep")
+    running.send_signal(signal.SIGINT)
+    return running
+
+
+def _read_until(running: subprocess.Popen[bytes], words: bytes) -> bytes:
+    assert running.stderr
+    read = b""
+    while words not in read:
+        line = running.stderr.readline()
+        assert line, read
+        read += line
+    return read
+
+
+def test_ctrl_c_cancels_the_run_with_its_clean_up(tmp_path: Path) -> None:
+    out, err = interrupted(tmp_path, "clean").communicate(timeout=30)
+
+    assert out.decode().startswith("w canceled in ")
+    assert "canceling the run; Ctrl-C again quits at once" in err.decode()
+    assert "cleaned" in err.decode()
+    assert "Traceback" not in err.decode()
+
+
+def test_a_second_ctrl_c_quits(tmp_path: Path) -> None:
+    running = interrupted(tmp_path, "sleep")
+    _read_until(running, b"asleep")
+
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=30)
+
+    assert running.returncode == 130
+    assert "Traceback" not in err.decode()

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.engine.checking import CheckFailed
     from penstock.engine.engine import Engine, SyncEngine
     from penstock.flow.problems import DefinitionError, Problem
     from penstock.runtime.errors import PenstockError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckFailed",
     "Context",
     "DefinitionError",
     "Engine",
@@ -28,6 +30,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CheckFailed": "penstock.engine.checking",
     "Context": "penstock.workers.context",
     "DefinitionError": "penstock.flow.problems",
     "Engine": "penstock.engine.engine",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock import Context, DefinitionError, Engine, Fatal, Out
+from penstock import CheckFailed, Context, DefinitionError, Engine, Fatal, Out
 from penstock.runtime.errors import (
     CallTimedOut,
     CannotCall,
@@ -124,7 +124,7 @@ penstock: 1
 name: w
 steps:
   a: {task: slow, timeouts: {start_to_close: 50ms}, timeout_retries: [100]}
-  b: {task: stuck, timeouts: {schedule_to_close: 20ms}, timeout_retries: [], fails: OK}
+  b: {task: stuck, timeouts: {schedule_to_close: 20ms}, timeout_retries: [], emits: OK, fails: OK}
 """
     with Engine.sync(tasks={"slow": slow, "stuck": stuck}) as engine:
         engine.publish(text)
@@ -249,3 +249,21 @@ def test_another_store_is_refused_and_a_closed_engine_says_so() -> None:
     engine.close()
     with pytest.raises(PenstockError, match="this engine is closed"):
         engine.show("x")
+
+
+def test_a_workflow_that_can_get_stuck_is_not_published() -> None:
+    text = """
+penstock: 1
+name: w
+steps:
+  d: {task: decide, with: {if: "data.n > 1"}, emits: {then: x, else: y}}
+  a: {task: one, after: x}
+  b: {task: one, after: y}
+  join: {task: one, after: [a, b]}
+"""
+    with Engine.sync(tasks=TASKS) as engine:
+        with pytest.raises(CheckFailed, match="'w' is not published: ") as caught:
+            engine.publish(text)
+        assert engine.publish(text.replace("[a, b]", "a | b")) == 1
+
+    assert "deadlock" in {finding.code for finding in caught.value.report.findings}

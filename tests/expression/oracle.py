@@ -31,7 +31,7 @@ def spell(value: Any) -> str:
 
 
 def main() -> None:
-    from cel_expr_python import cel  # type: ignore[import-untyped]
+    from cel_expr_python import cel
 
     scope, sources = json.load(sys.stdin)
     env = cel.NewEnv(variables=dict.fromkeys(scope, cel.Type.DYN))

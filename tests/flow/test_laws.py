@@ -73,14 +73,14 @@ def _after(chance: random.Random, names: list[str]) -> str:
 def check(run: Drive) -> None:
     """What must hold after every decision."""
     now = run.snapshot
-    live = {number for numbers in now.active.values() for number in numbers}
+    live = {number for state in now.steps.values() for number in state.live}
     assert live == set(now.firings)
     assert all(firing in now.firings for firing, _ in now.elements)
     for number, firing in now.firings.items():
-        assert number in now.active[firing.step]
+        assert number in now.steps[firing.step].live
         assert any(key[0] == number for key in now.elements), "a firing has nothing under way"
         step = run.flow.steps[firing.step]
-        assert len(now.active[firing.step]) <= (1 if step.each else step.parallel or 1)
+        assert len(now.steps[firing.step].live) <= (1 if step.each else step.parallel or 1)
     running = {(task.firing, task.index) for task in run.tasks.values()}
     assert running == {key for key, element in now.elements.items() if element.state == "running"}
     if now.status in ENDED:
@@ -162,7 +162,7 @@ def unfenced(turn: Any, reported: Any) -> Any:
 
 
 REAL_REPORT = finishing.report
-PLANTED: dict[str, list[tuple[Any, str, Any]]] = {
+PLANTED: dict[str, list[tuple[Any, Any, Any]]] = {
     "withdrawn elements are forgotten": [
         (withdrawing, "withdraw_elements", skip),
         (finishing, "withdraw_elements", skip),

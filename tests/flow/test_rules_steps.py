@@ -8,6 +8,7 @@ import pytest
 
 from penstock.flow.occurrence import Disabled, Paused, Resumed
 from penstock.flow.problems import DefinitionError
+from penstock.flow.view import step_view
 from tests.flow.driver import Drive, flow_of
 
 
@@ -246,7 +247,8 @@ def test_r12_a_step_shows_its_latest_firing_and_counts_them() -> None:
     assert (run.step("x").status, run.step("x").output, run.step("x").attempts) == ("complete", 1, 2)
     run.event("e")
 
-    assert (run.step("x").status, run.step("x").firings, run.step("x").attempts) == ("running", 2, 1)
+    assert (run.step("x").status, run.step("x").firings) == ("running", 2)
+    assert step_view(run.snapshot, "x")["attempts"] == 1
 
 
 def test_r12_a_step_behind_a_key_is_ready_for_that_reason() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from penstock.engine.checking import refuse_errors
 from penstock.engine.loading import Source, load
 from penstock.flow.compile import Flow
 from penstock.runtime.errors import UnknownWorkflow
@@ -20,6 +21,7 @@ class Catalog:
     def publish(self, definition: Source) -> Flow:
         """The next version. Raises DefinitionError, CheckFailed."""
         loaded = load(definition, self._tasks)
+        refuse_errors(loaded)
         versions = self._flows.setdefault(loaded.flow.name, [])
         flow = loaded.flow.as_version(len(versions) + 1)
         versions.append(flow)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,10 @@ from penstock.flow.definition import Definition
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.flow.reading import from_plain, read_located
 from penstock.flow.task import Offer
-from penstock.steps.kinds import KINDS, WORLDLY
+from penstock.steps.kinds import KINDS, OFFERS
 from penstock.workers.task import Task
 
 SUFFIXES = (".yaml", ".yml", ".json")
-BUDGET = 2.0
-"""Seconds that a check may take."""
 
 Source = str | Path | Mapping[str, Any] | Definition
 
@@ -39,7 +36,7 @@ class Loaded(Struct, frozen=True):
 
 def load(source: Source, tasks: Mapping[str, Task] | None = None, version: int = 1) -> Loaded:
     """Read and compile a definition. Raises DefinitionError with every problem at once."""
-    offers = {**WORLDLY, **{name: task.offer for name, task in (tasks or {}).items()}}
+    offers = {**OFFERS, **{name: task.offer for name, task in (tasks or {}).items()}}
     definition, places, file = _read(source)
     flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
     return Loaded(flow, places, offers, file)
@@ -73,9 +70,3 @@ def read_text(path: Path) -> str:
 
 def _unreadable(path: Path, why: str) -> DefinitionError:
     return DefinitionError([Problem("unreadable", "", f"the file {why}")], str(path))
-
-
-def budget(seconds: float = BUDGET) -> Any:
-    """A function that says whether `seconds` have passed since now."""
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() > end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
-import re2  # type: ignore[import-untyped]
+import re2
 
 from penstock.expression.errors import Fault
 from penstock.expression.limits import PATTERN, PATTERN_MEMORY, Env, charge

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from penstock.expression import EvaluationError
 from penstock.flow.compile import FlowStep
-from penstock.flow.dispatching import hold, refill, start
+from penstock.flow.dispatching import dispatch, hold, refill, start
 from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import Rang
@@ -46,7 +46,7 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
     board, wired = turn.board, step.wired
-    while len(turn.active.get(step.name, ())) < room and turn.open:
+    while len(turn.step_state(step.name).live) < room and turn.open:
         if turn.inline >= INLINE_FIRINGS:
             turn.unfinished = turn.unfinished or board.enabled(wired)
             return
@@ -67,15 +67,17 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
         withdraw_step(turn, turn.flow.by_index[index], number, f"cancelled by '{name}'")
     firing = Firing(number, name, taken, turn.now, _merged_tags(turn, step, tokens))
     turn.firings = turn.firings.set(number, firing)
-    turn.active = turn.active.set(name, (*turn.active.get(name, ()), number))
     before = turn.step_state(name)
-    turn.steps = turn.steps.set(name, StepState("running", before.firings + 1, 0, number, before.output))
+    state = StepState("running", before.firings + 1, (*before.live, number), number, 0, before.output)
+    turn.steps = turn.steps.set(name, state)
     port = turn.disabled.get(name, step.disabled)
     if port:
         turn.inline += 1
         end_firing(turn, step, firing, port, None, None, disabled=True)
     elif step.each is not None:
         _begin_each(turn, step, firing, tokens)
+    elif step.fixed is not None:
+        dispatch(turn, step, firing, Element(number, None, name, "queued", step.fixed.params))
     else:
         reaction = _evaluate(turn, step, firing, tokens, None, NO_ITEM)
         _react(turn, step, firing, None, reaction)

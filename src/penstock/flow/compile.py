@@ -12,7 +12,7 @@ from penstock.flow.definition import Definition, Policy, Slot, Step
 from penstock.flow.policy import backoff_of, pick, timeouts_of
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.flow.retry import Retry, Timeouts
-from penstock.flow.step import BadParameter, Box, Kind
+from penstock.flow.step import BadParameter, Box, Kind, Queue
 from penstock.flow.task import Offer
 from penstock.flow.task_box import TaskBox
 from penstock.kernel import net as kernel
@@ -56,6 +56,7 @@ class FlowStep(Struct, frozen=True):
     parallel: int | None  # firings at once; of an `each` step: elements at once, None is all
     warn_after: timedelta | None
     disabled: str | None
+    fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
 
 
 class Flow:
@@ -275,6 +276,7 @@ class _Compiler:
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
             warn_after=pick(own.warn_after, defaults.warn_after, None),
             disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
+            fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
         )
 
     def way(self, step: Step, exit: Exit) -> Way:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
 from penstock.flow.plan import Acquire, Attempt
-from penstock.flow.run import Element, ElementState, Firing, StepState
+from penstock.flow.run import Element, ElementState, Firing
 from penstock.flow.turn import Turn
 
 REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
@@ -43,14 +43,8 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
         )
     )  # fmt: skip
     state = turn.steps[step.name]
-    if state.latest == firing.number:
-        turn.steps = turn.steps.set(
-            step.name,
-            StepState(
-                "running", state.firings, state.attempts + 1, state.latest, state.output, state.error, state.port,
-                None, state.elements,
-            ),
-        )  # fmt: skip
+    if state.status == "ready" and state.latest == firing.number:
+        turn.steps = turn.steps.set(step.name, replace(state, status="running", reason=None))
 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:

@@ -14,7 +14,7 @@ from penstock.flow.ending import end_early
 from penstock.flow.occurrence import Done, Failed, Rang, Reported, TimedOut
 from penstock.flow.patch import merge_patch
 from penstock.flow.plan import Answer, Timer
-from penstock.flow.run import Element, Failure, Firing, Origin, StepState, StepStatus
+from penstock.flow.run import Element, Failure, Firing, Origin, attempts_of
 from penstock.flow.step import Finish
 from penstock.flow.tags import TagChange, change
 from penstock.flow.turn import Turn
@@ -147,9 +147,10 @@ def _element_ended(
     turn.record("attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number)
     if port not in ("done", None) and not step.collect:
         decided = {"item": firing.items[element.index], "index": element.index, "output": output}
+        attempts = attempts_of(turn.elements, firing) + element.attempt
         withdraw_elements(turn, firing)
         drop_results(turn, firing)
-        end_firing(turn, step, firing, port, decided, None)
+        end_firing(turn, step, replace(firing, attempts=attempts), port, decided, None)
         return
     _count(turn, step, firing, element, output, failed=False)
 
@@ -161,6 +162,7 @@ def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: 
     firing = replace(
         firing,
         live=firing.live - (element.attempt > 0),
+        attempts=firing.attempts + element.attempt,
         done=firing.done + (not failed),
         failed=firing.failed + failed,
     )
@@ -197,8 +199,9 @@ def end_failed(
     turn: Turn, step: FlowStep, firing: Firing, error: Failure, attempts: int, index: int | None
 ) -> None:
     """R7: the firing failed. The failure goes to whoever waits for it, is put off, or ends the run."""
+    total = attempts if firing.total is None else attempts + attempts_of(turn.elements, firing)
     withdraw_elements(turn, firing)
-    close_firing(turn, firing)
+    close_firing(turn, firing, "failed", total, "failed", turn.steps[step.name].output, error)
     turn.failed = turn.failed.set(firing.number, firing)
     data: dict[str, Any] = {
         "step": step.name,
@@ -209,7 +212,6 @@ def end_failed(
     if index is not None:
         data["item"] = firing.items[index]
     turn.record("ended", step.name, port="failed", attempt=attempts or None, data=data, firing=firing.number)
-    _show(turn, firing, "failed", "failed", turn.step_state(step.name).output, error)
     fire_way(turn, step, firing, _failure_way(turn, step), data, error)
 
 
@@ -232,9 +234,9 @@ def end_firing(
     disabled: bool = False,
 ) -> None:
     """The firing ended on a port: its events are fired."""
-    close_firing(turn, firing)
+    attempts = attempt or 0 if firing.total is None else firing.attempts
+    close_firing(turn, firing, "disabled" if disabled else "complete", attempts, port, output)
     turn.record("ended", step.name, None, port, attempt, output, firing.number)
-    _show(turn, firing, "disabled" if disabled else "complete", port, output, None)
     fire_way(turn, step, firing, step.ways[port], output, None)
 
 
@@ -264,19 +266,6 @@ def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:
     if step.task == "fail" and isinstance(data, dict) and isinstance(data.get("message"), str):
         return Failure("error", data["message"])
     return Failure("error", f"step '{step.name}' fired FAIL")
-
-
-def _show(
-    turn: Turn, firing: Firing, status: StepStatus, port: str | None, output: Any, error: Failure | None
-) -> None:
-    state = turn.steps[firing.step]
-    if state.latest == firing.number:
-        turn.steps = turn.steps.set(
-            firing.step,
-            StepState(
-                status, state.firings, state.attempts, state.latest, output, error, port, None, state.elements
-            ),
-        )
 
 
 def plain_failure(error: Failure) -> dict[str, Any]:

@@ -65,6 +65,7 @@ class Firing(Struct, frozen=True, gc=False):
     live: int = 0  # started and not ended
     done: int = 0
     failed: int = 0
+    attempts: int = 0  # of elements that have ended
 
 
 ElementState = Literal["queued", "running", "backoff", "key", "sleep", "paused"]
@@ -91,13 +92,21 @@ class Element(Struct, frozen=True, gc=False):
         return self.firing, self.index
 
 
+def attempts_of(elements: Map[ElementKey, Element], firing: Firing) -> int:
+    """How many attempts a firing under way has had."""
+    indexes = [None] if firing.total is None else range(firing.total)
+    live = (elements.get((firing.number, index)) for index in indexes)
+    return firing.attempts + sum(element.attempt for element in live if element is not None)
+
+
 class StepState(Struct, frozen=True, gc=False):
-    """A step in a run: that of its latest firing, with a count of firings (R12)."""
+    """A step in a run: that of its latest firing, with a count of firings (R12). `live` are those under way."""
 
     status: StepStatus = "blocked"
     firings: int = 0
-    attempts: int = 0
+    live: tuple[int, ...] = ()
     latest: int = 0
+    attempts: int = 0  # of the latest firing, once it has ended
     output: Any = None
     error: Failure | None = None
     port: str | None = None
@@ -134,7 +143,6 @@ class Snapshot(Struct, frozen=True, gc=False):
     firings: Map[int, Firing] = Map()
     elements: Map[ElementKey, Element] = Map()
     results: Map[tuple[int, int], Any] = Map()  # of `each`: outputs of finished elements
-    active: Map[str, tuple[int, ...]] = Map()  # step -> its firings under way
     steps: Map[str, StepState] = Map()
     failed: Map[int, Firing] = Map()  # what `retry` would put back
     kept: Map[tuple[int, ...], int] = Map()  # of a retried `each`: what it consumed -> whose results are kept

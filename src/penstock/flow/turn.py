@@ -25,7 +25,7 @@ class Turn:
     """Mutable, private to one decision. Each module of `flow` changes it by its own rules."""
 
     __slots__ = (
-        "acquires", "active", "answers", "aside", "attempts", "board", "came", "correlations", "data",
+        "acquires", "answers", "aside", "attempts", "board", "came", "correlations", "data",
         "disabled", "elements", "emissions", "ended", "ended_at", "ending", "epoch", "error", "failed",
         "firings", "flow", "history", "inline", "kept", "keys", "now", "ok", "paused", "put_off",
         "releases", "result", "results", "seen", "seq", "started_at", "status", "steps", "tags", "timers",
@@ -51,7 +51,6 @@ class Turn:
         self.firings = snapshot.firings
         self.elements = snapshot.elements
         self.results = snapshot.results
-        self.active = snapshot.active
         self.steps = snapshot.steps
         self.failed = snapshot.failed
         self.kept = snapshot.kept
@@ -123,7 +122,7 @@ class Turn:
         return Snapshot(
             self.was.run, self.seq, self.status, self.ending, self.paused, self.started_at, self.ended_at,
             self.data, self.tags, self.result, self.error, self.ok, self.put_off, self.board.marking(),
-            self.firings, self.elements, self.results, self.active, self.steps, self.failed, self.kept,
+            self.firings, self.elements, self.results, self.steps, self.failed, self.kept,
             self.came, self.seen, self.keys, self.disabled, self.aside, self.epoch,
         )  # fmt: skip
 

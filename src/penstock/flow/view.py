@@ -11,7 +11,7 @@ import msgspec
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Failure, Snapshot, StepState
+from penstock.flow.run import Failure, Snapshot, StepState, attempts_of
 from penstock.flow.tags import visible
 
 
@@ -41,19 +41,21 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "starving": [{"step": each.step, "missing": list(each.missing)} for each in starving(flow, snapshot)]
         if resting
         else [],
-        "steps": {name: step_view(snapshot.steps.get(name) or StepState()) for name in flow.steps},
+        "steps": {name: step_view(snapshot, name) for name in flow.steps},
     }
 
 
-def step_view(state: StepState) -> dict[str, Any]:
+def step_view(snapshot: Snapshot, name: str) -> dict[str, Any]:
     """One step in a run: that of its latest firing."""
+    state = snapshot.steps.get(name) or StepState()
+    firing = snapshot.firings.get(state.latest)
     names = ("total", "done", "failed")
     elements = None if state.elements is None else dict(zip(names, state.elements, strict=True))
     return {
         "status": state.status,
         "reason": state.reason,
         "firings": state.firings,
-        "attempts": state.attempts,
+        "attempts": state.attempts if firing is None else attempts_of(snapshot.elements, firing),
         "port": state.port,
         "output": state.output,
         "error": failure_view(state.error),

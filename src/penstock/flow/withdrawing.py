@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
 from penstock.flow.plan import Release
-from penstock.flow.run import ElementKey, Firing
+from penstock.flow.run import ElementKey, Failure, Firing, StepState, StepStatus, attempts_of
 from penstock.flow.turn import Turn
 
 
@@ -18,15 +20,26 @@ def close_element(turn: Turn, key: ElementKey) -> None:
         turn.releases.append(Release(element.key, key))
 
 
-def close_firing(turn: Turn, firing: Firing) -> None:
-    """Forget a firing that has ended or was withdrawn, and let its step begin again."""
+def close_firing(
+    turn: Turn,
+    firing: Firing,
+    status: StepStatus,
+    attempts: int = 0,
+    port: str | None = None,
+    output: Any = None,
+    error: Failure | None = None,
+) -> None:
+    """Forget a firing that has ended or was withdrawn, show its step so, and let the step begin again."""
     turn.firings = turn.firings.delete(firing.number)
-    active = turn.active[firing.step]
-    if len(active) == 1:
-        turn.active = turn.active.delete(firing.step)
+    state = turn.steps[firing.step]
+    live = () if len(state.live) == 1 else tuple(number for number in state.live if number != firing.number)
+    if state.latest == firing.number:
+        shown = StepState(
+            status, state.firings, live, state.latest, attempts, output, error, port, None, state.elements
+        )
     else:
-        rest = tuple(number for number in active if number != firing.number)
-        turn.active = turn.active.set(firing.step, rest)
+        shown = replace(state, live=live)
+    turn.steps = turn.steps.set(firing.step, shown)
     wired = turn.flow.steps[firing.step].wired
     if turn.board.enabled(wired):
         turn.board.woken.append(wired.index)
@@ -53,17 +66,15 @@ def drop_results(turn: Turn, firing: Firing) -> None:
 
 def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:
     """One firing is withdrawn."""
+    attempts = attempts_of(turn.elements, firing)
     withdraw_elements(turn, firing)
-    close_firing(turn, firing)
+    close_firing(turn, firing, "canceled", attempts, output=turn.steps[firing.step].output)
     turn.record("withdrawn", firing.step, data={"reason": reason}, firing=firing.number)
-    state = turn.steps[firing.step]
-    if state.latest == firing.number:
-        turn.steps = turn.steps.set(firing.step, replace(state, status="canceled", reason=None))
 
 
 def withdraw_step(turn: Turn, step: FlowStep, keep: int, reason: str) -> None:
     """R10: the other firings and the waiting events of a step are withdrawn."""
-    for number in turn.active.get(step.name, ()):
+    for number in turn.step_state(step.name).live:
         if number != keep:
             firing = turn.firings[number]
             withdraw_firing(turn, firing, reason)

@@ -10,6 +10,7 @@ from penstock.kernel.cleanup import CleanUp, end_events, search_cleanup
 from penstock.kernel.counters import LEAST_OWED, State
 from penstock.kernel.machine import Machine, Scope, every_exit
 from penstock.kernel.net import ENDINGS, FAIL, Net, Step
+from penstock.kernel.ordered import Answer, order_matters, search_in_order
 from penstock.kernel.replay import at_rest, replay, shown
 from penstock.kernel.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.search import Budget, Space
@@ -51,17 +52,19 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
     cleanups = {end: search_cleanup(net, end, main.alive, budget) for end in end_events(net, main.can_fail)}
     unasked = fail_without_failure(net, main.whole, budget)
     twice = fires_twice(net, main.whole, main.alive, shape, budget)
+    ordered = _in_order(main)
     searched = [
         main.space.complete,
+        ordered.complete,
         unasked.complete,
         twice.complete,
         *(c.complete for c in cleanups.values()),
     ]
-    seen = len(main.space.states) + unasked.states + twice.states
+    seen = len(main.space.states) + unasked.states + twice.states + ordered.states
     seen += sum(len(cleanup.space.states) for cleanup in cleanups.values())
     return Analysis(
         dead=_dead(main, cleanups),
-        deadlock=_deadlock(main),
+        deadlock=ordered.deadlock,
         no_end=_no_end(main, cleanups),
         unbounded=_unbounded(main) or _cleanup_unbounded(main, cleanups),
         fail_without_failure=unasked.trace,
@@ -82,6 +85,14 @@ def _dead(main: Main, cleanups: dict[str, CleanUp]) -> tuple[str, ...]:
         given = main_names(net) | set(end_events(net, fail=FAIL in net.fired))
         alive |= fillable(net, given, lambda step, way: True)
     return tuple(step.name for index, step in enumerate(net.steps) if index not in alive)
+
+
+def _in_order(main: Main) -> Answer:
+    """A shortest standstill. One that the counts find where order matters is looked for again with queues (S18)."""
+    found = _deadlock(main)
+    if found is None or not order_matters(main.net):
+        return Answer(found, True, 0)
+    return search_in_order(main.net, main.budget)
 
 
 def _deadlock(main: Main) -> Deadlock | None:

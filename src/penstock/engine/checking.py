@@ -1,0 +1,41 @@
+"""Checks of a loaded definition, and the gate that they are before publishing."""
+
+from __future__ import annotations
+
+import time
+
+from penstock.engine.loading import Loaded
+from penstock.flow.checks import BUDGET, check_flow
+from penstock.flow.findings import Report
+from penstock.runtime.errors import Invalid
+
+
+class CheckFailed(Invalid):
+    """The checks found an error, so the workflow is not published. `report` has every finding."""
+
+    code = "check_failed"
+
+    def __init__(self, workflow: str, report: Report) -> None:
+        errors = [finding.message for finding in report.findings if finding.severity == "error"]
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        super().__init__(f"'{workflow}' is not published: {errors[0]}{more}")
+        self.workflow, self.report = workflow, report
+
+
+def check_loaded(loaded: Loaded, budget: float = BUDGET) -> Report:
+    """The report on a definition, within `budget` seconds."""
+    return check_flow(
+        loaded.flow,
+        loaded.offers,
+        clock=time.monotonic,
+        places=loaded.places,
+        file=loaded.file or "",
+        budget=budget,
+    )
+
+
+def refuse_errors(loaded: Loaded) -> None:
+    """Raises CheckFailed where the checks find an error."""
+    report = check_loaded(loaded)
+    if report.verdict == "refuted":
+        raise CheckFailed(loaded.flow.name, report)

@@ -16,6 +16,15 @@ from penstock.cli.main import app
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
+STUCK = """\
+penstock: 1
+name: stuck
+steps:
+  which: {task: decide, with: {if: "true"}, emits: {then: a, else: b}}
+  join: {task: set, after: [a, b], with: {x: 1}}
+"""
+"""A workflow whose join waits for two events of which only one comes."""
+
 
 class Said(msgspec.Struct, frozen=True):
     """How a command ended."""

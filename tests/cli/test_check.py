@@ -9,17 +9,10 @@ import pytest
 from penstock.cli.findings import SHORT_TRACE, trace_words, verdict_words
 from penstock.flow.findings import Report
 from penstock.kernel.trace import Event, Fire
-from tests.cli.command import EXAMPLES, penstock, write
+from tests.cli.command import EXAMPLES, STUCK, penstock, write
 
 CLEAN = "penstock: 1\nname: clean\nsteps: {a: {task: set, with: {x: 1}}}\n"
 WARNED = "penstock: 1\nname: warned\nsteps: {a: {task: nobody.has}}\n"
-STUCK = """\
-penstock: 1
-name: stuck
-steps:
-  which: {task: decide, with: {if: "true"}, emits: {then: a, else: b}}
-  join: {task: set, after: [a, b], with: {x: 1}}
-"""
 BROKEN = EXAMPLES / "broken" / "mediathread.yaml"
 
 

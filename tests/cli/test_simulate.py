@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import EXAMPLES, penstock, write
-
-STUCK = """\
-penstock: 1
-name: stuck
-steps:
-  which: {task: decide, with: {if: "true"}, emits: {then: a, else: b}}
-  join: {task: set, after: [a, b], with: {x: 1}}
-"""
+from tests.cli.command import EXAMPLES, STUCK, penstock, write
 
 
 def test_the_same_seed_gives_the_same_runs() -> None:

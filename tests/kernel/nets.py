@@ -61,8 +61,7 @@ def put(board: Board, name: str, number: int) -> None:
 
 def waiting(board: Board) -> dict[str, list[str]]:
     """What waits, slot by slot, as `step.position: [event names]`; only what is not empty."""
-    marking = board.marking()
-    board.resume(marking)
+    marking = board.look()
     found: dict[str, list[str]] = {}
     for slot in board.wiring.slots:
         for place, tokens in sorted(marking.tokens.items(), key=str):

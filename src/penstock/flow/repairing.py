@@ -33,8 +33,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
 
 def forget_failures(flow: Flow, board: Board, firings: set[int]) -> None:
     """The failure events of a retried firing that still wait would send it straight back to its handlers."""
-    marking = board.marking()
-    board.resume(marking)
+    marking = board.look()
     stale = [
         (flow.wiring.slots[place if isinstance(place, int) else place[0]], token)
         for place, tokens in marking.tokens.items()

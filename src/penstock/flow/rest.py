@@ -43,16 +43,17 @@ def settle(turn: Turn) -> None:
 
 
 def _settle_open(turn: Turn) -> None:
-    flow, marking = turn.flow, turn.board.marking()
-    turn.board.resume(marking)
-    if flow.outside and any(True for _ in _would_begin(flow, marking, _pending(flow, turn.came))):
+    flow = turn.flow
+    if flow.outside and any(_would_begin(flow, turn.board.look(), _pending(flow, turn.came))):
         turn.status = "waiting"
-    elif not flow.net.names_ok and all(
-        token.load.outside for tokens in marking.tokens.values() for token in tokens
-    ):
+    elif not flow.net.names_ok and (not turn.board.tokens or _only_outside(turn.board.look())):
         finish_run(turn, "succeeded")
     else:
         turn.status = "stalled"
+
+
+def _only_outside(marking: Marking) -> bool:
+    return all(token.load.outside for tokens in marking.tokens.values() for token in tokens)
 
 
 def waiting_for(flow: Flow, snapshot: Snapshot) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ class Board:
     def __init__(self, wiring: Wiring, marking: Marking = EMPTY) -> None:
         self.wiring = wiring
         self.tokens = marking.tokens.mutate()
-        self.filled = marking.filled.mutate()
+        self.filled = marking.filled
         self.owed = marking.owed
         self.complete = marking.complete
         self.woken: list[int] = []
@@ -35,12 +35,13 @@ class Board:
 
     def marking(self) -> Marking:
         """The marking as it is now, as a value."""
-        return Marking(self.tokens.finish(), self.owed, self.filled.finish(), self.complete)
+        return Marking(self.tokens.finish(), self.owed, self.filled, self.complete)
 
-    def resume(self, marking: Marking) -> None:
-        """Go on from the marking that `marking()` has just given: it cannot be changed, so change a copy."""
+    def look(self) -> Marking:
+        """The marking as it is now, without an end to the changes: a map under change cannot be walked."""
+        marking = self.marking()
         self.tokens = marking.tokens.mutate()
-        self.filled = marking.filled.mutate()
+        return marking
 
     # -- events arrive -------------------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ class Board:
         for debt in [debt for debt in self.owed if debt[0] in places]:
             self.owed = self.owed.delete(debt)
         for join in self._joins(step):
-            self.filled.pop(join, None)
+            self.filled = self.filled.delete(join)
         self._reorder(step.index, ())
         return gone
 
@@ -198,7 +199,7 @@ class Board:
         if not slot.alone:
             join: Join = slot.step if key is None else (slot.step, key)
             count = self.filled.get(join, 0) + 1
-            self.filled[join] = count
+            self.filled = self.filled.set(join, count)
             if count < self.wiring.steps[slot.step].width:
                 return
         if key is not None:
@@ -209,10 +210,7 @@ class Board:
         if not slot.alone:
             join: Join = slot.step if key is None else (slot.step, key)
             left = self.filled[join] - 1
-            if left:
-                self.filled[join] = left
-            else:
-                del self.filled[join]
+            self.filled = self.filled.set(join, left) if left else self.filled.delete(join)
         if key is not None:
             self._forget(slot.step, key)
 
@@ -256,17 +254,14 @@ class Board:
         if not step.keyed:
             return [slot.index for slot in step.slots if slot.index in self.tokens or slot.need]
         mine = {slot.index for slot in step.slots}
-        tokens = self.tokens.finish()
-        self.tokens = tokens.mutate()  # a map under change cannot be walked
+        tokens = self.look().tokens
         held: list[Place] = [place for place in tokens if not isinstance(place, int) and place[0] in mine]
         return held + [debt[0] for debt in self.owed if not isinstance(debt[0], int) and debt[0][0] in mine]
 
     def _joins(self, step: WiredStep) -> list[Join]:
         if not step.keyed:
-            return [step.index]
-        filled = self.filled.finish()
-        self.filled = filled.mutate()
-        return [join for join in filled if not isinstance(join, int) and join[0] == step.index]
+            return [step.index] if step.index in self.filled else []
+        return [join for join in self.filled if not isinstance(join, int) and join[0] == step.index]
 
 
 def _number(token: Token) -> int:

@@ -22,7 +22,7 @@ PAYLOAD_LIMIT = 256 * 1024
 Outcome = Done | Failed
 
 
-def call(task: Task, attempt: Attempt, context: Context, limit: int = PAYLOAD_LIMIT) -> Outcome:
+def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAYLOAD_LIMIT) -> Outcome:
     """Run a plain function; whatever it raises is a failure of the attempt, not of the worker."""
     try:
         given = arguments(task, attempt.params)
@@ -32,7 +32,9 @@ def call(task: Task, attempt: Attempt, context: Context, limit: int = PAYLOAD_LI
         return failure(error)
 
 
-async def call_async(task: Task, attempt: Attempt, context: Context, limit: int = PAYLOAD_LIMIT) -> Outcome:
+async def call_async(
+    task: Task, attempt: Attempt, context: Context | None, limit: int = PAYLOAD_LIMIT
+) -> Outcome:
     """The same for a coroutine function."""
     try:
         given = arguments(task, attempt.params)
@@ -103,7 +105,7 @@ def pure(value: Any, limit: int) -> Any:
     text = _encode(value)
     if len(text) > limit:
         raise _TooLarge(len(text))
-    if b"null" in text or _LONG_NUMBER.search(text):
+    if b"null" in text or (len(text) > 18 and _LONG_NUMBER.search(text)):
         _refuse_numbers(value)
     return _decode(text)
 

@@ -32,7 +32,7 @@ class InlineExecutor:
         task = self.tasks.get(attempt.task)
         if task is None:
             return failure(Fatal(str(NoTask([attempt.task], self.tasks))))
-        context = Context(attempt)
+        context = Context(attempt) if task.takes_context else None
         if not task.is_async:
             return call(task, attempt, context, self.limit)
         self._runner = self._runner or asyncio.Runner()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.flow.compile import compile_flow
 from penstock.flow.drawing import Marking, diagram_of, to_svg
-from penstock.flow.reading import read_definition
+from penstock.flow.format.reading import read_definition
 from penstock.steps.kinds import KINDS, OFFERS
 
 ROOT = Path(__file__).parent.parent

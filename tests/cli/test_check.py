@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from penstock.cli.findings import SHORT_TRACE, trace_words, verdict_words
-from penstock.flow.findings import Report
-from penstock.kernel.trace import Event, Fire
+from penstock.flow.checking.findings import Report
+from penstock.kernel.proof.trace import Event, Fire
 from tests.cli.command import EXAMPLES, STUCK, penstock, write
 
 CLEAN = "penstock: 1\nname: clean\nsteps: {a: {task: set, with: {x: 1}}}\n"

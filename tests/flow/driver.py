@@ -7,6 +7,7 @@ from typing import Any
 
 from penstock.flow.advance import advance, new_run
 from penstock.flow.compile import Flow, compile_flow
+from penstock.flow.format.reading import read_definition
 from penstock.flow.occurrence import (
     Begun,
     Canceled,
@@ -20,7 +21,6 @@ from penstock.flow.occurrence import (
     TimedOut,
 )
 from penstock.flow.plan import Attempt, Entry, Plan, Timer
-from penstock.flow.reading import read_definition
 from penstock.flow.replay import fold
 from penstock.flow.run import Failure, Header, RunId, Snapshot
 from penstock.kernel.marking import Marking

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from penstock.flow.advance import advance, new_run
-from penstock.flow.checks import check_flow
+from penstock.flow.checking.checks import check_flow
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Begun, Done, Failed, Occurrence, Outside, Reported
 from penstock.flow.run import Failure, Header, RunId, Snapshot

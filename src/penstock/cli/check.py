@@ -14,8 +14,8 @@ from penstock.cli.console import out, plural, print_json
 from penstock.cli.findings import show_report
 from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_duration
 from penstock.cli.problems import Wrong
-from penstock.flow.checks import check_flow
-from penstock.flow.findings import Report
+from penstock.flow.checking.checks import check_flow
+from penstock.flow.checking.findings import Report
 from penstock.flow.problems import DefinitionError
 from penstock.runtime.errors import PenstockError
 from penstock.steps.kinds import OFFERS

@@ -21,7 +21,7 @@ from penstock.cli.inputs import AsJson, Read, read
 from penstock.cli.problems import Wrong
 from penstock.cli.run import play
 from penstock.cli.run_report import event_option, failures
-from penstock.flow.findings import Report
+from penstock.flow.checking.findings import Report
 from penstock.flow.rest import waiting_for
 from penstock.flow.run import Snapshot
 

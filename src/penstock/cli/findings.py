@@ -9,9 +9,9 @@ from rich.text import Text
 
 from penstock.cli.console import plural, printable
 from penstock.cli.problems import find_name, show_line
-from penstock.flow.findings import Finding, Report
+from penstock.flow.checking.findings import Finding, Report
 from penstock.kernel.net import START
-from penstock.kernel.trace import Event, Fire
+from penstock.kernel.proof.trace import Event, Fire
 
 SHORT_TRACE = 5
 """Moves up to which a trace is one line."""

@@ -15,8 +15,8 @@ from penstock.cli.console import note
 from penstock.cli.problems import Wrong
 from penstock.engine.loading import Loaded, load, read_text
 from penstock.flow.duration import parse_duration
-from penstock.flow.json_text import read_json_text
-from penstock.flow.nodes import Findings, check_text, plain
+from penstock.flow.format.json_text import read_json_text
+from penstock.flow.format.nodes import Findings, check_text, plain
 from penstock.flow.occurrence import Outside
 from penstock.flow.problems import DefinitionError
 from penstock.workers.loading import beside, load_tasks

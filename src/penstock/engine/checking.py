@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from penstock.engine.loading import Loaded
-from penstock.flow.checks import BUDGET, check_flow
-from penstock.flow.findings import Report
+from penstock.flow.checking.checks import BUDGET, check_flow
+from penstock.flow.checking.findings import Report
 from penstock.runtime.errors import Invalid
 
 

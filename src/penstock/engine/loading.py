@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from penstock.flow.compile import Flow, Places, compile_flow
 from penstock.flow.definition import Definition
+from penstock.flow.format.reading import from_plain, read_located
 from penstock.flow.problems import DefinitionError, Problem
-from penstock.flow.reading import from_plain, read_located
 from penstock.flow.task import Offer
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.workers.task import Task

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from tests.flow.checks.workflows import report
 
-from penstock.flow.findings import Finding
-from penstock.kernel.trace import Fire
+from penstock.flow.checking.findings import Finding
+from penstock.kernel.proof.trace import Fire
 
 CASES: dict[str, tuple[str, list[Finding]]] = {
     "missing alt": (

@@ -7,10 +7,10 @@ import pytest
 from tests.flow.checks.workflows import codes, finding, report
 from tests.kernel.analysis.nets import branches, net
 
-from penstock.flow.checks import check, verdict_of
+from penstock.flow.checking.checks import check, verdict_of
+from penstock.flow.checking.findings import Finding, Report
 from penstock.flow.definition import Definition, Step
-from penstock.flow.findings import Finding, Report
-from penstock.kernel.trace import Event, Fire
+from penstock.kernel.proof.trace import Event, Fire
 
 MEDIATHREAD = """
 penstock: 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import count
 
-from penstock.flow.checks import check_flow
+from penstock.flow.checking.checks import check_flow
+from penstock.flow.checking.findings import Finding, Report
 from penstock.flow.compile import compile_flow
-from penstock.flow.findings import Finding, Report
-from penstock.flow.reading import read_located
+from penstock.flow.format.reading import read_located
 from penstock.flow.task import Offer
 from penstock.steps.kinds import KINDS, OFFERS
 

@@ -7,9 +7,9 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penstock.flow.format.reading import from_plain, read_definition
+from penstock.flow.format.writing import write_json, write_yaml
 from penstock.flow.problems import DefinitionError
-from penstock.flow.reading import from_plain, read_definition
-from penstock.flow.writing import write_json, write_yaml
 
 VALID = """\
 penstock: 1

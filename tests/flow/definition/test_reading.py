@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from penstock.flow.definition import Definition, External, From, Policy, Slot, Source, Step
-from penstock.flow.reading import from_plain, read_definition, read_located
+from penstock.flow.format.reading import from_plain, read_definition, read_located
 
 MEDIATHREAD = """\
 penstock: 1

@@ -10,14 +10,15 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from penstock.flow import problems, schema
-from penstock.flow.fields import Level
+from penstock.flow import problems
+from penstock.flow.format import schema
+from penstock.flow.format.fields import Level
+from penstock.flow.format.reading import WORKFLOW, from_plain, read_definition
+from penstock.flow.format.schema import definition_schema, schema_text
+from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES
+from penstock.flow.format.step_reading import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
+from penstock.flow.format.writing import to_plain
 from penstock.flow.problems import DefinitionError
-from penstock.flow.reading import WORKFLOW, from_plain, read_definition
-from penstock.flow.schema import definition_schema, schema_text
-from penstock.flow.source_reading import EXTERNAL, FROM, SOURCES
-from penstock.flow.step_reading import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
-from penstock.flow.writing import to_plain
 
 PACKAGE = Path(schema.__file__).parent
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "definition.md"

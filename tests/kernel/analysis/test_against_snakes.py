@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from tests.kernel.analysis.strategies import nets
 
-from penstock.kernel.machine import Machine, every_exit
 from penstock.kernel.net import Net
-from penstock.kernel.search import Budget
-from penstock.kernel.survey import plain_search
+from penstock.kernel.proof.machine import Machine, every_exit
+from penstock.kernel.proof.search import Budget
+from penstock.kernel.proof.survey import plain_search
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # SNAKES still imports a module that Python calls deprecated

@@ -10,9 +10,9 @@ import pytest
 from tests.kernel.analysis.nets import net, step
 from tests.kernel.analysis.test_against_brute_force import compare, compare_doubles
 
-from penstock.kernel import counters, machine, rest, search, survey, twice
 from penstock.kernel.net import Net
-from penstock.kernel.structure import ends_run
+from penstock.kernel.proof import counters, machine, rest, search, survey, twice
+from penstock.kernel.proof.structure import ends_run
 
 
 class Bug(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.kernel.analysis.nets import branches, net, step
 
-from penstock.kernel.analysis import Analysis, Deadlock, Leftover, Unbounded
 from penstock.kernel.net import Net
-from penstock.kernel.soundness import analyse
-from penstock.kernel.trace import Event, Fire, Trace
+from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
+from penstock.kernel.proof.soundness import analyse
+from penstock.kernel.proof.trace import Event, Fire, Trace
 
 
 def facts(found: Analysis) -> dict[str, object]:

@@ -1,0 +1,331 @@
+"""One value of a wanted kind out of a node, or None and a problem that says what was found instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from datetime import timedelta
+from typing import Any
+
+import jsonschema_rs
+from msgspec import Struct
+
+from penstock.flow.definition import Json
+from penstock.flow.duration import parse_duration
+from penstock.flow.format.nodes import BROKEN, Findings, Node, Place, describe, plain
+from penstock.flow.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
+
+
+class Spot(Struct, frozen=True):
+    """A node, where it is, and what to call it in a sentence."""
+
+    node: Node
+    path: str
+    label: str
+    findings: Findings
+    key_place: Place | None = None
+
+    @property
+    def value(self) -> Any:
+        return self.node.value
+
+    def child(self, key: str) -> Spot:
+        path = f"{self.path}.{key}" if self.path else key
+        place = self.node.keys.get(key) if self.node.keys else None
+        return Spot(self.node.value[key], path, key, self.findings, place)
+
+    def items(self) -> list[Spot]:
+        """The items of a list, or the value itself where one is written without a list."""
+        if not isinstance(self.value, list):
+            return [self]
+        return [self.item(index) for index in range(len(self.value))]
+
+    def item(self, index: int) -> Spot:
+        node = self.value[index]
+        return Spot(node, f"{self.path}[{index}]", f"{self.label}[{index}]", self.findings, node.place)
+
+    def part(self, value: str, place: Place | None) -> Spot:
+        """A piece of what is written here, as a value of its own."""
+        return Spot(Node(value, place), self.path, self.label, self.findings, place)
+
+    def wrong(self, code: str, message: str, place: Place | None = None) -> None:
+        if self.value is BROKEN and place is None:
+            return
+        self.findings.add(code, self.path, message, place or self.node.place)
+
+    def must(self, wanted: str) -> None:
+        """Record that the value is not what is wanted."""
+        found = describe(self.node)
+        if self.value is None:
+            self.wrong("wrong_type", f"`{self.label}` has no value; write {wanted}, or leave the key out.")
+        else:
+            self.wrong("wrong_type", f"`{self.label}` must be {wanted}, not {found}.")
+
+
+Read = Callable[[Spot], Any]
+
+
+def text(spot: Spot) -> str | None:
+    if isinstance(spot.value, str):
+        return spot.value
+    hint = f"text; put it in quotes: '{spot.value}'" if isinstance(spot.value, int | float) else "text"
+    if hint != "text" and not isinstance(spot.value, bool):
+        spot.wrong("wrong_type", f"`{spot.label}` must be {hint}.")
+    else:
+        spot.must("text")
+    return None
+
+
+def filled(spot: Spot) -> str | None:
+    """Text that says something."""
+    value = text(spot)
+    if value is not None and not value.strip():
+        spot.wrong("wrong_value", f"`{spot.label}` is empty; write something, or leave the key out.")
+        return None
+    return value
+
+
+def expression(spot: Spot) -> str | None:
+    """CEL as text; a bare `true` or number is an expression too, and is kept as its text."""
+    if isinstance(spot.value, bool):
+        return "true" if spot.value else "false"
+    if isinstance(spot.value, int | float):
+        return str(spot.value)
+    if isinstance(spot.value, str):
+        return filled(spot)
+    spot.must("an expression")
+    return None
+
+
+def flag(spot: Spot) -> bool | None:
+    if isinstance(spot.value, bool):
+        return spot.value
+    spot.must("true or false")
+    return None
+
+
+def whole(low: int | None = None) -> Read:
+    wanted = "a whole number" if low is None else f"a whole number of {low} or more"
+
+    def read(spot: Spot) -> int | None:
+        value = spot.value
+        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or (low is not None and value < low):
+            spot.must(wanted)
+            return None
+        return value
+
+    return read
+
+
+def number(low: float, high: float | None = None, above: bool = False) -> Read:
+    """A reader of numbers of `low` (or above it) up to `high`."""
+    least = f"greater than {low:g}" if above else f"of {low:g} or more"
+    wanted = f"a number {least}" if high is None else f"a number from {low:g} to {high:g}"
+
+    def read(spot: Spot) -> float | None:
+        value = spot.value
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        if not fits or value < low or (above and value == low) or (high is not None and value > high):
+            spot.must(wanted)
+            return None
+        return float(value)
+
+    return read
+
+
+def duration(spot: Spot) -> timedelta | None:
+    """A duration of 0 or more."""
+    if not isinstance(spot.value, str | int | float):
+        spot.must("a duration such as 90s or 15m")
+        return None
+    try:
+        return parse_duration(spot.value)
+    except ValueError as error:
+        spot.wrong("bad_duration", f"`{spot.label}`: {describe(spot.node)} {error}.")
+        return None
+
+
+def long_duration(spot: Spot) -> timedelta | None:
+    """A duration above 0: a time-out of 0 would strike at once."""
+    found = duration(spot)
+    if found is not None and not found:
+        spot.wrong("bad_duration", f"`{spot.label}` must be longer than 0; leave the key out for no limit.")
+        return None
+    return found
+
+
+def choice(*allowed: str) -> Read:
+    shape = " or ".join(f"`{each}`" for each in allowed)
+
+    def read(spot: Spot) -> str | None:
+        if isinstance(spot.value, str) and spot.value in allowed:
+            return spot.value
+        if not isinstance(spot.value, str):
+            spot.must(shape)
+            return None
+        near = nearest(spot.value, allowed) if len(allowed) > 2 else None
+        hint = f"; did you mean `{near}`?" if near else "."
+        spot.wrong("wrong_value", f"`{spot.label}` must be {shape}, not {describe(spot.node)}{hint}")
+        return None
+
+    return read
+
+
+def identifier(what: str) -> Read:
+    """A reader of names of workflows, task lists and stores."""
+
+    def read(spot: Spot) -> str | None:
+        value = text(spot)
+        wrong = wrong_identifier(value) if value is not None else None
+        if wrong:
+            spot.wrong("bad_name", f"The name of {what} {wrong}.")
+            return None
+        return value
+
+    return read
+
+
+def check_name(spot: Spot, name: str, what: str, place: Place | None = None) -> bool:
+    """Whether `name` may name a step, event or port; records why not."""
+    wrong = wrong_name(name)
+    if wrong:
+        spot.wrong("bad_name", f"The name of {what} {wrong}.", place)
+    return not wrong
+
+
+def name(what: str, reserved: Collection[str] | None = ()) -> Read:
+    """A reader of names of steps, events and ports; of the reserved ones it takes `reserved` (None: all)."""
+
+    def read(spot: Spot) -> str | None:
+        value = text(spot)
+        if value is None or not check_name(spot, value, what):
+            return None
+        if reserved is not None and is_reserved(value) and value not in reserved:
+            spot.wrong("reserved_name", f"`{value}` is fired by Penstock itself and cannot name {what}.")
+            return None
+        return value
+
+    return read
+
+
+def listed(read: Read) -> Read:
+    """A reader of a list, or of one value without a list: a tuple either way."""
+
+    def read_all(spot: Spot) -> tuple[Any, ...] | None:
+        if spot.value is None:
+            spot.must("a name or a list of names")
+            return None
+        found = [read(item) for item in spot.items()]
+        return None if None in found else tuple(found)
+
+    return read_all
+
+
+def any_json(spot: Spot) -> Json:
+    if spot.value is None:
+        spot.must("a value")
+    return plain(spot.node)
+
+
+def json_map(spot: Spot) -> dict[str, Json] | None:
+    if isinstance(spot.value, dict):
+        found: dict[str, Json] = plain(spot.node)
+        return found
+    spot.must("a map")
+    return None
+
+
+def map_of(read: Read) -> Read:
+    """A reader of maps with free keys, all of one kind of value."""
+
+    def read_all(spot: Spot) -> dict[str, Any] | None:
+        if not isinstance(spot.value, dict):
+            spot.must("a map")
+            return None
+        found = {key: read(spot.child(key)) for key in spot.value}
+        return {key: value for key, value in found.items() if value is not None}
+
+    return read_all
+
+
+DIALECT = re.compile(
+    r"http://json-schema\.org/draft-0[467]/schema#?|https://json-schema\.org/draft/(?:2019-09|2020-12)/schema#?"
+)
+DIALECTS = "leave it out for draft 2020-12"
+
+
+def json_schema(spot: Spot) -> Json:
+    """A JSON Schema that can be used as it is: valid by its meta-schema, no references to other files."""
+    if not isinstance(spot.value, dict | bool):
+        spot.must("a JSON Schema, which is a map")
+        return None
+    schema = plain(spot.node)
+    dialect = schema.get("$schema") if isinstance(schema, dict) else None
+    if isinstance(dialect, str) and not DIALECT.fullmatch(
+        dialect
+    ):  # the validator would fetch it over the network
+        spot.child("$schema").wrong(
+            "bad_schema", f"`$schema` names no known draft of JSON Schema; {DIALECTS}."
+        )
+        return None
+    try:
+        jsonschema_rs.meta.validate(schema)
+        jsonschema_rs.validator_for(schema, retriever=_refuse)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
+        said = str(getattr(error, "message", None) or error).splitlines()[0].rstrip(".")
+        said = re.sub(r"Resource ('.*') is not present in a registry.*", r"\1 is outside this file", said)
+        inside = "".join(f"/{each}" for each in getattr(error, "instance_path", ()))
+        where = f" at `{inside}`" if inside else ""
+        spot.wrong("bad_schema", f"`{spot.label}` is no valid JSON Schema{where}: {said}.")
+        return None
+    return schema
+
+
+def _refuse(uri: str) -> Json:
+    raise ValueError(f"{uri} is outside this file")
+
+
+class Level(Struct, frozen=True):
+    """The keys a map may have, and how to read each."""
+
+    what: str  # "a step"
+    keys: Mapping[str, Read]
+    required: tuple[str, ...] = ()
+    free: bool = False  # whether `x-...` keys may stand here
+
+
+def read_level(spot: Spot, level: Level) -> dict[str, Any]:
+    """The values of a map's known keys, without those that failed; unknown and missing keys are problems."""
+    if not isinstance(spot.value, dict):
+        spot.must("a map")
+        return {}
+    found = {}
+    for key in spot.value:
+        if key in level.keys:
+            value = level.keys[key](spot.child(key))
+            if value is not None:
+                found[key] = value
+        elif not (level.free and key.startswith("x-")):
+            child = spot.child(key)
+            child.wrong("unknown_key", unknown_key(spot, key, level), child.key_place)
+    for key in level.required:
+        if key not in spot.value:
+            spot.wrong("missing_key", f"{level.what.capitalize()} needs the key `{key}`.", spot.key_place)
+    return found
+
+
+def unknown_key(spot: Spot, key: str, level: Level) -> str:
+    """The sentence about a key that is not known at this level."""
+    if key.startswith("x-"):
+        return (
+            f"`{key[:40]}` cannot stand in {level.what}: keys that begin with `x-` belong to the top level."
+        )
+    home = spot.findings.elsewhere.get(key)
+    if home:
+        return f"`{key}` is a key of {home}, not of {level.what}."
+    near = nearest(key, level.keys)
+    if near:
+        return f"Unknown key {shown(key)} in {level.what}; did you mean `{near}`?"
+    return f"Unknown key {shown(key)} in {level.what}; known are: {', '.join(level.keys)}."

@@ -1,0 +1,220 @@
+"""Workflow definitions out of YAML text, JSON text or decoded JSON: the model, or every problem at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.flow.definition import Definition, Json, Step
+from penstock.flow.format.clashes import check_clashes
+from penstock.flow.format.fields import (
+    Level,
+    Spot,
+    any_json,
+    check_name,
+    choice,
+    expression,
+    flag,
+    identifier,
+    json_map,
+    json_schema,
+    long_duration,
+    map_of,
+    read_level,
+    text,
+    whole,
+)
+from penstock.flow.format.json_text import read_json_text
+from penstock.flow.format.nodes import Findings, Node, Place, PlainTree, check_text, describe, plain
+from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES, read_external, read_source
+from penstock.flow.format.step_reading import (
+    BACKOFF,
+    SLOT,
+    STEP,
+    TIMEOUTS,
+    check_cancels,
+    read_policy,
+    read_step,
+)
+from penstock.flow.format.yaml_text import read_yaml_text
+from penstock.flow.names import is_reserved
+
+FORMAT = 1
+MOST_STEPS = 500
+MOST_SLOT_ENTRIES = 2_000
+
+
+class Located(Struct, frozen=True):
+    """A definition and where everything in it stands."""
+
+    definition: Definition
+    places: dict[str, Place]  # path -> place of its key, or of the item of a list
+    values: dict[str, Place]  # path -> place of its value
+
+    def place(self, path: str) -> Place | None:
+        """The place of `path`, or of the nearest thing around it that is written down."""
+        while path and path not in self.places:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self.places.get(path)
+
+
+def read_definition(text: str, file: str | None = None) -> Definition:
+    """The definition that a YAML or JSON text holds. Raises DefinitionError with every problem."""
+    definition, _ = _read(text, file)
+    return definition
+
+
+def read_located(text: str, file: str | None = None) -> Located:
+    """The same, with the line and column of every key and value."""
+    definition, root = _read(text, file)
+    places: dict[str, Place] = {}
+    values: dict[str, Place] = {}
+    _locate(root, "", places, values)
+    for found in (places, values):
+        _locate_short_forms(definition, found)
+    return Located(definition, places, values)
+
+
+def from_plain(value: Json) -> Definition:
+    """The definition that decoded JSON holds. Raises DefinitionError; its problems have paths, not lines."""
+    findings = Findings(elsewhere=ELSEWHERE)
+    return _definition(PlainTree(findings).node(value), findings)
+
+
+def _read(text: str, file: str | None) -> tuple[Definition, Node]:
+    findings = Findings(file, ELSEWHERE)
+    text = check_text(text, findings)
+    root = (read_json_text if text.lstrip().startswith("{") else read_yaml_text)(text, findings)
+    return _definition(root, findings), root
+
+
+def _locate(node: Node, path: str, places: dict[str, Place], values: dict[str, Place]) -> None:
+    if node.place:
+        values[path] = node.place
+        places.setdefault(path, node.place)
+    if isinstance(node.value, dict):
+        for key, child in node.value.items():
+            inner = f"{path}.{key}" if path else key
+            if node.keys:
+                places[inner] = node.keys[key]
+            _locate(child, inner, places, values)
+    elif isinstance(node.value, list):
+        for index, child in enumerate(node.value):
+            _locate(child, f"{path}[{index}]", places, values)
+
+
+def _locate_short_forms(definition: Definition, places: dict[str, Place]) -> None:
+    """Give short forms the paths of the long ones too, so that a check need not know how it was written."""
+    for name in definition.steps:
+        step = f"steps.{name}"
+        for short, long in (("fails", "emits.failed"), ("emits", "emits.done"), ("after", "after[0]")):
+            if f"{step}.{short}" in places:
+                places.setdefault(f"{step}.{long}", places[f"{step}.{short}"])
+
+
+def _format(spot: Spot) -> int | None:
+    if spot.value == FORMAT and isinstance(spot.value, int) and not isinstance(spot.value, bool):
+        return FORMAT
+    message = f"This Penstock reads format {FORMAT}: write `penstock: {FORMAT}`, not {describe(spot.node)}."
+    spot.wrong("unknown_format", message)
+    return None
+
+
+def _steps(spot: Spot) -> dict[str, Step] | None:
+    if not isinstance(spot.value, dict):
+        spot.must("a map of steps")
+        return None
+    if not spot.value:
+        spot.wrong("wrong_value", "`steps` is empty; a workflow has at least one step.", spot.key_place)
+        return None
+    if len(spot.value) > MOST_STEPS:
+        message = f"`steps` has {len(spot.value)} steps; {MOST_STEPS} at most: split the workflow."
+        spot.wrong("too_many", message, spot.key_place)
+        return None
+    found = {}
+    for name in spot.value:
+        child = spot.child(name)
+        if check_name(child, name, "a step", child.key_place) and is_reserved(name):
+            message = f"`{name}` is an event that Penstock itself fires and cannot name a step."
+            child.wrong("reserved_name", message, child.key_place)
+        step = read_step(child)
+        if step is not None:
+            found[name] = step
+    entries = sum(len(slot.events) for step in found.values() for slot in step.after or ())
+    if entries > MOST_SLOT_ENTRIES:
+        message = (
+            f"The steps wait for {entries} events in all; {MOST_SLOT_ENTRIES} at most: split the workflow."
+        )
+        spot.wrong("too_many", message, spot.key_place)
+    return found
+
+
+WORKFLOW = Level(
+    "the workflow",
+    {
+        "penstock": _format,
+        "name": identifier("a workflow"),
+        "title": text,
+        "description": text,
+        "source": read_source,
+        "external": read_external,
+        "params": json_schema,
+        "result": expression,
+        "defaults": read_policy,
+        "timeout": long_duration,
+        "cleanup_timeout": long_duration,
+        "on_failure": choice("fail", "continue"),
+        "endless": flag,
+        "max_running": whole(1),
+        "retention": any_json,
+        "labels": map_of(text),
+        "notify": any_json,
+        "steps": _steps,
+        "view": json_map,
+    },
+    ("name", "steps"),
+    free=True,
+)
+
+
+def _definition(root: Node, findings: Findings) -> Definition:
+    spot = Spot(root, "", "definition", findings, root.place)
+    if not isinstance(root.value, dict):
+        message = f"A definition is a map of keys such as `name` and `steps`, not {describe(root)}."
+        raise findings.stop("wrong_type", message, root.place)
+    found = read_level(spot, WORKFLOW)
+    if "penstock" not in root.value:
+        findings.add(
+            "missing_key", "", f"Say `penstock: {FORMAT}` at the top: the format this file is in.", root.place
+        )
+    if "steps" in found:
+        check_cancels(spot.child("steps"), found["steps"])
+        check_clashes(spot, found["steps"], found.get("external") or ())
+    if findings.problems:
+        raise findings.error()
+    extra = {key: plain(node) for key, node in root.value.items() if key.startswith("x-")}
+    return Definition(extra=extra, **found)
+
+
+def _elsewhere() -> dict[str, str]:
+    """Each key and the level it belongs to; of several levels the most likely."""
+    levels: list[tuple[str, Mapping[str, Any]]] = [
+        ("a step", STEP.keys),
+        ("the workflow", WORKFLOW.keys),
+        ("`timeouts`", TIMEOUTS.keys),
+        ("`backoff`", BACKOFF.keys),
+        ("an entry of `external`", EXTERNAL.keys),
+        ("a slot of `after`", SLOT.keys),
+        *((level.what, level.keys) for level in SOURCES.values()),
+        *((level.what, level.keys) for level in FROM.values()),
+    ]
+    found: dict[str, str] = {}
+    for what, keys in levels:
+        for key in keys:
+            found.setdefault(key, what)
+    return found
+
+
+ELSEWHERE = _elsewhere()

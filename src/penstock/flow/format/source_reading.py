@@ -1,0 +1,188 @@
+"""What starts runs (`source`) and what comes from outside (`external`), out of nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.flow.definition import External, From, Json, Source
+from penstock.flow.format.fields import (
+    Level,
+    Read,
+    Spot,
+    choice,
+    expression,
+    filled,
+    flag,
+    identifier,
+    json_schema,
+    long_duration,
+    map_of,
+    name,
+    read_level,
+    unknown_key,
+    whole,
+)
+from penstock.flow.format.nodes import plain
+from penstock.flow.names import nearest
+
+
+def _verify(spot: Spot) -> Json:
+    if isinstance(spot.value, dict) and spot.value:
+        return plain(spot.node)
+    if isinstance(spot.value, str):
+        return filled(spot)
+    spot.must("the name of a method such as sns, or a map")
+    return None
+
+
+def _every(spot: Spot) -> Json:
+    return spot.value if long_duration(spot) is not None else None
+
+
+def _events(spot: Spot) -> list[str] | None:
+    read = choice("created", "deleted")
+    found = [read(item) for item in spot.items()]
+    if not found or len(set(found)) < len(found):
+        spot.wrong("wrong_value", "`events` must list `created`, `deleted` or both, each once.")
+    return found
+
+
+_KIND = {"kind": lambda spot: spot.value}
+_STORE: dict[str, Read] = {"store": identifier("a store"), "prefix": filled}
+_REQUEST: dict[str, Read] = {
+    "where": expression,
+    "subject": expression,
+    "input": expression,
+    "id": expression,
+}
+_BUS: dict[str, Read] = {"bus": filled, "topic": filled}
+
+SOURCES: dict[str, Level] = {
+    "api": Level("a source of kind `api`", _KIND),
+    "object": Level(
+        "a source of kind `object`",
+        {**_KIND, **_STORE, "suffix": filled, "glob": filled, "where": expression, "events": _events},
+        ("store",),
+    ),
+    "search": Level(
+        "a source of kind `search`",
+        {**_KIND, **_STORE, "glob": filled, "where": expression, "cron": filled, "tz": filled},
+        ("store", "cron"),
+    ),
+    "schedule": Level(
+        "a source of kind `schedule`",
+        {
+            **_KIND,
+            "cron": filled,
+            "every": _every,
+            "tz": filled,
+            "overrun": choice("skip", "start", "abort", "delay", "delay_until_success"),
+            "max_running": whole(1),
+            "catch_up": choice("none", "latest", "all"),
+        },
+    ),
+    "webhook": Level("a source of kind `webhook`", {**_KIND, "verify": _verify, **_REQUEST}, ("verify",)),
+    "topic": Level("a source of kind `topic`", {**_KIND, **_BUS, **_REQUEST}, ("bus", "topic")),
+}
+
+_FROM: dict[str, Read] = {
+    "where": expression,
+    "key": map_of(expression),
+    "data": expression,
+    "set": expression,
+    "id": expression,
+}
+FROM: dict[str, Level] = {
+    "webhook": Level("`from` of kind `webhook`", {**_KIND, "verify": _verify, **_FROM}),
+    "topic": Level("`from` of kind `topic`", {**_KIND, "verify": _verify, **_BUS, **_FROM}, ("bus", "topic")),
+}
+
+
+def read_source(spot: Spot) -> Source | None:
+    """The source, with the keys of its kind checked."""
+    if isinstance(spot.value, list):
+        spot.wrong(
+            "wrong_type", "A workflow has exactly one source: write a map such as {kind: api}, not a list."
+        )
+        return None
+    found = _of_kind(spot, SOURCES, "a source")
+    if found is None:
+        return None
+    kind = found.pop("kind")
+    if kind == "schedule" and ("cron" in spot.value) == ("every" in spot.value):
+        spot.wrong(
+            "wrong_value", "A source of kind `schedule` needs either `cron` or `every`.", spot.key_place
+        )
+    return Source(kind=kind, options=found)
+
+
+def _of_kind(spot: Spot, levels: dict[str, Level], what: str) -> dict[str, Any] | None:
+    """The keys of a map whose `kind` says which keys it has."""
+    if not isinstance(spot.value, dict):
+        spot.must("a map such as {kind: " + next(iter(levels)) + "}")
+        return None
+    if "kind" not in spot.value:
+        kinds = ", ".join(levels)
+        spot.wrong(
+            "missing_key", f"{what.capitalize()} needs the key `kind`: one of {kinds}.", spot.key_place
+        )
+        everything = Level(what, {key: read for level in levels.values() for key, read in level.keys.items()})
+        for key in spot.value:
+            if key not in everything.keys:
+                child = spot.child(key)
+                child.wrong("unknown_key", unknown_key(spot, key, everything), child.key_place)
+        return None
+    at = spot.child("kind")
+    if not isinstance(at.value, str) or at.value not in levels:
+        near = nearest(str(at.value), levels)
+        hint = f"did you mean `{near}`?" if near else f"it is one of {', '.join(levels)}."
+        at.wrong("wrong_value", f"{what.capitalize()} has no kind {plain(at.node)!r}; {hint}")
+        return None
+    return read_level(spot, levels[at.value])
+
+
+def _from(spot: Spot) -> From | None:
+    found = _of_kind(spot, FROM, "`from`")
+    return None if found is None else From(**found)
+
+
+EXTERNAL = Level(
+    "an external event",
+    {"name": name("an external event"), "many": flag, "optional": flag, "schema": json_schema, "from": _from},
+    ("name",),
+)
+
+
+def read_external(spot: Spot) -> tuple[External, ...] | None:
+    """Every external event; a name that is declared twice is a problem."""
+    if not isinstance(spot.value, list):
+        spot.must("a list of events")
+        return None
+    found: list[External] = []
+    seen: dict[str, str] = {}
+    for item in spot.items():
+        event = _external(item)
+        if event is None:
+            continue
+        if event.name in seen:
+            message = (
+                f"The external event `{event.name}` is declared twice, first {seen[event.name]}; keep one."
+            )
+            item.wrong("duplicate", message)
+        place = item.node.place
+        seen.setdefault(event.name, f"on line {place[0]}" if place else f"at {item.path}")
+        found.append(event)
+    return tuple(found)
+
+
+def _external(spot: Spot) -> External | None:
+    if isinstance(spot.value, str):
+        found = EXTERNAL.keys["name"](spot)
+        return External(name=found) if found is not None else None
+    if not isinstance(spot.value, dict):
+        spot.must("a name or a map")
+        return None
+    keys = read_level(spot, EXTERNAL)
+    if "from" in keys:
+        keys["from_"] = keys.pop("from")
+    return External(**keys) if "name" in keys else None

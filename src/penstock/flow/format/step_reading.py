@@ -1,0 +1,249 @@
+"""Steps out of nodes: `after`, `emits`, `fails`, and the keys that steps and `defaults` share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from penstock.flow.definition import Backoff, Policy, Slot, Step, Timeouts
+from penstock.flow.format.fields import (
+    Level,
+    Read,
+    Spot,
+    choice,
+    duration,
+    expression,
+    filled,
+    identifier,
+    json_map,
+    listed,
+    long_duration,
+    name,
+    number,
+    read_level,
+    text,
+    whole,
+)
+from penstock.flow.names import nearest
+from penstock.kernel.net import CANCEL, FAIL, OK, START, TIMEOUT
+
+event_in_emits = name("an event", reserved=(OK, FAIL, CANCEL, START, TIMEOUT))
+event_in_after = name("an event", reserved=None)
+
+
+def _backoff(spot: Spot) -> Backoff:
+    return Backoff(**read_level(spot, BACKOFF))
+
+
+def _timeouts(spot: Spot) -> Timeouts:
+    return Timeouts(**read_level(spot, TIMEOUTS))
+
+
+def _timeout_retries(spot: Spot) -> tuple[float, ...] | None:
+    if not isinstance(spot.value, list):
+        spot.must("a list of numbers such as [1, 2, 4]")
+        return None
+    found: tuple[float, ...] | None = listed(number(0, above=True))(spot)
+    return found
+
+
+def _disabled(spot: Spot) -> bool | str | None:
+    if isinstance(spot.value, bool):
+        return spot.value
+    if not isinstance(spot.value, str):
+        spot.must("true, false or the name of a port")
+        return None
+    found: str | None = name("a port")(spot)
+    return found
+
+
+def _emitted(spot: Spot) -> tuple[str, ...] | None:
+    """The events of one port, each as it is listed."""
+    found = [_one_emitted(item) for item in spot.items()]
+    return None if None in found else tuple(each for each in found if each is not None)
+
+
+def _one_emitted(spot: Spot) -> str | None:
+    if spot.value is None or isinstance(spot.value, list | dict):
+        spot.must("an event or a list of events")
+        return None
+    if isinstance(spot.value, str) and "|" in spot.value:
+        message = f"`{spot.label}`: `|` is for `after` only; list the events: [a, b]."
+        spot.wrong("bad_name", message)
+        return None
+    found: str | None = event_in_emits(spot)
+    if found in (START, TIMEOUT):
+        spot.wrong(
+            "reserved_name", f"A step cannot list `{found}`; only OK, FAIL and CANCEL of the reserved events."
+        )
+        return None
+    return found
+
+
+def _emits(spot: Spot) -> dict[str, tuple[str, ...]] | None:
+    if not isinstance(spot.value, dict):
+        events = _emitted(spot)
+        return None if events is None else {"done": events}
+    found: dict[str, tuple[str, ...]] = {}
+    for port in spot.value:
+        child = spot.child(port)
+        name("a port")(child.part(port, child.key_place))
+        events = _emitted(child)
+        if events is not None:
+            found[port] = events
+    return found
+
+
+def _after(spot: Spot) -> tuple[Slot, ...] | None:
+    if spot.value is None:
+        return ()
+    found = [_slot(item) for item in spot.items()]
+    return None if None in found else tuple(slot for slot in found if slot is not None)
+
+
+def _slot(spot: Spot) -> Slot | None:
+    if isinstance(spot.value, dict):
+        return _counted_slot(spot)
+    if spot.value is None or isinstance(spot.value, list):
+        spot.must("an event, `a | b`, or {need: n, of: [...]}")
+        return None
+    if not isinstance(spot.value, str):
+        text(spot)
+        return None
+    if "|" not in spot.value:
+        event = event_in_after(spot)
+        return None if event is None else Slot((event,))
+    parts = [spot.part(part.strip(), spot.node.place) for part in spot.value.split("|")]
+    events = _distinct(spot, parts)
+    return None if events is None else Slot(events)
+
+
+def _counted_slot(spot: Spot) -> Slot | None:
+    found = read_level(spot, SLOT)
+    events, need = found.get("of"), found.get("need")
+    if events is None or need is None:
+        return None
+    if need > len(events):
+        child = spot.child("need")
+        child.wrong("wrong_value", f"`need: {need}` can never be met: `of` lists {_count(len(events))}.")
+        return None
+    return Slot(events, need, "rest" in found)
+
+
+def _of(spot: Spot) -> tuple[str, ...] | None:
+    if not isinstance(spot.value, list):
+        spot.must("a list of events")
+        return None
+    if not spot.value:
+        spot.wrong("wrong_value", f"`{spot.label}` is empty; list the events to choose from.")
+        return None
+    return _distinct(spot, spot.items())
+
+
+def _distinct(spot: Spot, parts: list[Spot]) -> tuple[str, ...] | None:
+    """The events of one slot; one that is listed twice is a problem."""
+    events = [event_in_after(part) for part in parts]
+    if None in events:
+        return None
+    if len(set(events)) < len(events):
+        twice = Counter(events).most_common(1)[0][0]
+        spot.wrong("duplicate", f"The event `{twice}` is listed twice in one slot; list it once.")
+        return None
+    return tuple(events)
+
+
+def _count(events: int) -> str:
+    return "one event" if events == 1 else f"only {events} events"
+
+
+BACKOFF = Level(
+    "`backoff`",
+    {"initial": duration, "factor": number(1), "max": duration, "jitter": number(0, 1)},
+)
+TIMEOUTS = Level(
+    "`timeouts`",
+    dict.fromkeys(("schedule_to_start", "start_to_close", "schedule_to_close", "heartbeat"), long_duration),
+)
+SLOT = Level("a slot of `after`", {"need": whole(1), "of": _of, "rest": choice("keep")}, ("need", "of"))
+
+POLICY: dict[str, Read] = {
+    "parallel": whole(1),
+    "task_list": identifier("a task list"),
+    "priority": whole(),
+    "retries": whole(0),
+    "backoff": _backoff,
+    "timeout_retries": _timeout_retries,
+    "timeouts": _timeouts,
+    "warn_after": long_duration,
+}
+DEFAULTS = Level("`defaults`", POLICY)
+STEP = Level(
+    "a step",
+    {
+        "task": filled,
+        "title": text,
+        "after": _after,
+        "emits": _emits,
+        "fails": _emitted,
+        "with": json_map,
+        "each": expression,
+        "each_failure": choice("fail", "collect"),
+        **POLICY,
+        "serialize": expression,
+        "serialize_limit": whole(1),
+        "serialize_scope": name("a scope"),
+        "cancels": listed(name("a step")),
+        "match": expression,
+        "disabled": _disabled,
+    },
+    ("task",),
+)
+
+
+def read_policy(spot: Spot) -> Policy:
+    """The workflow's `defaults`."""
+    return Policy(**read_level(spot, DEFAULTS))
+
+
+def read_step(spot: Spot) -> Step | None:
+    """One step; None where too little of it could be read."""
+    if not isinstance(spot.value, dict):
+        spot.must("a map such as {task: mail}")
+        return None
+    found = read_level(spot, STEP)
+    policy = Policy(**{key: found.pop(key) for key in POLICY if key in found})
+    fails = found.pop("fails", None)
+    if fails is not None:
+        found["emits"] = _with_failures(spot, found.get("emits"), fails)
+    if "with" in found:
+        found["params"] = found.pop("with")
+    found.setdefault("task", "")
+    return Step(policy=policy, **found)
+
+
+def _with_failures(spot: Spot, emits: Any, fails: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """`emits` with `fails` as its port `failed`."""
+    if emits is None:
+        return {"failed": fails}
+    if "failed" in emits:
+        child = spot.child("fails")
+        message = "`fails` is short for the port `failed` of `emits`; name the events in one of them only."
+        child.wrong("duplicate", message, child.key_place)
+    return {**emits, "failed": fails}
+
+
+MOST_HINTS = 20
+
+
+def check_cancels(spot: Spot, steps: dict[str, Step]) -> None:
+    """Every step that is named by `cancels` must be there."""
+    for step_name, step in steps.items():
+        for index, target in enumerate(step.cancels or ()):
+            if target not in steps:
+                at = spot.child(step_name).child("cancels").items()[index]
+                told = len(spot.findings.problems)
+                near = (
+                    nearest(target, steps) if told < MOST_HINTS else None
+                )  # a search over all names each time
+                hint = f"did you mean `{near}`?" if near else "there is no step of that name."
+                at.wrong("unknown_step", f"`cancels` names the unknown step `{target}`; {hint}")

@@ -1,0 +1,93 @@
+"""Traces are never believed: each is replayed, firing by firing, on the whole net before anybody sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from penstock.kernel.proof.counters import State
+from penstock.kernel.proof.machine import Machine
+from penstock.kernel.proof.rest import meaning_of_rest
+from penstock.kernel.proof.structure import ends_run
+from penstock.kernel.proof.trace import Event, Fire, Trace
+
+Check = Callable[[Machine, State], bool]
+
+
+def replay(machine: Machine, trace: Trace, origin: State | None = None) -> set[State]:
+    """Every state the trace can lead to; empty where it cannot be run. `machine` must know every exit."""
+    states, previous = {machine.initial if origin is None else origin}, None
+    for item in trace:
+        states, previous = _after(machine, states, previous, item), item
+        if not states:
+            break
+    return states
+
+
+def _after(
+    machine: Machine, states: set[State], previous: Event | Fire | None, item: Event | Fire
+) -> set[State]:
+    if isinstance(previous, Fire) and _ends(machine, previous):
+        return set()
+    go = _arrive if isinstance(item, Event) else _fire
+    return {after for state in _with_begun(machine, states) for after in go(machine, state, item)}
+
+
+def at_rest(machine: Machine, state: State) -> bool:
+    return not any(rule.enabled(state) for rule in machine.rules)
+
+
+def shown(machine: Machine, trace: Trace, check: Check) -> Trace | None:
+    """The trace as it can be replayed, each outside event early enough not to miss the run; None if it cannot be."""
+    items = list(trace)
+    reached = [{machine.initial}]
+    while len(reached) <= len(items):
+        number = len(reached) - 1
+        states = _after(machine, reached[-1], items[number - 1] if number else None, items[number])
+        if states:
+            reached.append(states)
+        elif number and isinstance(items[number], Event):
+            items[number - 1], items[number] = items[number], items[number - 1]
+            reached.pop()
+        else:
+            return None
+    passed = any(check(machine, state) for state in _with_begun(machine, reached[-1]))
+    return tuple(items) if passed else None
+
+
+def _ends(machine: Machine, item: Fire) -> bool:
+    step = machine.net.by_name[item.step]
+    return any(way.port == item.port and ends_run(way) for way in step.exits)
+
+
+def _arrive(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
+    event, move = next((event, move) for event, move in machine.arrivals if move.label == item)
+    resting = at_rest(machine, state)
+    if resting and meaning_of_rest(machine, state) in ("failed", "succeeded"):
+        return
+    if not machine.came(state, event):
+        yield move.apply(state, frozenset())
+    elif event.many and resting:
+        yield machine.repeat(state, event).apply(state, frozenset())
+
+
+def _with_begun(machine: Machine, states: set[State]) -> set[State]:
+    """The states, and those in which more firings of steps with `cancels` have begun."""
+    begins = [rule for rule in machine.rules if rule.begins]
+    seen, stack = set(states), list(states) if begins else []
+    while stack:
+        state = stack.pop()
+        for rule in begins:
+            for bind, moves in zip(rule.binds, rule.moves, strict=True):
+                after = moves[0].apply(state, frozenset()) if bind.holds(state) else state
+                if after not in seen:
+                    seen.add(after)
+                    stack.append(after)
+    return seen
+
+
+def _fire(machine: Machine, state: State, item: Event | Fire) -> Iterable[State]:
+    assert isinstance(item, Fire)
+    for rule in machine.rules_of(item.step):
+        for bind, moves in zip(rule.binds, rule.moves, strict=True):
+            if not rule.begins and bind.holds(state):
+                yield from (move.apply(state, frozenset()) for move in moves if move.label == item)

@@ -1,0 +1,242 @@
+"""The proof: what can go wrong in any run of a net, found before it runs. docs/spec/soundness.md has its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from penstock.kernel.net import ENDINGS, FAIL, Net, Step
+from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
+from penstock.kernel.proof.cleanup import CleanUp, end_events, search_cleanup
+from penstock.kernel.proof.counters import LEAST_OWED, State
+from penstock.kernel.proof.machine import Machine, Scope, every_exit
+from penstock.kernel.proof.ordered import Answer, order_matters, search_in_order
+from penstock.kernel.proof.replay import at_rest, replay, shown
+from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
+from penstock.kernel.proof.search import Budget, Space
+from penstock.kernel.proof.structure import fillable, main_names
+from penstock.kernel.proof.survey import Shape, can_reach, plain_search, shape_of, survey
+from penstock.kernel.proof.telling import SHORTEST, proved
+from penstock.kernel.proof.trace import Event, Trace
+from penstock.kernel.proof.twice import fires_twice
+from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
+
+NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
+
+
+class Main(NamedTuple):
+    """The search of the run itself, up to its end."""
+
+    net: Net
+    whole: Machine
+    shape: Shape
+    space: Space
+    budget: Budget
+
+    @property
+    def alive(self) -> frozenset[int]:
+        rules = [self.space.machine.rules[rule] for rule in self.space.alive]
+        return frozenset(rule.step for rule in rules).union(*(rule.wakes for rule in rules))
+
+    @property
+    def can_fail(self) -> bool:
+        return any(FAIL in self.space.machine.rules[rule].ends for rule in self.space.alive)
+
+
+def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] = lambda: False) -> Analysis:
+    """Every fact about the net that the budget allows; `complete` says whether that is all of them."""
+    budget = Budget(states, out_of_time)
+    shape = shape_of(net)
+    machine = Machine(net, Scope(drop_put_off=not shape.turning))
+    main = Main(net, every_exit(net), shape, survey(machine, shape, budget), budget)
+    cleanups = {end: search_cleanup(net, end, main.alive, budget) for end in end_events(net, main.can_fail)}
+    unasked = fail_without_failure(net, main.whole, budget)
+    twice = fires_twice(net, main.whole, main.alive, shape, budget)
+    ordered = _in_order(main)
+    searched = [
+        main.space.complete,
+        ordered.complete,
+        unasked.complete,
+        twice.complete,
+        *(c.complete for c in cleanups.values()),
+    ]
+    seen = len(main.space.states) + unasked.states + twice.states + ordered.states
+    seen += sum(len(cleanup.space.states) for cleanup in cleanups.values())
+    return Analysis(
+        dead=_dead(main, cleanups),
+        deadlock=ordered.deadlock,
+        no_end=_no_end(main, cleanups),
+        unbounded=_unbounded(main) or _cleanup_unbounded(main, cleanups),
+        fail_without_failure=unasked.trace,
+        fires_twice=twice.traces,
+        leftover=_leftover(main),
+        complete=all(searched),
+        states=seen,
+        covered=_covered(net, seen, all(searched)),
+        assumes=_assumes(net, main.space),
+    )
+
+
+def _dead(main: Main, cleanups: dict[str, CleanUp]) -> tuple[str, ...]:
+    """Steps that never fire. Where the search is cut short, only those that the drawing shows to be dead (S3)."""
+    net = main.net
+    alive = main.alive.union(*(cleanup.alive for cleanup in cleanups.values()))
+    if not main.space.complete or not all(cleanup.complete for cleanup in cleanups.values()):
+        given = main_names(net) | set(end_events(net, fail=FAIL in net.fired))
+        alive |= fillable(net, given, lambda step, way: True)
+    return tuple(step.name for index, step in enumerate(net.steps) if index not in alive)
+
+
+def _in_order(main: Main) -> Answer:
+    """A shortest standstill. One that the counts find where order matters is looked for again with queues (S18)."""
+    found = _deadlock(main)
+    if found is None or not order_matters(main.net):
+        return Answer(found, True, 0)
+    return search_in_order(main.net, main.budget)
+
+
+def _deadlock(main: Main) -> Deadlock | None:
+    """A shortest way to a state that R8 calls stalled."""
+    space = main.space
+    for number, meaning in space.rests.items():
+        if meaning != "stalled":
+            continue
+        trace = shown(main.whole, space.trace(number), _stalled)
+        if trace is not None:
+            return Deadlock(trace, starving(space.machine, space.states[number]))
+    return None
+
+
+def _stalled(machine: Machine, state: State) -> bool:
+    return at_rest(machine, state) and meaning_of_rest(machine, state) == "stalled"
+
+
+def _leftover(main: Main) -> Leftover | None:
+    """A shortest way to success that leaves events of the run at a join."""
+    space, machine = main.space, main.space.machine
+    for number, meaning in space.rests.items():
+        if meaning != "succeeded" or not main.net.names_ok:
+            continue
+        waiting = _at_joins(machine, space.states[number])
+        trace = shown(main.whole, space.trace(number), _succeeded) if waiting else None
+        if trace is not None:
+            step = machine.places[waiting[0]].step
+            names = (machine.places[place].names for place in waiting if machine.places[place].step == step)
+            events = tuple(name for part in names for name in part)
+            return Leftover(trace, main.net.steps[step].name, events)
+    return None
+
+
+def _succeeded(machine: Machine, state: State) -> bool:
+    return bool(at_rest(machine, state) and state[machine.ok] and _at_joins(machine, state))
+
+
+def _at_joins(machine: Machine, state: State) -> list[int]:
+    return [
+        place for place in left_over(machine, state) if _joins(machine.net.steps[machine.places[place].step])
+    ]
+
+
+def _joins(step: Step) -> bool:
+    """Whether a step brings events together; one that waits for an early end of the run is left alone."""
+    tidies = any(set(slot.events) <= set(ENDINGS) for slot in step.slots)
+    return not tidies and (len(step.slots) > 1 or any(slot.need for slot in step.slots))
+
+
+def _no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:
+    """A way to a state from which, while no step fails, neither an end nor a deadlock can be reached (S10)."""
+    if main.net.endless:
+        return None
+    if not main.shape.turning or not main.space.complete or not _lost(main.space):
+        return _cleanup_no_end(main, cleanups)
+    plain = plain_search(main.space.machine, main.budget._replace(states=SHORTEST), edges=True)
+    best = plain if plain.complete and _lost(plain) else main.space
+    return proved(main.whole, best.trace(min(_lost(best))))
+
+
+def _lost(space: Space) -> set[int]:
+    ends = [number for number, meaning in space.rests.items() if meaning != "waiting"]
+    return set(range(len(space.states))) - can_reach(space, [*ends, *space.ends_well])
+
+
+def _unbounded(main: Main) -> Unbounded | None:
+    """A loop that piles events up, told as the way to it and one turn."""
+    if main.space.pile is None:
+        return None
+    plain = plain_search(main.space.machine, main.budget._replace(states=SHORTEST), edges=False)
+    return _pile_of(plain, main.whole) or _pile_of(main.space, main.whole)
+
+
+def _pile_of(space: Space, whole: Machine) -> Unbounded | None:
+    pile = space.pile
+    if pile is None or pile.move.label is None:
+        return None
+    prefix, trace = space.trace(pile.start), (*space.trace(pile.last), pile.move.label)
+    if not _grows(whole, prefix, trace, [space.machine.places[place] for place in pile.places]):
+        return None
+    place = space.machine.places[pile.places[0]]
+    name = next((name for name in place.names if name in space.machine.routes), place.names[0])
+    return Unbounded(trace, whole.net.steps[place.step].name, name)
+
+
+def _grows(whole: Machine, prefix: Trace, trace: Trace, places: list[object]) -> bool:
+    """Whether the turn that follows the prefix can be repeated for ever and leaves more behind each time (S9)."""
+    numbers = [number for number, place in enumerate(whole.places) if place in places]
+    turn = trace[len(prefix) :]
+    for before in replay(whole, prefix):
+        for after in replay(whole, turn, before):
+            sinking = {place for place in whole.signed if after[place] < before[place]}
+            low = tuple(NEVER if place in sinking else count for place, count in enumerate(before))
+            if any(_more(low, again, sinking, numbers) for again in replay(whole, turn, low)):
+                return True
+    return False
+
+
+def _more(before: State, after: State, sinking: set[int], numbers: list[int]) -> bool:
+    kept = all(
+        new >= old for place, (old, new) in enumerate(zip(before, after, strict=True)) if place not in sinking
+    )
+    return kept and any(after[number] > before[number] for number in numbers)
+
+
+def _cleanup_no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:
+    for end, cleanup in cleanups.items():
+        if cleanup.no_end is not None:
+            return _way_to(main, end) + cleanup.no_end
+    return None
+
+
+def _cleanup_unbounded(main: Main, cleanups: dict[str, CleanUp]) -> Unbounded | None:
+    for end, cleanup in cleanups.items():
+        machine = cleanup.space.machine
+        found = _pile_of(cleanup.space, machine) if machine.scope.given == (end,) else None
+        if found is not None:
+            return Unbounded(_way_to(main, end) + found.trace, found.step, found.event)
+    return None
+
+
+def _way_to(main: Main, end: str) -> Trace:
+    if end != FAIL:
+        return (Event(end),)
+    return trace_to_fail(main.net, main.whole, Scope(prune=False), main.budget).trace or ()
+
+
+def _assumes(net: Net, space: Space) -> tuple[str, ...]:
+    """What the search took to be freer than it is."""
+    slots = [slot for step in net.steps for slot in step.slots]
+    owes = any(state[place] <= LEAST_OWED for place in space.machine.signed for state in space.states)
+    found = {
+        "match": any(step.keyed for step in net.steps),
+        "rest: keep": any(slot.keep for slot in slots),
+        "many": any(event.many for event in net.outside),
+        "need": owes,
+    }
+    return tuple(name for name, relaxed in found.items() if relaxed)
+
+
+def _covered(net: Net, seen: int, complete: bool) -> str:
+    said = f"{len(net.steps)} steps, {seen} states"
+    said += ", all of them" if complete else ", more are left"
+    if any(step.cancels for step in net.steps):
+        said += "; cancel regions: reset arcs, exact search"
+    return said

@@ -13,7 +13,7 @@ from penstock.flow.finishing import end_failed, end_firing, fail_element, finish
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import Rang
 from penstock.flow.plan import Timer
-from penstock.flow.run import Element, Failure, Firing, StepState
+from penstock.flow.run import NEVER_FIRED, Element, Failure, Firing, StepState
 from penstock.flow.scope import NO_ITEM, FiringView
 from penstock.flow.step import BoxError, Queue, Reaction, Sleep
 from penstock.flow.tags import Tags, merge
@@ -46,7 +46,10 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
     board, wired = turn.board, step.wired
-    while len(turn.step_state(step.name).live) < room and turn.open:
+    while turn.open:
+        before = turn.steps.get(step.name, NEVER_FIRED)
+        if len(before.live) >= room:
+            return
         if turn.inline >= INLINE_FIRINGS:
             turn.unfinished = turn.unfinished or board.enabled(wired)
             return
@@ -67,7 +70,7 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
         withdraw_step(turn, turn.flow.by_index[index], number, f"cancelled by '{name}'")
     firing = Firing(number, name, taken, turn.now, _merged_tags(turn, step, tokens))
     turn.firings = turn.firings.set(number, firing)
-    before = turn.step_state(name)
+    before = turn.steps.get(name, NEVER_FIRED)
     state = StepState("running", before.firings + 1, (*before.live, number), number, 0, before.output)
     turn.steps = turn.steps.set(name, state)
     port = turn.disabled.get(name, step.disabled)

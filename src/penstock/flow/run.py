@@ -114,6 +114,9 @@ class StepState(Struct, frozen=True, gc=False):
     elements: tuple[int, int, int] | None = None  # total, done, failed
 
 
+NEVER_FIRED = StepState()
+
+
 class Aside(Struct, frozen=True):
     """An event that a step with `match` could not key: set aside and shown (R1)."""
 

@@ -17,7 +17,7 @@ from penstock.flow.plan import (
     Release,
     Timer,
 )
-from penstock.flow.run import Aside, Element, ElementKey, Ending, Failure, Firing, Snapshot, Status, StepState
+from penstock.flow.run import Aside, Element, ElementKey, Ending, Failure, Firing, Snapshot, Status
 from penstock.kernel.firing import Board
 
 
@@ -87,9 +87,6 @@ class Turn:
         self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing, id))
         return number
 
-    def step_state(self, name: str) -> StepState:
-        return self.steps.get(name) or _NEVER_FIRED
-
     def step_of(self, firing: Firing | Element) -> FlowStep:
         return self.flow.steps[firing.step]
 
@@ -125,6 +122,3 @@ class Turn:
             self.firings, self.elements, self.results, self.steps, self.failed, self.kept,
             self.came, self.seen, self.keys, self.disabled, self.aside, self.epoch,
         )  # fmt: skip
-
-
-_NEVER_FIRED = StepState()

@@ -11,7 +11,7 @@ import msgspec
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Failure, Snapshot, StepState, attempts_of
+from penstock.flow.run import NEVER_FIRED, Failure, Snapshot, attempts_of
 from penstock.flow.tags import visible
 
 
@@ -47,7 +47,7 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
 
 def step_view(snapshot: Snapshot, name: str) -> dict[str, Any]:
     """One step in a run: that of its latest firing."""
-    state = snapshot.steps.get(name) or StepState()
+    state = snapshot.steps.get(name, NEVER_FIRED)
     firing = snapshot.firings.get(state.latest)
     names = ("total", "done", "failed")
     elements = None if state.elements is None else dict(zip(names, state.elements, strict=True))

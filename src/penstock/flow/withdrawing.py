@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
 from penstock.flow.plan import Release
-from penstock.flow.run import ElementKey, Failure, Firing, StepState, StepStatus, attempts_of
+from penstock.flow.run import NEVER_FIRED, ElementKey, Failure, Firing, StepState, StepStatus, attempts_of
 from penstock.flow.turn import Turn
 
 
@@ -74,7 +74,7 @@ def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:
 
 def withdraw_step(turn: Turn, step: FlowStep, keep: int, reason: str) -> None:
     """R10: the other firings and the waiting events of a step are withdrawn."""
-    for number in turn.step_state(step.name).live:
+    for number in turn.steps.get(step.name, NEVER_FIRED).live:
         if number != keep:
             firing = turn.firings[number]
             withdraw_firing(turn, firing, reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from time import process_time
 from typing import Any
 
 import pytest
@@ -209,3 +210,16 @@ check: {task: decide, after: work, with: {if: data.n < 1000}, emits: {then: agai
 
     assert status(host, run) == "succeeded"
     assert host.hosted(run).snapshot.steps["work"].firings == 1000
+
+
+def test_an_element_of_a_long_each_costs_what_one_of_a_short_each_costs() -> None:
+    flow = flow_of("e: {task: t, each: data.items}")
+
+    def cost(size: int) -> float:
+        host, _ = host_with(t=lambda: None)
+        began = process_time()
+        run = host.start(flow, input={"items": list(range(size))})
+        assert host.hosted(run).snapshot.steps["e"].elements == (size, size, 0)
+        return (process_time() - began) / size
+
+    assert min(cost(8000) for _ in range(3)) < 4 * min(cost(400) for _ in range(3))

@@ -161,8 +161,8 @@ def _begin_elements(
     turn: Turn, step: FlowStep, firing: Firing, said: dict[int, tuple[Reaction, str | None] | Failure]
 ) -> None:
     """Queue what needs a worker first: one that ends at once may start others or end the whole firing."""
-    queued = [index for index, word in said.items() if isinstance(word, tuple) and isinstance(word[0], Queue)]
-    for index in (*queued, *(index for index in said if index not in set(queued))):
+    queued = {index for index, word in said.items() if isinstance(word, tuple) and isinstance(word[0], Queue)}
+    for index in sorted(said, key=lambda each: each not in queued):
         if firing.number not in turn.firings:
             return
         _react(turn, step, turn.firings[firing.number], index, said[index])

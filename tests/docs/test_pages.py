@@ -38,7 +38,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 def plain(text: str) -> str:
     """Without what differs from run to run, or as the proof gets better: times, ids, numbers of states, blanks."""
     text = re.sub(r"\b[0-9.]+ ?m?s\b", "TIME", text)
-    text = re.sub(r"run [0-9a-z]{16}", "run ID", text)
+    text = re.sub(r"run [0-9a-f]{20}", "run ID", text)
     text = re.sub(r"[0-9,]+ states", "N states", text)
     return re.sub(r"[ \t]+$", "", re.sub(r" {2,}", " ", text), flags=re.M).strip()
 

@@ -267,3 +267,20 @@ steps:
         assert engine.publish(text.replace("[a, b]", "a | b")) == 1
 
     assert "deadlock" in {finding.code for finding in caught.value.report.findings}
+
+
+def test_what_tasks_log_can_be_read() -> None:
+    def talk(ctx: Context) -> None:
+        ctx.log("reading %s", "a file")
+        ctx.log.warning("careful")
+
+    with Engine.sync(tasks={"talk": talk}) as engine:
+        engine.publish("penstock: 1\nname: w\nsteps:\n  a: {task: talk}\n")
+        id = engine.start("w")
+        engine.wait(id, 10)
+        lines = engine.logs(id)
+
+    assert [(line["step"], line["attempt"], line["level"], line["text"]) for line in lines] == [
+        ("a", 1, "info", "reading a file"),
+        ("a", 1, "warning", "careful"),
+    ]

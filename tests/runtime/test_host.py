@@ -13,6 +13,7 @@ from penstock.flow.occurrence import Outside
 from penstock.flow.run import RunId
 from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import (
+    BadPayload,
     IdempotencyMismatch,
     InvalidEvent,
     InvalidInput,
@@ -223,3 +224,30 @@ def test_an_element_of_a_long_each_costs_what_one_of_a_short_each_costs() -> Non
         return (process_time() - began) / size
 
     assert min(cost(8000) for _ in range(3)) < 4 * min(cost(400) for _ in range(3))
+
+
+def test_a_payload_over_the_limit_or_beyond_json_is_refused_and_nothing_happens() -> None:
+    host, _ = host_with(t=lambda: None)
+    flow = flow_of("a: {task: t, after: e}", "external: [e]")
+
+    with pytest.raises(
+        BadPayload, match="the input has 300002 bytes of JSON, 262144 at most: keep it elsewhere"
+    ):
+        host.start(flow, input="x" * 300_000)
+    with pytest.raises(BadPayload, match="the input is not JSON: nan is not a number of JSON"):
+        host.start(flow, input={"n": float("nan")})
+    run = host.start(flow)
+    with pytest.raises(BadPayload, match="the data of event 'e' has 300002 bytes of JSON"):
+        host.emit(run, Outside(event="e", data="x" * 300_000))
+
+    assert (status(host, run), list(host.runs)) == ("waiting", [run])
+
+
+def test_what_a_caller_does_to_its_input_later_does_not_change_the_run() -> None:
+    host, _ = host_with(t=lambda: None)
+    given = {"n": [1]}
+
+    run = host.start(flow_of("a: {task: t, after: e}", "external: [e]"), input=given)
+    given["n"].append(2)
+
+    assert host.hosted(run).snapshot.data == {"n": [1]}

@@ -74,7 +74,7 @@ def test_an_output_over_the_limit_is_refused_with_the_remedy() -> None:
 
     assert (kind, retry) == ("too_large", False)
     assert message == (
-        "the output has 300002 bytes of JSON, 262144 at most: keep it elsewhere and return a reference"
+        "the output has 300002 bytes of JSON, 262144 at most: keep it elsewhere and hand on a reference"
     )
 
 

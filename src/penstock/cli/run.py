@@ -106,7 +106,7 @@ def play(
 
     with following(quiet) as show:
         if fast:
-            return play_fast(offered, begin, show.follow)
+            return play_fast(offered, begin, show.follow, show.say)
         return play_real(offered, begin, show.follow, show.say)
 
 

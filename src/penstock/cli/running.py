@@ -13,13 +13,14 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from penstock.flow.compile import Flow
+from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
 from penstock.runtime.clock import LoopClock, VirtualClock
 from penstock.runtime.errors import RunEnded
 from penstock.runtime.host import Host, Hosted
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.play import play_out
-from penstock.workers.context import Context
+from penstock.workers.context import Context, LogSink
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.loop import LoopExecutor
 from penstock.workers.task import Out, Task, make_task
@@ -54,9 +55,22 @@ def stub(flow: Flow, name: str) -> Task:
     return make_task(nothing, name)
 
 
-def play_fast(tasks: Mapping[str, Task], begin: Begin, follow: Follower) -> Played:
+def log_to(say: Callable[[str], None]) -> LogSink:
+    """Says what tasks write with `ctx.log`, each line with its step."""
+
+    def write(attempt: Attempt, level: str, text: str) -> None:
+        item = "" if attempt.index is None else f"[{attempt.index}]"
+        loud = "" if level == "info" else f"{level}: "
+        say(f"{attempt.step}{item}: {loud}{text}")
+
+    return write
+
+
+def play_fast(
+    tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]
+) -> Played:
     """Run on a virtual clock: tasks one after the other, waits and backoffs pass at once."""
-    clock, executor = VirtualClock(datetime.now(UTC)), InlineExecutor(tasks)
+    clock, executor = VirtualClock(datetime.now(UTC)), InlineExecutor(tasks, log=log_to(say))
     host = Host(clock, executor, new_run_id)
 
     def look() -> bool:
@@ -85,7 +99,7 @@ async def _play_real(
     tasks: Mapping[str, Task], begin: Begin, follow: Follower, say: Callable[[str], None]
 ) -> Played:
     loop = asyncio.get_running_loop()
-    executor = LoopExecutor(loop, tasks)
+    executor = LoopExecutor(loop, tasks, log=log_to(say))
     host = Host(LoopClock(loop), executor, new_run_id)
     rest = _Rest(host, say)
     loop.set_exception_handler(rest.broke)

@@ -6,15 +6,16 @@ import asyncio
 import functools
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, TypeVar
 
 from penstock.engine.catalog import Catalog
 from penstock.engine.loading import Source
 from penstock.flow.occurrence import Outside
+from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
-from penstock.flow.view import history_view, run_view
+from penstock.flow.view import history_view, run_view, time_text
 from penstock.runtime.clock import LoopClock
 from penstock.runtime.errors import Invalid, NoTask, PenstockError
 from penstock.runtime.host import Host
@@ -38,6 +39,7 @@ class Engine:
             raise Invalid(f"this version keeps runs in memory only: use Engine('memory:'), not {url!r}")
         self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
         self._catalog = Catalog(self._tasks)
+        self._logs: dict[str, list[dict[str, Any]]] = {}
         self._host: Host | None = None
         self._executor: LoopExecutor | None = None
 
@@ -160,6 +162,11 @@ class Engine:
         """All that happened to a run, in order."""
         return history_view(self._bound().hosted(RunId(run)).history)
 
+    async def logs(self, run: str) -> list[dict[str, Any]]:
+        """What the tasks of a run wrote with `ctx.log`, in order."""
+        self._bound().hosted(RunId(run))
+        return list(self._logs.get(run, ()))
+
     async def close(self) -> None:
         """Void what is under way. Runs in memory are gone with the process."""
         if self._executor is not None:
@@ -182,9 +189,20 @@ class Engine:
         """The host, made on the loop of the first call."""
         if self._host is None:
             loop = asyncio.get_running_loop()
-            self._executor = LoopExecutor(loop, self._tasks)
+            self._executor = LoopExecutor(loop, self._tasks, log=self._write_log)
             self._host = Host(LoopClock(loop), self._executor, new_run_id)
         return self._host
+
+    def _write_log(self, attempt: Attempt, level: str, text: str) -> None:
+        line = {
+            "at": time_text(datetime.now(UTC)),
+            "step": attempt.step,
+            "index": attempt.index,
+            "attempt": attempt.attempt,
+            "level": level,
+            "text": text,
+        }
+        self._logs.setdefault(attempt.run.id, []).append(line)
 
     def _view(self, run: str) -> dict[str, Any]:
         hosted = self._bound().hosted(RunId(run))

@@ -6,6 +6,7 @@ PenstockError
 │   └── UnknownRun
 ├── Invalid
 │   ├── InvalidInput         the input does not fit `params`
+│   ├── BadPayload           it is too large, or not JSON
 │   ├── UndeclaredEvent      the event is not declared `external`
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── IdempotencyMismatch  the key was used before with another input
@@ -81,6 +82,12 @@ class InvalidInput(Invalid):
     def __init__(self, workflow: str, problems: Sequence[str]) -> None:
         super().__init__(f"the input does not fit the params of '{workflow}': {'; '.join(problems)}")
         self.workflow, self.problems = workflow, tuple(problems)
+
+
+class BadPayload(Invalid):
+    """A payload is over the limit, or is not JSON."""
+
+    code = "bad_payload"
 
 
 class UndeclaredEvent(Invalid):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from penstock.flow.advance import advance, new_run
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import (
@@ -21,11 +23,13 @@ from penstock.flow.occurrence import (
     Resumed,
     Retried,
 )
+from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
 from penstock.runtime.clock import Clock
 from penstock.runtime.errors import (
+    BadPayload,
     IdempotencyMismatch,
     InvalidEvent,
     InvalidInput,
@@ -76,7 +80,11 @@ class Host:
         idempotency_key: str | None = None,
         then: tuple[Outside, ...] = (),
     ) -> RunId:
-        """Make a run and begin it; events in `then` are fired right after START. Raises InvalidInput."""
+        """Make a run and begin it; events in `then` are fired right after START.
+
+        Raises InvalidInput, BadPayload, UndeclaredEvent, InvalidEvent, IdempotencyMismatch.
+        """
+        input = plain_payload(input, "the input")
         problems = violations(flow.definition.params, {} if input is None else input)
         if problems:
             raise InvalidInput(flow.name, problems)
@@ -86,8 +94,7 @@ class Host:
                 if self.runs[known].snapshot.run.input != input:
                     raise IdempotencyMismatch(idempotency_key, known)
                 return known
-        for event in then:
-            self._check_event(flow, event)
+        then = tuple(self._checked(flow, event) for event in then)
         header = Header(
             id=RunId(self._ids()),
             workflow=flow.name,
@@ -107,16 +114,14 @@ class Host:
 
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
-        self._check_event(self.hosted(run).flow, event)
-        return self._ask(run, event)
+        return self._ask(run, self._checked(self.hosted(run).flow, event))
 
     def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
         run = self.inbox.find(key)
         if run is None:
-            return self.inbox.keep(key, event, self.clock.now())
-        self._check_event(self.hosted(run).flow, event)
-        return self._ask(run, event)
+            return self.inbox.keep(key, plain_event(event), self.clock.now())
+        return self._ask(run, self._checked(self.hosted(run).flow, event))
 
     def cancel(self, run: RunId, force: bool = False) -> None:
         """Cancel a run. Raises RunEnded."""
@@ -145,13 +150,16 @@ class Host:
             raise UnknownRun(run)
         return hosted
 
-    def _check_event(self, flow: Flow, event: Outside) -> None:
+    def _checked(self, flow: Flow, event: Outside) -> Outside:
+        """The event with its data in plain JSON. Raises UndeclaredEvent, InvalidEvent, BadPayload."""
         if event.event not in flow.outside:
             raise UndeclaredEvent(flow.name, event.event, flow.outside)
+        event = plain_event(event)
         declared = next(each for each in flow.definition.external or () if each.name == event.event)
         problems = violations(declared.schema, event.data)
         if problems:
             raise InvalidEvent(event.event, problems)
+        return event
 
     # -- the doing of plans --------------------------------------------------------------------------------
 
@@ -229,3 +237,19 @@ class Host:
             self.inbox.forget(run, hosted.snapshot.keys)
         for watcher in list(hosted.watchers):
             watcher(hosted.snapshot)
+
+
+def plain_payload(value: Any, what: str) -> Any:
+    """A copy of a caller's value in plain JSON. Raises BadPayload."""
+    try:
+        return pure(value)
+    except TooLarge as error:
+        raise BadPayload(f"{what} {error}") from None
+    except NotJson as error:
+        raise BadPayload(f"{what} is not JSON: {error}") from None
+
+
+def plain_event(event: Outside) -> Outside:
+    """An outside event with its data in plain JSON. Raises BadPayload."""
+    what = f"the data of event '{event.event}'"
+    return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
 import msgspec
 
 from penstock.flow.occurrence import Done, Failed
+from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task
-
-PAYLOAD_LIMIT = 256 * 1024
-"""Bytes of JSON that one output may have."""
 
 Outcome = Done | Failed
 
@@ -74,12 +70,9 @@ def read_answer(answer: Any, limit: int = PAYLOAD_LIMIT) -> Outcome:
         return _DONE
     try:
         return _done(answer, limit) if isinstance(answer, Out) else Done(output=pure(answer, limit))
-    except _TooLarge as error:
-        message = (
-            f"the output has {error} bytes of JSON, {limit} at most: keep it elsewhere and return a reference"
-        )
-        return Failed(error=Failure("too_large", message), retry=False)
-    except (TypeError, ValueError, OverflowError, RecursionError, UnicodeEncodeError) as error:
+    except TooLarge as error:
+        return Failed(error=Failure("too_large", f"the output {error}"), retry=False)
+    except (NotJson, TypeError) as error:
         message = f"the task returned something that is not JSON: {error}"
         return Failed(error=Failure("error", message), retry=False)
 
@@ -92,39 +85,6 @@ def _done(out: Out, limit: int) -> Done:
         set=_map(out.set, "set", limit),
         correlate=_correlate(out.correlate),
     )
-
-
-class _TooLarge(Exception):
-    """A payload is over the limit."""
-
-
-def pure(value: Any, limit: int) -> Any:
-    """A copy in plain JSON: what the task does to its own value later does not change the run."""
-    if value is None or value is True or value is False:
-        return value
-    text = _encode(value)
-    if len(text) > limit:
-        raise _TooLarge(len(text))
-    if b"null" in text or (len(text) > 18 and _LONG_NUMBER.search(text)):
-        _refuse_numbers(value)
-    return _decode(text)
-
-
-_LONG_NUMBER = re.compile(rb"\d{19}")
-
-
-def _refuse_numbers(value: Any) -> None:
-    """NaN and infinity would silently become null; a whole number beyond 64 bits cannot be stored."""
-    if isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{value} is not a number of JSON")
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError(f"{value} does not fit into 64 bits")
-    if isinstance(value, Mapping):
-        for item in value.values():
-            _refuse_numbers(item)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for item in value:
-            _refuse_numbers(item)
 
 
 def _map(value: Mapping[str, Any] | None, name: str, limit: int) -> dict[str, Any] | None:
@@ -150,4 +110,3 @@ def failure(error: BaseException) -> Failed:
 
 
 _DONE = Done()
-_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode

@@ -10,9 +10,12 @@ from penstock.flow.plan import Attempt
 from penstock.flow.scope import events_of, inputs_of, run_variable
 from penstock.flow.tags import visible
 
+LogSink = Callable[[Attempt, str, str], None]
+"""Where the lines of tasks go: the attempt that wrote it, the level, the text."""
+
 
 class Log:
-    """Lines that a task writes; they are kept with its run. `ctx.log("...")`, `ctx.log.warning("...")`."""
+    """Lines that a task writes, for people: `ctx.log("...")`, `ctx.log.warning("...")`."""
 
     def __init__(self, write: Callable[[str, str], None]) -> None:
         self._write = write
@@ -36,11 +39,11 @@ class Log:
 class Context:
     """One attempt, as its task sees it. Nothing that is changed here changes the run: return it with `Out`."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, write: LogSink | None = None) -> None:
         self._attempt = attempt
+        self._write = write
         self._canceled = False
         self.progress: Any = None
-        self.lines: list[tuple[str, str]] = []
 
     @cached_property
     def run(self) -> dict[str, Any]:
@@ -92,7 +95,11 @@ class Context:
 
     @cached_property
     def log(self) -> Log:
-        return Log(lambda level, text: self.lines.append((level, text)))
+        return Log(self._write_line)
+
+    def _write_line(self, level: str, text: str) -> None:
+        if self._write is not None:
+            self._write(self._attempt, level, text)
 
     def heartbeat(self, progress: Any = None) -> bool:
         """Say that the task is alive, and how far it is; True: the work is still wanted."""

@@ -6,21 +6,25 @@ import asyncio
 from collections.abc import Mapping
 
 from penstock.flow.occurrence import Reported
+from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
 from penstock.runtime.executor import Report
-from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async, failure
-from penstock.workers.context import Context
+from penstock.workers.calling import Outcome, call, call_async, failure
+from penstock.workers.context import Context, LogSink
 from penstock.workers.task import Fatal, Task
 
 
 class InlineExecutor:
     """Runs each attempt to its end before it returns. Coroutines run on a loop of its own."""
 
-    def __init__(self, tasks: Mapping[str, Task], limit: int = PAYLOAD_LIMIT) -> None:
+    def __init__(
+        self, tasks: Mapping[str, Task], limit: int = PAYLOAD_LIMIT, log: LogSink | None = None
+    ) -> None:
         self.tasks = tasks
         self.limit = limit
+        self.log = log
         self._runner: asyncio.Runner | None = None
 
     def begin(self, attempt: Attempt, report: Report) -> None:
@@ -32,7 +36,7 @@ class InlineExecutor:
         task = self.tasks.get(attempt.task)
         if task is None:
             return failure(Fatal(str(NoTask([attempt.task], self.tasks))))
-        context = Context(attempt) if task.takes_context else None
+        context = Context(attempt, self.log) if task.takes_context else None
         if not task.is_async:
             return call(task, attempt, context, self.limit)
         self._runner = self._runner or asyncio.Runner()

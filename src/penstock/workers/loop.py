@@ -8,12 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from penstock.flow.occurrence import Reported, TimedOut
+from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
 from penstock.runtime.executor import Report
-from penstock.workers.calling import PAYLOAD_LIMIT, Outcome, call, call_async, failure
-from penstock.workers.context import Context
+from penstock.workers.calling import Outcome, call, call_async, failure
+from penstock.workers.context import Context, LogSink
 from penstock.workers.task import Fatal, Task
 
 THREADS = 32
@@ -24,10 +25,10 @@ Key = tuple[RunId, ElementKey]
 class _Work:
     """One attempt under way."""
 
-    def __init__(self, attempt: Attempt, report: Report) -> None:
+    def __init__(self, attempt: Attempt, report: Report, log: LogSink | None) -> None:
         self.attempt = attempt
         self.report = report
-        self.context = Context(attempt)
+        self.context = Context(attempt, log)
         self.future: asyncio.Future[Outcome] | None = None
         self.timers: list[asyncio.TimerHandle] = []
 
@@ -36,8 +37,13 @@ class LoopExecutor:
     """Runs attempts at once, as many as come; plain functions share a pool of threads."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, tasks: Mapping[str, Task], threads: int = THREADS
+        self,
+        loop: asyncio.AbstractEventLoop,
+        tasks: Mapping[str, Task],
+        threads: int = THREADS,
+        log: LogSink | None = None,
     ) -> None:
+        self.log = log
         self.tasks = tasks
         self._loop = loop
         self._pool = ThreadPoolExecutor(threads, "penstock-task")
@@ -50,7 +56,7 @@ class LoopExecutor:
             outcome = failure(Fatal(str(NoTask([attempt.task], self.tasks))))
             report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
             return
-        work = _Work(attempt, report)
+        work = _Work(attempt, report, self.log)
         key = (attempt.run.id, (attempt.firing, attempt.index))
         self._work[key] = work
         if task.is_async:

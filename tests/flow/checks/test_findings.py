@@ -276,7 +276,7 @@ steps:
                 code="unknown-task",
                 severity="warning",
                 message="No worker has offered the task 'jab' yet.",
-                hint="Start a worker that has it, or name its module with `--tasks`. Did you mean 'job'?",
+                hint="Name the module that defines it with `--tasks`, or start a worker that has it. Did you mean 'job'?",
                 step="d",
                 event=None,
                 line=5,

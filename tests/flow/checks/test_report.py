@@ -123,7 +123,7 @@ def test_a_report_is_json() -> None:
         "findings": [],
         "states": 2,
         "seconds": found.seconds,
-        "covered": "1 steps, 2 states, all of them",
+        "covered": "1 step, 2 states, all of them",
         "assumes": [],
     }
 

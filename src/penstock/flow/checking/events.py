@@ -144,5 +144,5 @@ def unknown_tasks(definition: Definition, offers: Mapping[str, Offer]) -> Iterat
             severity="warning",
             step=name,
             message=f"No worker has offered the task '{step.task}' yet.",
-            hint=f"Start a worker that has it, or name its module with `--tasks`.{meant}",
+            hint=f"Name the module that defines it with `--tasks`, or start a worker that has it.{meant}",
         )

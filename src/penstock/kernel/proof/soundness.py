@@ -235,8 +235,12 @@ def _assumes(net: Net, space: Space) -> tuple[str, ...]:
 
 
 def _covered(net: Net, seen: int, complete: bool) -> str:
-    said = f"{len(net.steps)} steps, {seen} states"
+    said = f"{_counted(len(net.steps), 'step')}, {_counted(seen, 'state')}"
     said += ", all of them" if complete else ", more are left"
     if any(step.cancels for step in net.steps):
         said += "; cancel regions: reset arcs, exact search"
     return said
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

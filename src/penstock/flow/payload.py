@@ -1,0 +1,62 @@
+"""Payloads: a value as plain JSON, copied, within the limit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import msgspec
+
+PAYLOAD_LIMIT = 256 * 1024
+"""Bytes of JSON that one payload may have."""
+
+
+class TooLarge(Exception):
+    """A payload is over the limit."""
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"has {size} bytes of JSON, {limit} at most: keep it elsewhere and hand on a reference"
+        )
+        self.size, self.limit = size, limit
+
+
+class NotJson(Exception):
+    """A value has no form in JSON."""
+
+
+def pure(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
+    """A copy in plain JSON: what is done to the value later does not change the run. Raises TooLarge, NotJson."""
+    if value is None or value is True or value is False:
+        return value
+    try:
+        text = _encode(value)
+        if len(text) > limit:
+            raise TooLarge(len(text), limit)
+        if b"null" in text or (len(text) > 18 and _LONG_NUMBER.search(text)):
+            _refuse_numbers(value)
+        return _decode(text)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise NotJson(str(error)) from error
+
+
+_LONG_NUMBER = re.compile(rb"\d{19}")
+
+
+def _refuse_numbers(value: Any) -> None:
+    """NaN and infinity would silently become null; a whole number beyond 64 bits cannot be stored."""
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(f"{value} is not a number of JSON")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"{value} does not fit into 64 bits")
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _refuse_numbers(item)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            _refuse_numbers(item)
+
+
+_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode

@@ -302,3 +302,13 @@ def test_r8_a_paused_run_at_rest_is_paused() -> None:
     run.done("a")
 
     assert (run.status, run.tasks) == ("paused", {})
+
+
+def test_r8_a_clean_up_of_boxes_alone_ends_with_the_put_off_failure() -> None:
+    run = Drive(
+        flow_of("a: {task: t}\nundo: {task: set, after: FAIL, with: {undone: true}}", "on_failure: continue")
+    )
+
+    run.fail("a")
+
+    assert (run.status, run.snapshot.data) == ("failed", {"undone": True})

@@ -49,8 +49,9 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
     settle(turn)
-    if turn.board.woken:
+    while turn.board.woken:
         begin_woken(turn)
+        settle(turn)
     return turn.plan()
 
 

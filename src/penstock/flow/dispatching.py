@@ -42,9 +42,10 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
             step.task_list, step.priority, step.ports,
         )
     )  # fmt: skip
-    state = turn.steps[step.name]
-    if state.status == "ready" and state.latest == firing.number:
-        turn.steps = turn.steps.set(step.name, replace(state, status="running", reason=None))
+    if element.state != "queued":
+        state = turn.steps[step.name]
+        if state.status == "ready" and state.latest == firing.number:
+            turn.steps = turn.steps.set(step.name, replace(state, status="running", reason=None))
 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:

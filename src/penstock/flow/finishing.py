@@ -79,7 +79,7 @@ def finish_element(
     set: dict[str, Any] | None = None,
 ) -> None:
     """An element ended well: its data and tags are applied, then the firing ends or goes on."""
-    close_element(turn, element.id)
+    close_element(turn, element)
     if set is not None:
         apply_set(turn, set, step.name, firing.number)
     if tags is not None:
@@ -185,7 +185,7 @@ def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: 
 def fail_element(turn: Turn, step: FlowStep, firing: Firing, element: Element, error: Failure) -> None:
     """An element failed for good."""
     if element.id in turn.elements:
-        close_element(turn, element.id)
+        close_element(turn, element)
     if element.index is not None and step.collect:
         entry = {"error": plain_failure(error)}
         data = {"index": element.index, **entry}

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
 from penstock.flow.plan import Release
-from penstock.flow.run import NEVER_FIRED, ElementKey, Failure, Firing, StepState, StepStatus, attempts_of
+from penstock.flow.run import NEVER_FIRED, Element, Failure, Firing, StepState, StepStatus, attempts_of
 from penstock.flow.turn import Turn
 
 
-def close_element(turn: Turn, key: ElementKey) -> None:
-    """Forget an element; whoever held or awaited its `serialize` key no longer does."""
-    element = turn.elements[key]
+def close_element(turn: Turn, element: Element) -> None:
+    """Forget an element; it no longer holds or awaits its `serialize` key."""
+    key = element.firing, element.index
     turn.elements = turn.elements.delete(key)
     if element.key is not None:
         turn.releases.append(Release(element.key, key))
@@ -54,7 +54,7 @@ def withdraw_elements(turn: Turn, firing: Firing) -> None:
         if element is not None:
             if element.state != "queued":
                 turn.withdrawn.append(key)
-            close_element(turn, key)
+            close_element(turn, element)
 
 
 def drop_results(turn: Turn, firing: Firing) -> None:

@@ -111,17 +111,27 @@ class Board:
 
     def take_if_enabled(self, step: WiredStep) -> Taken | None:
         """The same; None where the step may not fire."""
+        if step.plain is not None:
+            return self._take_plain(step.plain)
         if not self.enabled(step):
             return None
         key = self.complete[step.index][0][1] if step.keyed else None
         dropped: list[tuple[int, Token]] = []
-        if step.width == 1:
-            slots: tuple[tuple[Token, ...], ...] = (self._draw(step.slots[0], key, dropped),)
-        else:
-            slots = tuple([self._draw(slot, key, dropped) for slot in step.slots])
+        slots = tuple([self._draw(slot, key, dropped) for slot in step.slots])
         if key is not None:
             self._requeue(step, key)
         return Taken(slots, key, tuple(dropped))
+
+    def _take_plain(self, place: int) -> Taken | None:
+        """Most steps wait for one event and need no more than a look at one queue."""
+        queue = self.tokens.get(place)
+        if queue is None:
+            return None
+        if len(queue) == 1:
+            del self.tokens[place]
+            return Taken((queue,))
+        self.tokens[place] = queue[1:]
+        return Taken((queue[:1],))
 
     def clear(self, step: WiredStep) -> list[Token]:
         """K8: withdraw every event that waits at the step, and every debt of its slots."""

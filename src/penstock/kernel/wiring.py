@@ -30,6 +30,7 @@ class WiredStep(Struct, frozen=True):
     keyed: bool
     cancels: tuple[int, ...]
     fires: dict[str | None, tuple[str, ...]]  # port -> events that some slot takes
+    plain: int | None  # the index of its slot, where it has only one that takes one event without a key
 
 
 class Wiring:
@@ -64,7 +65,10 @@ class Wiring:
                     takers.setdefault(event, []).append(wired)
             fires = {way.port: tuple(name for name in way.fires if name in net.awaited) for way in step.exits}
             cancels = tuple(index[name] for name in step.cancels)
-            steps.append(WiredStep(number, step.name, tuple(slots), len(slots), step.keyed, cancels, fires))
+            plain = slots[0].index if len(slots) == 1 and not slots[0].need and not step.keyed else None
+            steps.append(
+                WiredStep(number, step.name, tuple(slots), len(slots), step.keyed, cancels, fires, plain)
+            )
         self.steps = tuple(steps)
         self.slots = tuple(slot for step in steps for slot in step.slots)
         self.by_name = {step.name: step for step in steps}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from penstock.flow.run import RunId, Snapshot
 from penstock.runtime.clock import VirtualClock
@@ -26,6 +26,3 @@ def play_out(
         clock.step()
     return hosted.snapshot
 
-
-def deadline(clock: VirtualClock, limit: timedelta | None) -> datetime | None:
-    return None if limit is None else clock.now() + limit

@@ -29,30 +29,17 @@ def not_bool(value: Any, place: Place, sign: str) -> Fault:
 
 def every(terms: Sequence[Run], places: Sequence[Place]) -> Run:
     """`a && b …`: false where any term is, even if another fails."""
-    pairs = tuple(zip(terms, places, strict=True))
-
-    def run(env: Env) -> bool:
-        held = None
-        for term, place in pairs:
-            try:
-                value = term(env)
-            except Fault as fault:
-                held = absorbed(env, held, fault)
-                continue
-            if value is False:
-                return False
-            if value is not True:
-                held = held or not_bool(value, place, "&&")
-        if held is not None:
-            raise held
-        return True
-
-    return run
+    return _decided_by(False, "&&", terms, places)
 
 
 def some(terms: Sequence[Run], places: Sequence[Place]) -> Run:
     """`a || b …`: true where any term is, even if another fails."""
-    pairs = tuple(zip(terms, places, strict=True))
+    return _decided_by(True, "||", terms, places)
+
+
+def _decided_by(answer: bool, sign: str, terms: Sequence[Run], places: Sequence[Place]) -> Run:
+    """One term that has the answer decides; faults of the others matter only where none has it."""
+    pairs, otherwise = tuple(zip(terms, places, strict=True)), not answer
 
     def run(env: Env) -> bool:
         held = None
@@ -62,13 +49,13 @@ def some(terms: Sequence[Run], places: Sequence[Place]) -> Run:
             except Fault as fault:
                 held = absorbed(env, held, fault)
                 continue
-            if value is True:
-                return True
-            if value is not False:
-                held = held or not_bool(value, place, "||")
+            if value is answer:
+                return answer
+            if value is not otherwise:
+                held = held or not_bool(value, place, sign)
         if held is not None:
             raise held
-        return False
+        return otherwise
 
     return run
 

@@ -25,4 +25,3 @@ def play_out(
             break
         clock.step()
     return hosted.snapshot
-

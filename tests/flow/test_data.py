@@ -238,5 +238,5 @@ def test_a_firing_gives_its_run_keys() -> None:
 
     run.done("a", correlate={"et_job": "7"})
 
-    assert dict(run.snapshot.keys) == {"et_job": "7"}
+    assert list(run.snapshot.keys) == [("et_job", "7")]
     assert run.plans[-1].correlations == [("et_job", "7")]

@@ -55,9 +55,9 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
 
 def _correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) -> None:
     for key, value in keys.items():
-        turn.keys = turn.keys.set(key, value)
+        number = turn.record("correlated", step.name, data={key: value}, firing=firing.number)
+        turn.keys = turn.keys.set((key, value), number)
         turn.correlations.append((key, value))
-        turn.record("correlated", step.name, data={key: value}, firing=firing.number)
 
 
 def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:

@@ -20,6 +20,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     turn.ended, turn.status = False, "running"
     turn.ending = turn.error = turn.ended_at = turn.put_off = turn.result = None
     turn.epoch += 1
+    turn.correlations += sorted(turn.keys, key=turn.keys.__getitem__)  # given back when the run ended
     turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
     for firing in firings:

@@ -151,7 +151,7 @@ class Snapshot(Struct, frozen=True, gc=False):
     kept: Map[tuple[int, ...], int] = Map()  # of a retried `each`: what it consumed -> whose results are kept
     came: Map[str, int] = Map()  # outside events that were acted on
     seen: Map[str, int] = Map()  # ids of outside events -> history number
-    keys: Map[str, str] = Map()
+    keys: Map[tuple[str, str], int] = Map()  # correlation: name and value -> history number
     disabled: Map[str, str] = Map()  # for this run only: step -> port
     aside: tuple[Aside, ...] = ()
     epoch: int = 0  # counts retries: timers of the run set before are void

@@ -31,7 +31,7 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "tags": visible(snapshot.tags),
         "result": snapshot.result,
         "labels": header.labels,
-        "keys": dict(snapshot.keys),
+        "keys": dict(sorted(snapshot.keys, key=snapshot.keys.__getitem__)),
         "parent": header.parent,
         "rerun_of": header.rerun_of,
         "started_at": time_text(snapshot.started_at),

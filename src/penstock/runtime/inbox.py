@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -51,9 +51,9 @@ class Inbox:
         self._undelivered = [kept for kept in fresh if kept not in mine]
         return [kept.event for kept in mine]
 
-    def forget(self, run: RunId, keys: Mapping[str, str]) -> None:
+    def forget(self, run: RunId, keys: Iterable[tuple[str, str]]) -> None:
         """A run that has ended gives its keys back."""
-        for pair in keys.items():
+        for pair in keys:
             if self._runs.get(pair) == run:
                 del self._runs[pair]
 

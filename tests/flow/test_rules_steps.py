@@ -286,3 +286,15 @@ def test_an_attempt_that_is_withdrawn_in_the_decision_that_made_it_reaches_no_wo
     run = Drive(flow_of("a: {task: t}\nb: {task: fail}"))
 
     assert (run.status, run.dispatched) == ("failed", [])
+
+
+def test_r9_a_step_enabled_for_one_run_has_all_its_ports() -> None:
+    run = Drive(
+        flow_of("a: {task: t, disabled: true, after: e}\nmend: {task: t, after: a.failed}", "external: [e]")
+    )
+    run.happen(Disabled("a", None))
+    run.event("e")
+
+    run.fail("a")
+
+    assert set(run.tasks) == {"mend"}

@@ -31,7 +31,7 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "tags": visible(snapshot.tags),
         "result": snapshot.result,
         "labels": header.labels,
-        "keys": dict(sorted(snapshot.keys, key=snapshot.keys.__getitem__)),
+        "keys": keys_view(snapshot),
         "parent": header.parent,
         "rerun_of": header.rerun_of,
         "started_at": time_text(snapshot.started_at),
@@ -41,8 +41,16 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "starving": [{"step": each.step, "missing": list(each.missing)} for each in starving(flow, snapshot)]
         if resting
         else [],
+        "set_aside": [
+            {"step": each.step, "event": each.token.name, "reason": each.reason} for each in snapshot.aside
+        ],
         "steps": {name: step_view(snapshot, name) for name in flow.steps},
     }
+
+
+def keys_view(snapshot: Snapshot) -> dict[str, str]:
+    """The correlation keys of a run; of several values of one name the latest."""
+    return dict(sorted(snapshot.keys, key=snapshot.keys.__getitem__))
 
 
 def step_view(snapshot: Snapshot, name: str) -> dict[str, Any]:

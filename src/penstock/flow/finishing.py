@@ -171,16 +171,20 @@ def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: 
         failed=firing.failed + failed,
     )
     turn.firings = turn.firings.set(firing.number, firing)
-    state = turn.steps[step.name]
-    turn.steps = turn.steps.set(
-        step.name, replace(state, elements=(firing.total, firing.done, firing.failed))
-    )
+    _show_elements(turn, firing)
     if firing.done + firing.failed == firing.total:
         outputs = [turn.results[firing.number, number].entry for number in range(firing.total)]
         drop_results(turn, firing)
         end_firing(turn, step, firing, "done", outputs, None)
     else:
         refill(turn, step, firing)
+
+
+def _show_elements(turn: Turn, firing: Firing) -> None:
+    state = turn.steps[firing.step]
+    if state.latest == firing.number:
+        counts = (firing.total or 0, firing.done, firing.failed)
+        turn.steps = turn.steps.set(firing.step, replace(state, elements=counts))
 
 
 # -- firings ------------------------------------------------------------------------------------------------
@@ -205,6 +209,8 @@ def end_failed(
     """R7: the firing failed. The failure goes to whoever waits for it, is put off, or ends the run."""
     total = attempts if firing.total is None else attempts + attempts_of(turn.elements, firing)
     withdraw_elements(turn, firing)
+    if firing.total is not None:
+        _show_elements(turn, replace(firing, failed=firing.failed + (index is not None)))
     close_firing(turn, firing, "failed", total, "failed", turn.steps[step.name].output, error)
     if turn.ending is None:
         turn.failed = turn.failed.set(firing.number, firing)

@@ -19,7 +19,11 @@ class Starving(Struct, frozen=True):
     """A step that holds some of what it needs, and the events that it misses."""
 
     step: str
-    missing: tuple[str, ...]
+    missing: tuple[str, ...]  # a slot each: `b`, or `b | c` where either is enough
+
+    def events(self) -> list[str]:
+        """Every event that would fill some slot."""
+        return [name for slot in self.missing for name in slot.split(" | ")]
 
 
 def settle(turn: Turn) -> None:

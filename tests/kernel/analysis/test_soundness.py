@@ -53,6 +53,12 @@ def test_s9_a_loop_that_feeds_itself_twice_is_unbounded() -> None:
     assert found.unbounded == Unbounded(fires("a.done"), "b", "more")
 
 
+def test_s9_a_pile_is_found_at_a_step_with_a_cancel_region() -> None:
+    found = analyse(net(step("a", "START|x|y", cancels="b", done="x y"), step("b")))
+
+    assert found.unbounded == Unbounded(fires("a.done a.done"), "a", "x")
+
+
 def test_s9_a_loop_that_keeps_its_count_is_bounded() -> None:
     loop = (step("work", "START|again"), step("look", "work", then="OK", **{"else": "again"}))
 

@@ -171,7 +171,9 @@ def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
 
 
 def _find_pile(space: Space, number: int, move: Move, after: State) -> Pile | None:
-    """A loop back along the path that leaves more behind each time it is run (S9)."""
+    """A loop back along the path that leaves more behind each time it is run (S9); it closes where a firing ends."""
+    if move.label is None:
+        return None
     size = len(space.machine.places)
     last, cleared = number, set(move.clears)
     fed = {place for event, arrival in space.machine.arrivals if event.many for place, _ in arrival.adds}

@@ -17,7 +17,7 @@ from penstock.kernel.proof.search import Budget, Space
 from penstock.kernel.proof.structure import fillable, main_names
 from penstock.kernel.proof.survey import Shape, can_reach, plain_search, shape_of, survey
 from penstock.kernel.proof.telling import SHORTEST, proved
-from penstock.kernel.proof.trace import Event, Trace
+from penstock.kernel.proof.trace import Event, Fire, Trace
 from penstock.kernel.proof.twice import fires_twice
 from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
 
@@ -169,14 +169,22 @@ def _unbounded(main: Main) -> Unbounded | None:
 
 def _pile_of(space: Space, whole: Machine) -> Unbounded | None:
     pile = space.pile
-    if pile is None or pile.move.label is None:
+    if pile is None:
         return None
+    assert pile.move.label is not None
     prefix, trace = space.trace(pile.start), (*space.trace(pile.last), pile.move.label)
     if not _grows(whole, prefix, trace, [space.machine.places[place] for place in pile.places]):
         return None
     place = space.machine.places[pile.places[0]]
-    name = next((name for name in place.names if name in space.machine.routes), place.names[0])
+    fired = _fired(whole.net, trace[len(prefix) :])
+    name = next((name for name in place.names if name in fired), place.names[0])
     return Unbounded(trace, whole.net.steps[place.step].name, name)
+
+
+def _fired(net: Net, turn: Trace) -> set[str]:
+    """What the firings of one turn of a loop put into the net."""
+    ways = [(way, item) for item in turn if isinstance(item, Fire) for way in net.by_name[item.step].exits]
+    return {name for way, item in ways if way.port == item.port for name in way.fires}
 
 
 def _grows(whole: Machine, prefix: Trace, trace: Trace, places: list[object]) -> bool:

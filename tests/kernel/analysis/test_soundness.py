@@ -209,6 +209,16 @@ def test_s12_a_failure_put_off_is_cleaned_up_in_the_end() -> None:
     assert facts(found) == {}
 
 
+def test_s16_choices_beyond_listing_leave_the_answer_open() -> None:
+    """Nine of eighteen kept events: 48,620 ways to take them, which took longer to list than any budget."""
+    names = [f"e{number}" for number in range(18)]
+    many = step("j", f"9of:{'|'.join(names)}+", done="OK")
+    found = analyse(net(*(step(name) for name in names), many, step("never", "nothing")))
+
+    assert (found.complete, found.states, found.assumes) == (False, 0, ("rest: keep",))
+    assert facts(found) == {"dead": ("never",)}
+
+
 def test_s16_an_answer_that_hit_the_budget_says_so() -> None:
     cut = analyse(net(*branches(3, 3)), states=4)
 

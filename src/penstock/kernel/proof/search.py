@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from itertools import count
 from operator import le
 from typing import NamedTuple
 
@@ -81,10 +80,8 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     space = Space(machine, plan)
     candidates: list[tuple[int, ...]] = [tuple(range(len(machine.rules)))]
     todo = deque([0])
-    for turn in count():
-        if not todo:
-            break
-        if len(space.states) >= budget.states or (turn & 31 == 0 and budget.out_of_time()):
+    while todo:
+        if len(space.states) >= budget.states or budget.out_of_time():
             space.complete = False
             break
         number = todo.popleft()

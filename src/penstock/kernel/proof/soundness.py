@@ -8,7 +8,7 @@ from typing import NamedTuple
 from penstock.kernel.net import ENDINGS, FAIL, Net, Step
 from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
 from penstock.kernel.proof.cleanup import CleanUp, end_events, search_cleanup
-from penstock.kernel.proof.counters import LEAST_OWED, State
+from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
 from penstock.kernel.proof.ordered import Answer, order_matters, search_in_order
 from penstock.kernel.proof.replay import at_rest, replay, shown
@@ -22,6 +22,7 @@ from penstock.kernel.proof.twice import fires_twice
 from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
+MOST_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
 
 
 class Main(NamedTuple):
@@ -45,6 +46,8 @@ class Main(NamedTuple):
 
 def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] = lambda: False) -> Analysis:
     """Every fact about the net that the budget allows; `complete` says whether that is all of them."""
+    if choices(net) > MOST_CHOICES:
+        return _unsearched(net)
     budget = Budget(states, out_of_time)
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))
@@ -82,9 +85,25 @@ def _dead(main: Main, cleanups: dict[str, CleanUp]) -> tuple[str, ...]:
     net = main.net
     alive = main.alive.union(*(cleanup.alive for cleanup in cleanups.values()))
     if not main.space.complete or not all(cleanup.complete for cleanup in cleanups.values()):
-        given = main_names(net) | set(end_events(net, fail=FAIL in net.fired))
-        alive |= fillable(net, given, lambda step, way: True)
+        alive |= _drawn_alive(net)
     return tuple(step.name for index, step in enumerate(net.steps) if index not in alive)
+
+
+def _drawn_alive(net: Net) -> frozenset[int]:
+    fail = FAIL in net.fired or any(way.put_off for step in net.steps for way in step.exits)
+    given = main_names(net) | set(end_events(net, fail))
+    return fillable(net, given, lambda step, way: True)
+
+
+def _unsearched(net: Net) -> Analysis:
+    """What the drawing tells of a net whose firings may choose in so many ways that listing them takes too long."""
+    alive = _drawn_alive(net)
+    return Analysis(
+        dead=tuple(step.name for index, step in enumerate(net.steps) if index not in alive),
+        complete=False,
+        covered=_covered(net, 0, False),
+        assumes=_relaxed(net),
+    )
 
 
 def _in_order(main: Main) -> Answer:
@@ -231,13 +250,16 @@ def _way_to(main: Main, end: str) -> Trace:
 
 def _assumes(net: Net, space: Space) -> tuple[str, ...]:
     """What the search took to be freer than it is."""
-    slots = [slot for step in net.steps for slot in step.slots]
     owes = any(state[place] <= LEAST_OWED for place in space.machine.signed for state in space.states)
+    return (*_relaxed(net), *(("need",) if owes else ()))
+
+
+def _relaxed(net: Net) -> tuple[str, ...]:
+    slots = [slot for step in net.steps for slot in step.slots]
     found = {
         "match": any(step.keyed for step in net.steps),
         "rest: keep": any(slot.keep for slot in slots),
         "many": any(event.many for event in net.outside),
-        "need": owes,
     }
     return tuple(name for name, relaxed in found.items() if relaxed)
 

@@ -63,7 +63,7 @@ class Move(NamedTuple):
             counts[place] = 0
         for place, change in self.adds:
             counts[place] += change
-            if counts[place] < LEAST_OWED and place in signed:
+            if change == -1 and counts[place] < LEAST_OWED and place in signed:
                 counts[place] = LEAST_OWED
         for flag in self.sets:
             counts[flag] = 1

@@ -93,7 +93,7 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
             break
         alone, moves = _moves(space, number, state, ready)
         for move in moves:
-            target, fresh = _add(space, number, move)
+            target, fresh = add(space, number, move)
             if fresh:
                 candidates.append((*{*ready, *move.touches},))
             if fresh or (alone and target not in space.alone and target in space.rests):
@@ -103,7 +103,7 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     return space
 
 
-def _add(space: Space, number: int, move: Move) -> tuple[int, bool]:
+def add(space: Space, number: int, move: Move) -> tuple[int, bool]:
     """Follow a move: the state it leads to, and whether that is new."""
     after = move.apply(space.states[number], space.machine.signed)
     target = space.index.get(after)
@@ -128,27 +128,27 @@ def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[b
     machine, plan = space.machine, space.plan
     if not ready:
         space.rests[number] = meaning_of_rest(machine, state)
-        return False, _arrivals_at_rest(space, number, state)
+        return False, arrivals_at_rest(space, number, state)
     space.alive.update(ready)
     if any(machine.rules[rule].ends_well for rule in ready):
         space.ends_well.add(number)
     followed = [rule for rule in ready if any(machine.rules[rule].moves)]
     alone = [rule for rule in followed if rule in plan.eager]
     if alone:
-        return True, _firings(machine, state, max(alone, key=machine.rank.__getitem__))
-    found = [move for rule in followed for move in _firings(machine, state, rule)]
+        return True, firings(machine, state, max(alone, key=machine.rank.__getitem__))
+    found = [move for rule in followed for move in firings(machine, state, rule)]
     found += [move for event, move in machine.arrivals if not machine.came(state, event)]
     return False, found
 
 
-def _firings(machine: Machine, state: State, number: int) -> list[Move]:
+def firings(machine: Machine, state: State, number: int) -> list[Move]:
     rule = machine.rules[number]
     return [
         move for bind, part in zip(rule.binds, rule.moves, strict=True) if bind.holds(state) for move in part
     ]
 
 
-def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
+def arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
     """What may come when nothing moves.
 
     After an end nothing comes, but what commutes with the last firing may have come before it.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from itertools import count
 from operator import le
 from typing import NamedTuple
 
@@ -81,10 +80,8 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     space = Space(machine, plan)
     candidates: list[tuple[int, ...]] = [tuple(range(len(machine.rules)))]
     todo = deque([0])
-    for turn in count():
-        if not todo:
-            break
-        if len(space.states) >= budget.states or (turn & 31 == 0 and budget.out_of_time()):
+    while todo:
+        if len(space.states) >= budget.states or budget.out_of_time():
             space.complete = False
             break
         number = todo.popleft()
@@ -96,7 +93,7 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
             break
         alone, moves = _moves(space, number, state, ready)
         for move in moves:
-            target, fresh = _add(space, number, move)
+            target, fresh = add(space, number, move)
             if fresh:
                 candidates.append((*{*ready, *move.touches},))
             if fresh or (alone and target not in space.alone and target in space.rests):
@@ -106,7 +103,7 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     return space
 
 
-def _add(space: Space, number: int, move: Move) -> tuple[int, bool]:
+def add(space: Space, number: int, move: Move) -> tuple[int, bool]:
     """Follow a move: the state it leads to, and whether that is new."""
     after = move.apply(space.states[number], space.machine.signed)
     target = space.index.get(after)
@@ -131,27 +128,27 @@ def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[b
     machine, plan = space.machine, space.plan
     if not ready:
         space.rests[number] = meaning_of_rest(machine, state)
-        return False, _arrivals_at_rest(space, number, state)
+        return False, arrivals_at_rest(space, number, state)
     space.alive.update(ready)
     if any(machine.rules[rule].ends_well for rule in ready):
         space.ends_well.add(number)
     followed = [rule for rule in ready if any(machine.rules[rule].moves)]
     alone = [rule for rule in followed if rule in plan.eager]
     if alone:
-        return True, _firings(machine, state, max(alone, key=machine.rank.__getitem__))
-    found = [move for rule in followed for move in _firings(machine, state, rule)]
+        return True, firings(machine, state, max(alone, key=machine.rank.__getitem__))
+    found = [move for rule in followed for move in firings(machine, state, rule)]
     found += [move for event, move in machine.arrivals if not machine.came(state, event)]
     return False, found
 
 
-def _firings(machine: Machine, state: State, number: int) -> list[Move]:
+def firings(machine: Machine, state: State, number: int) -> list[Move]:
     rule = machine.rules[number]
     return [
         move for bind, part in zip(rule.binds, rule.moves, strict=True) if bind.holds(state) for move in part
     ]
 
 
-def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
+def arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
     """What may come when nothing moves.
 
     After an end nothing comes, but what commutes with the last firing may have come before it.
@@ -171,7 +168,9 @@ def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
 
 
 def _find_pile(space: Space, number: int, move: Move, after: State) -> Pile | None:
-    """A loop back along the path that leaves more behind each time it is run (S9)."""
+    """A loop back along the path that leaves more behind each time it is run (S9); it closes where a firing ends."""
+    if move.label is None:
+        return None
     size = len(space.machine.places)
     last, cleared = number, set(move.clears)
     fed = {place for event, arrival in space.machine.arrivals if event.many for place, _ in arrival.adds}

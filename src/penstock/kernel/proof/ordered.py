@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from penstock.kernel.firing import Board
 from penstock.kernel.marking import EMPTY, Marking, Token
-from penstock.kernel.net import ENDINGS, OK, START, Exit, Net
+from penstock.kernel.net import ENDINGS, OK, START, Exit
 from penstock.kernel.proof.analysis import Deadlock
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import ends_run
@@ -165,15 +165,16 @@ def _inside_waits(moment: Moment) -> bool:
 def _starving(wiring: Wiring, marking: Marking) -> dict[str, tuple[str, ...]]:
     found = {}
     for step in wiring.steps:
-        missing = [slot for slot in step.slots if not _holds(slot, marking)]
+        missing = [name for slot in step.slots for name in _missing(slot, marking)]
         if missing and any(slot.index in marking.tokens for slot in step.slots):
-            found[step.name] = tuple(dict.fromkeys(name for slot in missing for name in slot.events))
+            found[step.name] = tuple(dict.fromkeys(missing))
     return found
 
 
-def _holds(slot: WiredSlot, marking: Marking) -> bool:
+def _missing(slot: WiredSlot, marking: Marking) -> list[str]:
+    """The events that a slot still waits for."""
     names = {token.name for token in marking.tokens.get(slot.index, ())}
-    return len(names) >= (slot.need or 1)
+    return [] if len(names) >= (slot.need or 1) else [name for name in slot.events if name not in names]
 
 
 def _shape(moment: Moment) -> object:

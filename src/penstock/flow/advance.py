@@ -61,7 +61,7 @@ def _begin(turn: Turn, begun: Begun) -> Answer:
         return "duplicate"
     turn.started_at = turn.now
     if turn.flow.timeout is not None:
-        turn.timers.append(Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)))
+        turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
     if begun.tags:
         turn.tags = change(NO_TAGS, TagChange(dict(begun.tags)), 0)
     put_event(turn, START, Origin(turn.was.run.input, turn.tags, turn.now))

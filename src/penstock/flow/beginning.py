@@ -135,7 +135,7 @@ def _react(
     if isinstance(reaction, Sleep):
         asleep = Element(firing.number, index, step.name, "sleep", output=reaction.output)
         hold(turn, asleep, "sleep")
-        turn.timers.append(Timer(reaction.until, Rang(firing.number, index, 0)))
+        turn.timers += (Timer(reaction.until, Rang(firing.number, index, 0)),)
     else:
         finish_inline(turn, step, firing, Element(firing.number, index, step.name, "running"), reaction)
 

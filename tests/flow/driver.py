@@ -67,7 +67,9 @@ class Drive:
         plan = advance(self.flow, self.snapshot, occurrences, self.now)
         again = advance(self.flow, self.snapshot, occurrences, self.now)
         assert again == plan, "the same arguments gave another plan"
-        assert [entry.seq for entry in plan.history] == list(range(self.snapshot.seq + 1, plan.snapshot.seq + 1))
+        assert [entry.seq for entry in plan.history] == list(
+            range(self.snapshot.seq + 1, plan.snapshot.seq + 1)
+        )
         assert plan.base == self.snapshot.revision
         self.snapshot = plan.snapshot
         self.history += plan.history

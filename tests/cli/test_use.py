@@ -277,3 +277,15 @@ def test_what_an_import_prints_is_no_part_of_the_answer(name: str, tmp_path: Pat
     assert said.code == 0
     assert said.json
     assert "printed by the import" in said.err
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]])
+@pytest.mark.parametrize("name", ["check", "run", "draw"])
+def test_an_answer_that_cannot_be_written_is_one_sentence(name: str, how: list[str]) -> None:
+    shell = ["sh", "-c", '"$0" "$@" > /dev/full', *command(name, EXAMPLES / "authorization.yaml", *how)]
+
+    done = subprocess.run(shell, env=environment(), capture_output=True, timeout=60, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines()[-1] == "error: the system: No space left on device."
+    assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr

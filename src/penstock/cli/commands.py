@@ -95,9 +95,15 @@ def _tell(work: Callable[[], int], as_json: bool) -> int:
             return _broken(error)
         wrong = known
     wrong.show()
-    if as_json:
-        print_json(wrong.view())
-    answers().flush()
+    try:
+        if as_json:
+            print_json(wrong.view())
+        answers().flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        # The answer cannot be written, which is what was just said.
+        _drop_output()
     return WRONG
 
 

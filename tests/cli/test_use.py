@@ -289,3 +289,16 @@ def test_an_answer_that_cannot_be_written_is_one_sentence(name: str, how: list[s
     assert done.returncode == 2
     assert done.stderr.decode().splitlines()[-1] == "error: the system: No space left on device."
     assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [["check", "-"], ["run", "w.yaml", "--input", "@-"]])
+def test_a_closed_stdin_is_one_sentence(args: list[str], tmp_path: Path) -> None:
+    write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps: {a: {task: set, with: {x: 1}}}\n")
+    shell = ["sh", "-c", '"$0" "$@" <&-', *command(*args)]
+
+    done = subprocess.run(
+        shell, cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == "error: <stdin>: stdin is closed: pipe text into it, or name a file\n"

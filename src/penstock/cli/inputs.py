@@ -72,6 +72,8 @@ def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False, say: Sa
 def _text(file: str) -> str:
     if file != STDIN:
         return read_text(Path(file))
+    if sys.stdin is None:
+        raise Wrong.because("stdin is closed: pipe text into it, or name a file", "unreadable", STDIN_NAME)
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError:

@@ -300,3 +300,13 @@ def test_events_that_a_step_does_not_need_are_not_a_withdrawn_step(tmp_path: Pat
 
     told = [line.split("  ", 1)[1] for line in lines(said.err) if "withdrawn" in line or "acted" in line]
     assert told == ["event f is not acted on by first: not needed", "slow is withdrawn"]
+
+
+@pytest.mark.parametrize("name", ["OK", "START", "FAIL", "CANCEL", "TIMEOUT"])
+def test_an_event_of_penstock_itself_is_refused_without_a_false_remedy(name: str, shop: Path) -> None:
+    said = penstock("run", shop, "--event", name)
+
+    assert (said.code, said.out) == (2, "")
+    assert lines(said.err)[-1] == (
+        f"error: '{name}' is fired by Penstock itself and cannot come from outside."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -92,3 +93,26 @@ def test_the_demo_without_examples_is_a_sentence(tmp_path: Path) -> None:
         f"error: '{tmp_path}' holds no .yaml file: run this in a clone of Penstock, "
         "or name their folder with --examples.\n"
     )
+
+
+def test_runs_that_never_fire_ok_are_told_so(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "w.yaml",
+        dedent(
+            """\
+            penstock: 1
+            name: w
+            steps:
+              which: {task: decide, with: {if: "false"}, emits: {then: a, else: b}}
+              good: {task: set, after: a, emits: OK, with: {x: 1}}
+              bad: {task: set, after: b, with: {x: 1}}
+            """
+        ),
+    )
+
+    many, one = penstock("simulate", path, "--runs", "20", "--fail-rate", "0"), penstock("run", path)
+
+    (stalled,) = [line for line in many.out.splitlines() if line.startswith("stalled ") and ":" in line]
+    assert stalled.endswith(" runs: nothing is left to do and OK was never fired")
+    assert "would help:\n  nothing is left to do and OK was never fired\n" in one.out

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -123,6 +124,17 @@ def test_every_example_of_a_built_in_task_is_a_workflow() -> None:
     }
 
     assert set(KINDS) <= used
+
+
+def test_every_example_of_a_step_with_expressions_is_a_part_of_a_workflow() -> None:
+    examples = [
+        part["text"] for part in parts(DOCS / "reference" / "expressions.md") if part["kind"] == "yaml"
+    ]
+
+    for text in examples:
+        steps = "encode: {task: encode}\n" + text
+        load(f"penstock: 1\nname: example\nsteps:\n{indent(steps, '  ')}")
+    assert len(examples) >= 2
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:

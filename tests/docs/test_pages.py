@@ -137,6 +137,13 @@ def test_every_example_of_a_step_with_expressions_is_a_part_of_a_workflow() -> N
     assert len(examples) >= 2
 
 
+def test_every_page_is_listed_and_the_first_one_leads_to_the_tutorial() -> None:
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+    assert "](tutorial.md)" in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
 def test_links_of_the_readme_lead_somewhere() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
 

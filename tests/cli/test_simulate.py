@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from tests.cli.command import EXAMPLES, STUCK, penstock, write
+
+NEVER_OK = """\
+penstock: 1
+name: w
+steps:
+  which: {task: decide, with: {if: "false"}, emits: {then: a, else: b}}
+  good: {task: set, after: a, emits: OK, with: {x: 1}}
+  bad: {task: set, after: b, with: {x: 1}}
+"""
+"""A workflow that stalls where its decision goes the other way."""
 
 
 def test_the_same_seed_gives_the_same_runs() -> None:
@@ -96,20 +105,7 @@ def test_the_demo_without_examples_is_a_sentence(tmp_path: Path) -> None:
 
 
 def test_runs_that_never_fire_ok_are_told_so(tmp_path: Path) -> None:
-    path = write(
-        tmp_path,
-        "w.yaml",
-        dedent(
-            """\
-            penstock: 1
-            name: w
-            steps:
-              which: {task: decide, with: {if: "false"}, emits: {then: a, else: b}}
-              good: {task: set, after: a, emits: OK, with: {x: 1}}
-              bad: {task: set, after: b, with: {x: 1}}
-            """
-        ),
-    )
+    path = write(tmp_path, "w.yaml", NEVER_OK)
 
     many, one = penstock("simulate", path, "--runs", "20", "--fail-rate", "0"), penstock("run", path)
 

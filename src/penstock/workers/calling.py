@@ -103,7 +103,10 @@ def _correlate(keys: Mapping[str, str] | None) -> dict[str, str] | None:
 def failure(error: BaseException) -> Failed:
     """An exception as the failure of an attempt."""
     kind = "fatal" if isinstance(error, Fatal) else "error"
-    message = str(error) if isinstance(error, Fatal) else f"{type(error).__name__}: {error}".rstrip(": ")
+    if isinstance(error, Fatal):
+        message = str(error) or "the task raised Fatal without a message"
+    else:
+        message = f"{type(error).__name__}: {error}".rstrip(": ")
     lines = traceback.format_exception(error)[-6:]
     detail = {"type": type(error).__name__, "traceback": "".join(lines)}
     return Failed(error=Failure(kind, message[:2000], detail), retry=kind != "fatal")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from penstock.expression import EvaluationError
 from penstock.flow.compile import FlowStep
-from penstock.flow.dispatching import dispatch, hold, refill, start
+from penstock.flow.dispatching import dispatch_plain, hold, refill, start
 from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.format.nodes import Node, describe
 from penstock.flow.keys import key_text
@@ -92,7 +92,7 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
     elif step.each is not None:
         _begin_each(turn, step, firing, tokens)
     elif step.fixed is not None:
-        dispatch(turn, step, firing, Element(number, None, name, "queued", step.fixed.params))
+        dispatch_plain(turn, step, firing, step.fixed.params)
     else:
         reaction = _evaluate(turn, step, firing, tokens, None, NO_ITEM)
         _react(turn, step, firing, None, reaction)

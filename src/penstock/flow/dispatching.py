@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
@@ -26,26 +28,35 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
     if not turn.open:
         hold(turn, element, "paused")
         return
-    attempt = element.attempt + 1
-    turn.elements = turn.elements.set(
-        (element.firing, element.index),
-        Element(
-            element.firing, element.index, element.step, "running", element.params, attempt, element.failures,
-            element.timeouts, element.multiplier, element.key,
-        ),
+    tried = Element(
+        element.firing, element.index, element.step, "running", element.params, element.attempt + 1,
+        element.failures, element.timeouts, element.multiplier, element.key,
     )  # fmt: skip
-    turn.attempts.append(
-        Attempt(
-            turn.was.run, firing.number, element.index, step.name, step.task, attempt, element.params, turn.data,
-            firing.tags, firing.taken,
-            step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
-            step.task_list, step.priority, step.ports,
-        )
-    )  # fmt: skip
+    _hand_over(turn, step, firing, tried)
     if element.state != "queued":
         state = turn.steps[step.name]
         if state.status == "ready" and state.latest == firing.number:
             turn.steps = turn.steps.set(step.name, replace(state, status="running", reason=None))
+
+
+def dispatch_plain(turn: Turn, step: FlowStep, firing: Firing, params: Any) -> None:
+    """The first attempt of a firing of which nothing had to be evaluated: most firings begin here."""
+    if turn.open:
+        _hand_over(turn, step, firing, Element(firing.number, None, step.name, "running", params, 1))
+    else:
+        hold(turn, Element(firing.number, None, step.name, "queued", params), "paused")
+
+
+def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
+    turn.elements = turn.elements.set((element.firing, element.index), element)
+    turn.attempts.append(
+        Attempt(
+            turn.was.run, firing.number, element.index, step.name, step.task, element.attempt, element.params,
+            turn.data, firing.tags, firing.taken,
+            step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
+            step.task_list, step.priority, step.ports,
+        )
+    )  # fmt: skip
 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -284,3 +285,85 @@ def test_what_tasks_log_can_be_read() -> None:
         ("a", 1, "info", "reading a file"),
         ("a", 1, "warning", "careful"),
     ]
+
+
+ONE_STEP = "penstock: 1\nname: w\nsteps:\n  a: {task: t}\n"
+
+
+def leave() -> None:
+    sys.exit(3)
+
+
+async def leave_later() -> None:
+    sys.exit("enough")
+
+
+async def cancel_itself() -> None:
+    raise asyncio.CancelledError
+
+
+def interrupt_itself() -> None:
+    raise KeyboardInterrupt
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def mute() -> None:
+    raise Mute
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (leave, "the task called sys.exit(3): return, or raise an error instead"),
+        (leave_later, "the task called sys.exit(enough): return, or raise an error instead"),
+        (cancel_itself, "the task was cancelled, and not by the engine"),
+        (interrupt_itself, "KeyboardInterrupt"),
+        (mute, "Mute (it cannot be told what it says)"),
+    ],
+)
+def test_whatever_a_task_raises_is_its_failure_and_the_engine_lives_on(function: Any, message: str) -> None:
+    with Engine.sync(tasks={"t": function}) as engine:
+        engine.publish(ONE_STEP)
+        views = [engine.wait(engine.start("w"), 10) for _ in range(2)]
+
+    errors = [view["steps"]["a"]["error"] for view in views]
+    assert [(error["kind"], error["message"]) for error in errors] == [("error", message)] * 2
+
+
+def test_a_closed_engine_takes_nothing_and_tells_whoever_waits() -> None:
+    async def main() -> None:
+        engine = Engine(tasks={"t": lambda: None})
+        await engine.publish("penstock: 1\nname: w\nexternal: [e]\nsteps:\n  a: {task: t, after: e}\n")
+        waiting = asyncio.ensure_future(engine.wait(await engine.start("w")))
+        await asyncio.sleep(0)
+        await engine.close()
+        for work in (waiting, engine.start("w"), engine.call("w")):
+            with pytest.raises(PenstockError, match="this engine is closed"):
+                await asyncio.wait_for(work, 10)
+
+    run(main())
+
+
+def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
+    engine = Engine.sync(tasks={"t": lambda: None})
+    engine.publish("penstock: 1\nname: w\nexternal: [e]\nsteps:\n  a: {task: t, after: e}\n")
+    id, told = engine.start("w"), list[str]()
+
+    def wait() -> None:
+        try:
+            engine.wait(id)
+        except PenstockError as error:
+            told.append(str(error))
+
+    waiter = threading.Thread(target=wait, daemon=True)
+    waiter.start()
+    while not engine._engine._waiters:
+        waiter.join(0.001)
+    engine.close()
+    waiter.join(10)
+
+    assert told == ["this engine is closed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import functools
 import threading
 from collections.abc import Callable, Coroutine, Mapping
@@ -42,6 +43,8 @@ class Engine:
         self._logs: dict[str, list[dict[str, Any]]] = {}
         self._host: Host | None = None
         self._executor: LoopExecutor | None = None
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._closed = False
 
     async def publish(self, definition: Source) -> int:
         """Publish a definition (YAML or JSON text, a path, or a plain map); its version, 1, 2, 3 …
@@ -114,10 +117,12 @@ class Engine:
                 future.set_result(None)
 
         hosted.watchers.append(look)
+        self._waiters.add(future)
         try:
             look(hosted.snapshot)
             await asyncio.wait_for(future, timeout)
         finally:
+            self._waiters.discard(future)
             hosted.watchers.remove(look)
         return self._view(run)
 
@@ -128,6 +133,7 @@ class Engine:
 
         Raises CannotCall where a step cannot run that way and CallTimedOut.
         """
+        self._refuse_closed()
         flow = self._catalog.flow(workflow)
         run = functools.partial(
             call_workflow, flow, self._tasks, input=input, subject=subject, limit=timedelta(seconds=timeout)
@@ -168,9 +174,13 @@ class Engine:
         return list(self._logs.get(run, ()))
 
     async def close(self) -> None:
-        """Void what is under way. Runs in memory are gone with the process."""
+        """Void what is under way; whoever waits is told. Runs in memory are gone with the process."""
+        self._closed = True
         if self._executor is not None:
             self._executor.close()
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_exception(closed())
 
     async def __aenter__(self) -> Engine:
         return self
@@ -187,11 +197,16 @@ class Engine:
 
     def _bound(self) -> Host:
         """The host, made on the loop of the first call."""
+        self._refuse_closed()
         if self._host is None:
             loop = asyncio.get_running_loop()
             self._executor = LoopExecutor(loop, self._tasks, log=self._write_log)
             self._host = Host(LoopClock(loop), self._executor, new_run_id)
         return self._host
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise closed()
 
     def _write_log(self, attempt: Attempt, level: str, text: str) -> None:
         line = {
@@ -209,12 +224,18 @@ class Engine:
         return run_view(hosted.flow, hosted.snapshot)
 
 
+def closed() -> PenstockError:
+    return PenstockError("this engine is closed")
+
+
 class SyncEngine:
     """An `Engine` on a loop in a thread of its own. Each method of Engine is here, and waits."""
 
     def __init__(self, url: str = "memory:", *, tasks: Any = None) -> None:
         self._engine = Engine(url, tasks=tasks)
         self._loop = asyncio.new_event_loop()
+        self._closed = False
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name="penstock", daemon=True)
         self._thread.start()
 
@@ -228,18 +249,35 @@ class SyncEngine:
         return waiting
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._thread.is_alive():
-            work.close()
-            raise PenstockError("this engine is closed")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        with self._closing:
+            if self._closed:
+                work.close()
+                raise closed()
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except concurrent.futures.CancelledError:
+            raise closed() from None
 
     def close(self) -> None:
-        """Void what is under way and end the thread."""
-        if self._thread.is_alive():
-            self._run(self._engine.close())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        """Void what is under way, tell whoever waits, and end the thread."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _shut(self) -> None:
+        """What is not cancelled before the loop stops would wait for ever."""
+        await self._engine.close()
+        await asyncio.sleep(0)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def __enter__(self) -> SyncEngine:
         return self

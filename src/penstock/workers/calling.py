@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import traceback
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +26,9 @@ def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAY
         given = arguments(task, attempt.params)
         answer = task.function(context, **given) if task.takes_context else task.function(**given)
         return read_answer(answer, limit)
-    except Exception as error:
+    except BaseException as error:
+        if _stops(error):
+            raise
         return failure(error)
 
 
@@ -36,8 +40,21 @@ async def call_async(
         given = arguments(task, attempt.params)
         answer = await (task.function(context, **given) if task.takes_context else task.function(**given))
         return read_answer(answer, limit)
-    except Exception as error:
+    except BaseException as error:
+        if _stops(error) or isinstance(error, GeneratorExit) or _withdrawn(error):
+            raise
         return failure(error)
+
+
+def _stops(error: BaseException) -> bool:
+    """Whether it is Ctrl-C, which only the main thread gets. A SystemExit of a task is no more than its failure."""
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+
+
+def _withdrawn(error: BaseException) -> bool:
+    """Whether somebody cancelled the coroutine from outside; a CancelledError of its own is a failure."""
+    task = asyncio.current_task() if isinstance(error, asyncio.CancelledError) else None
+    return task is not None and task.cancelling() > 0
 
 
 def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -103,10 +120,22 @@ def _correlate(keys: Mapping[str, str] | None) -> dict[str, str] | None:
 def failure(error: BaseException) -> Failed:
     """An exception as the failure of an attempt."""
     kind = "fatal" if isinstance(error, Fatal) else "error"
-    message = str(error) if isinstance(error, Fatal) else f"{type(error).__name__}: {error}".rstrip(": ")
     lines = traceback.format_exception(error)[-6:]
     detail = {"type": type(error).__name__, "traceback": "".join(lines)}
-    return Failed(error=Failure(kind, message[:2000], detail), retry=kind != "fatal")
+    return Failed(error=Failure(kind, _message(error)[:2000], detail), retry=kind != "fatal")
+
+
+def _message(error: BaseException) -> str:
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:
+        return f"{name} (it cannot be told what it says)"
+    if isinstance(error, SystemExit):
+        return f"the task called sys.exit({text}): return, or raise an error instead"
+    if isinstance(error, asyncio.CancelledError):
+        return f"the task was cancelled, and not by the engine: {text}".rstrip(": ")
+    return text if isinstance(error, Fatal) else f"{name}: {text}".rstrip(": ")
 
 
 _DONE = Done()

@@ -15,6 +15,7 @@ from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import (
     BadPayload,
     IdempotencyMismatch,
+    Invalid,
     InvalidEvent,
     InvalidInput,
     NotRetryable,
@@ -107,6 +108,8 @@ def test_a_start_with_a_key_seen_before_gives_the_first_run() -> None:
     assert host.start(flow, input={"n": 1}, idempotency_key="k") == first
     with pytest.raises(IdempotencyMismatch, match="the key 'k' started run 'run-1' with another input"):
         host.start(flow, input={"n": 2}, idempotency_key="k")
+    with pytest.raises(IdempotencyMismatch):
+        host.start(flow, input={"n": True}, idempotency_key="k")
     assert len(host.runs) == 1
 
 
@@ -251,3 +254,59 @@ def test_what_a_caller_does_to_its_input_later_does_not_change_the_run() -> None
     given["n"].append(2)
 
     assert host.hosted(run).snapshot.data == {"n": [1]}
+
+
+SPINNING = "a: {task: set, after: START | b.done, with: {n: 1}}\nb: {task: set, after: a, with: {n: 2}}"
+
+
+def test_a_loop_of_decisions_lets_other_runs_and_timers_have_their_turn() -> None:
+    host, clock = host_with(t=lambda: None)
+    spinning = host.start(flow_of(SPINNING, "endless: true"))
+    other = host.start(flow_of("w: {task: wait, with: {for: 0s}}\na: {task: t, after: w}"))
+
+    play_out(host, clock, other)
+    before = host.hosted(spinning).snapshot.steps["a"].firings
+    clock.step()
+
+    assert (status(host, other), status(host, spinning)) == ("succeeded", "running")
+    assert host.hosted(spinning).snapshot.steps["a"].firings > before > 0
+
+
+def test_what_happens_to_a_loop_of_decisions_is_not_taken_for_its_rest() -> None:
+    host, clock = host_with(t=lambda: None)
+    run = host.start(flow_of(f"{SPINNING}\nc: {{task: t, after: e}}", "endless: true\nexternal: [e]"))
+
+    assert host.emit(run, Outside(event="e")) == "accepted"
+    assert (status(host, run), host.hosted(run).snapshot.steps["c"].status) == ("running", "complete")
+    play_out(host, clock, run, stop=lambda: host.hosted(run).snapshot.steps["a"].firings > 5000)
+    host.cancel(run)
+
+    assert (status(host, run), len(clock)) == ("canceled", 0)
+
+
+def test_an_ended_run_leaves_no_timers_behind() -> None:
+    host, clock = host_with(t=lambda: None)
+    flow = flow_of("a: {task: t, emits: OK}", "timeout: 2d")
+
+    assert [status(host, host.start(flow)) for _ in range(3)] == ["succeeded"] * 3
+    assert len(clock) == 0
+
+
+def test_a_step_can_be_disabled_for_one_run() -> None:
+    calls: list[int] = []
+    host, _ = host_with(t=lambda: calls.append(1))
+    flow = flow_of("a: {task: t, after: e}", "external: [{name: e, many: true}]")
+    run, other = host.start(flow), host.start(flow)
+
+    host.disable(run, "a")
+    with pytest.raises(Invalid, match="'w' has no step 'b': its steps are a"):
+        host.disable(run, "b")
+    with pytest.raises(Invalid, match="step 'a' cannot be disabled to port 'x': its ports are done, failed"):
+        host.disable(run, "a", "x")
+    host.emit(run, Outside(event="e"))
+    states = [host.hosted(each).snapshot.steps.get("a") for each in (run, other)]
+
+    assert ([state and state.status for state in states], calls) == (["disabled", None], [])
+    host.cancel(run)
+    with pytest.raises(RunEnded):
+        host.disable(run, "a")

@@ -160,6 +160,14 @@ class Engine:
         self._bound().retry(RunId(run), step)
         return self._view(run)
 
+    async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
+        """Let a step of this run end on `port` at once, without its task; None makes it work again.
+
+        Raises RunEnded, and Invalid where there is no such step or port.
+        """
+        self._bound().disable(RunId(run), step, port)
+        return self._view(run)
+
     async def show(self, run: str) -> dict[str, Any]:
         """The run as it is now."""
         return self._view(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -12,25 +13,30 @@ from msgspec.structs import replace
 
 from penstock.flow.advance import advance, new_run
 from penstock.flow.compile import Flow
+from penstock.flow.keys import key_text
 from penstock.flow.occurrence import (
     Begun,
     Canceled,
+    CleanupTimedOut,
     Continued,
+    Disabled,
     Granted,
     Occurrence,
     Outside,
     Paused,
     Resumed,
     Retried,
+    RunTimedOut,
 )
 from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
-from penstock.runtime.clock import Clock
+from penstock.runtime.clock import Alarm, Clock
 from penstock.runtime.errors import (
     BadPayload,
     IdempotencyMismatch,
+    Invalid,
     InvalidEvent,
     InvalidInput,
     NotRetryable,
@@ -51,6 +57,17 @@ class Hosted:
     snapshot: Snapshot
     history: list[Entry] = field(default_factory=list)
     watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
+    alarms: set[Alarm] = field(default_factory=set)
+    unfinished: bool = False  # a decision stopped half-way: the run goes on at the clock's next turn
+
+    @property
+    def moving(self) -> bool:
+        """Whether the run goes on by itself."""
+        return not self.snapshot.ended and (self.unfinished or bool(self.snapshot.firings))
+
+
+_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
+_CONTINUED = Continued()
 
 
 class Host:
@@ -88,12 +105,9 @@ class Host:
         problems = violations(flow.definition.params, {} if input is None else input)
         if problems:
             raise InvalidInput(flow.name, problems)
-        if idempotency_key is not None:
-            known = self._started.get((flow.name, idempotency_key))
-            if known is not None:
-                if self.runs[known].snapshot.run.input != input:
-                    raise IdempotencyMismatch(idempotency_key, known)
-                return known
+        known = self._known(flow.name, idempotency_key, input)
+        if known is not None:
+            return known
         then = tuple(self._checked(flow, event) for event in then)
         header = Header(
             id=RunId(self._ids()),
@@ -111,6 +125,16 @@ class Host:
         if not self._pumping:
             self._pump()
         return header.id
+
+    def _known(self, workflow: str, key: str | None, input: Any) -> RunId | None:
+        """The run that the key started before. Raises IdempotencyMismatch."""
+        known = None if key is None else self._started.get((workflow, key))
+        if known is None or key is None:
+            return None
+        # As text: to Python 1 and true are equal.
+        if key_text(self.runs[known].snapshot.run.input) != key_text(input):
+            raise IdempotencyMismatch(key, known)
+        return known
 
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
@@ -143,6 +167,20 @@ class Host:
         if self._ask(run, Retried(step)) == "refused":
             raise NotRetryable(run, self.hosted(run).snapshot.status)
 
+    def disable(self, run: RunId, step: str, port: str | None = "done") -> None:
+        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        hosted = self.hosted(run)
+        if self._ask(run, Disabled(step, port)) == "refused":
+            if hosted.snapshot.ended:
+                raise RunEnded(run, hosted.snapshot.status)
+            known = hosted.flow.steps.get(step)
+            if known is None:
+                raise Invalid(
+                    f"'{hosted.flow.name}' has no step '{step}': its steps are {', '.join(hosted.flow.steps)}"
+                )
+            ports = ", ".join(known.ports) or "none"
+            raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+
     def hosted(self, run: RunId) -> Hosted:
         """Raises UnknownRun."""
         hosted = self.runs.get(run)
@@ -166,7 +204,7 @@ class Host:
     def _ask(self, run: RunId, occurrence: Occurrence) -> Answer:
         """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
         hosted = self.hosted(run)
-        plan = advance(hosted.flow, hosted.snapshot, (occurrence,), self.clock.now())
+        plan = self._advance(hosted, [occurrence])
         self._apply(hosted, plan)
         if not self._pumping:
             self._pump()
@@ -188,9 +226,15 @@ class Host:
                 while queue and queue[0][0] == run:
                     batch.append(queue.popleft()[1])
                 hosted = self.runs[run]
-                self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
+                self._apply(hosted, self._advance(hosted, batch))
         finally:
             self._pumping = False
+
+    def _advance(self, hosted: Hosted, batch: list[Occurrence]) -> Plan:
+        if hosted.unfinished and not isinstance(batch[-1], _ENDINGS):
+            # What happens to a run that stopped half-way must not be taken for its rest.
+            batch.append(_CONTINUED)
+        return advance(hosted.flow, hosted.snapshot, batch, self.clock.now())
 
     def _apply(self, hosted: Hosted, plan: Plan) -> None:
         before, hosted.snapshot = hosted.snapshot, plan.snapshot
@@ -201,15 +245,36 @@ class Host:
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self.clock.at(timer.due, partial(self._post, run, timer.occurrence))
+            self._set_alarm(hosted, timer.due, partial(self._post, run, timer.occurrence))
         for attempt in plan.attempts:
             self.executor.begin(attempt, partial(self._post, run))
-        if plan.unfinished:
-            self._queue.append((run, Continued()))
+        if plan.unfinished or hosted.unfinished:
+            self._go_on(hosted, plan.unfinished)
         if plan.correlations or plan.emissions:
             self._correlate(run, plan)
         if before.status != plan.snapshot.status:
             self._changed(run, hosted)
+
+    def _set_alarm(self, hosted: Hosted, due: datetime, call: Callable[[], None]) -> None:
+        """Ring at that time, unless the run has ended before."""
+
+        def ring() -> None:
+            hosted.alarms.discard(alarm)
+            call()
+
+        alarm = self.clock.at(due, ring)
+        hosted.alarms.add(alarm)
+
+    def _go_on(self, hosted: Hosted, unfinished: bool) -> None:
+        """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
+        waits, hosted.unfinished = hosted.unfinished, unfinished
+        if unfinished and not waits:
+            self._set_alarm(hosted, self.clock.now(), partial(self._continue, hosted))
+
+    def _continue(self, hosted: Hosted) -> None:
+        if hosted.unfinished:
+            hosted.unfinished = False
+            self._post(hosted.snapshot.run.id, _CONTINUED)
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []
@@ -235,6 +300,9 @@ class Host:
     def _changed(self, run: RunId, hosted: Hosted) -> None:
         if hosted.snapshot.ended:
             self.inbox.forget(run, hosted.snapshot.keys)
+            for alarm in hosted.alarms:
+                alarm.cancel()
+            hosted.alarms.clear()
         for watcher in list(hosted.watchers):
             watcher(hosted.snapshot)
 

@@ -221,6 +221,42 @@ def test_a_call_has_a_time_limit() -> None:
             engine.call("w", timeout=0.05)
 
 
+@pytest.mark.parametrize("extra", ["", ", timeouts: {start_to_close: 10s}"])
+def test_a_call_answers_in_time_whatever_its_tasks_do_and_begins_nothing_more(extra: str) -> None:
+    release, entered, after = threading.Event(), threading.Event(), list[int]()
+
+    def slow() -> None:
+        entered.set()
+        release.wait(20)
+
+    steps = f"  a: {{task: slow{extra}}}\n  b: {{task: next, after: a}}\n"
+    with Engine.sync(tasks={"slow": slow, "next": lambda: after.append(1)}) as engine:
+        engine.publish(f"penstock: 1\nname: w\nsteps:\n{steps}")
+        with pytest.raises(CallTimedOut):
+            engine.call("w", timeout=0.05)
+        assert entered.is_set()
+        release.set()
+        threads = [each for each in threading.enumerate() if each.name.startswith("penstock-call")]
+        for thread in threads:
+            thread.join(10)
+
+    assert (after, [thread.is_alive() for thread in threads]) == ([], [False] * len(threads))
+
+
+def test_a_call_keeps_the_time_outs_of_its_steps() -> None:
+    release = threading.Event()
+    limits = "timeouts: {start_to_close: 20ms}, timeout_retries: []"
+    text = f"penstock: 1\nname: w\nsteps:\n  a: {{task: slow, {limits}}}\n  b: {{task: stuck, {limits}}}\n"
+
+    with Engine.sync(tasks={"slow": lambda: release.wait(20), "stuck": lambda: release.wait(20)}) as engine:
+        engine.publish(f"{text}on_failure: continue\n")
+        answer = engine.call("w", timeout=10)
+        release.set()
+
+    kinds = [answer["steps"][name]["error"]["kind"] for name in ("a", "b")]
+    assert (answer["status"], kinds) == ("failed", ["timeout", "timeout"])
+
+
 def test_a_definition_may_be_a_path_a_text_or_a_map(tmp_path: Path) -> None:
     file = tmp_path / "chain.yaml"
     file.write_text(CHAIN)

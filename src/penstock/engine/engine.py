@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import functools
 import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
@@ -18,14 +19,18 @@ from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
 from penstock.flow.view import history_view, run_view, time_text
 from penstock.runtime.clock import LoopClock
-from penstock.runtime.errors import Invalid, NoTask, PenstockError
+from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, PenstockError
 from penstock.runtime.host import Host
 from penstock.runtime.ids import new_run_id
 from penstock.workers.call import call_workflow
 from penstock.workers.loop import LoopExecutor
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
+from penstock.workers.threads import Threads
 
 T = TypeVar("T")
+
+CALLS = 32
+"""How many workflows may be called at a time; others wait, within their own limit."""
 
 
 class Engine:
@@ -43,6 +48,7 @@ class Engine:
         self._logs: dict[str, list[dict[str, Any]]] = {}
         self._host: Host | None = None
         self._executor: LoopExecutor | None = None
+        self._calls = Threads(CALLS, "penstock-call")
         self._waiters: set[asyncio.Future[None]] = set()
         self._closed = False
 
@@ -131,14 +137,21 @@ class Engine:
     ) -> dict[str, Any]:
         """Run a workflow in memory, at once; `{status, result, data, tags, steps}`.
 
-        Raises CannotCall where a step cannot run that way and CallTimedOut.
+        Answers within `timeout` seconds, whatever the tasks do: a plain function that runs over is left
+        behind in its thread, and no step begins after it. A step's own time-outs are enforced, but for
+        `heartbeat`: the worker is this process. Raises CannotCall where a step cannot run that way and
+        CallTimedOut.
         """
         self._refuse_closed()
-        flow = self._catalog.flow(workflow)
+        flow, limit = self._catalog.flow(workflow), timedelta(seconds=timeout)
+        until = time.monotonic() + timeout
         run = functools.partial(
-            call_workflow, flow, self._tasks, input=input, subject=subject, limit=timedelta(seconds=timeout)
+            call_workflow, flow, self._tasks, input=input, subject=subject, limit=limit, until=until
         )
-        return await asyncio.to_thread(run)
+        try:
+            return await asyncio.wait_for(self._calls.result_of(run), timeout)
+        except TimeoutError:
+            raise CallTimedOut(flow.name, limit) from None
 
     async def cancel(self, run: str, *, force: bool = False) -> dict[str, Any]:
         """Cancel a run; its clean-up steps still run, unless `force`."""
@@ -184,6 +197,7 @@ class Engine:
     async def close(self) -> None:
         """Void what is under way; whoever waits is told. Runs in memory are gone with the process."""
         self._closed = True
+        self._calls.close()
         if self._executor is not None:
             self._executor.close()
         for waiter in self._waiters:

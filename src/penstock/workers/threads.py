@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Job:
@@ -35,6 +40,31 @@ class Threads:
             self._jobs.append(job)
             self._staff()
         return job
+
+    async def result_of(self, call: Callable[[], T]) -> T:
+        """What the call returns or raises; it is given up where the wait for it is cancelled."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+
+        def tell(result: T | None, error: BaseException | None) -> None:
+            if not future.done():
+                future.set_result(result) if error is None else future.set_exception(error)  # type: ignore[arg-type]
+
+        def run() -> None:
+            result, error = None, None
+            try:
+                result = call()
+            except BaseException as raised:
+                error = raised
+            # A loop that was closed meanwhile has nobody who waits.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(tell, result, error)
+
+        job = self.submit(run)
+        try:
+            return await future
+        finally:
+            self.give_up(job)
 
     def give_up(self, job: Job) -> None:
         """Nobody waits for the call any more: it is not begun, or another thread takes its place."""

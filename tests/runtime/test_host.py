@@ -130,14 +130,14 @@ def test_an_outside_event_finds_its_run_by_key_also_when_it_comes_first(early: b
     if early:
         assert host.emit_by_key({"job": "7"}, event) == "accepted"
         assert host.emit_by_key({"job": "7"}, event) == "duplicate"
-        assert len(host.inbox.undelivered()) == 1
+        assert len(host.undelivered()) == 1
     run = host.start(callback_flow())
     if not early:
         assert host.emit_by_key({"job": "7"}, event) == "accepted"
 
     assert status(host, run) == "succeeded"
     assert host.hosted(run).snapshot.steps["use"].output == {"x": 1}
-    assert host.inbox.undelivered() == ()
+    assert host.undelivered() == ()
 
 
 def test_an_event_for_a_key_after_the_end_is_kept_and_harms_nobody() -> None:
@@ -149,7 +149,7 @@ def test_an_event_for_a_key_after_the_end_is_kept_and_harms_nobody() -> None:
     assert host.emit_by_key({"job": "7"}, Outside(event="finished")) == "accepted"
 
     assert host.hosted(run).snapshot == before
-    assert [kept.key for kept in host.inbox.undelivered()] == [{"job": "7"}]
+    assert [kept.key for kept in host.undelivered()] == [{"job": "7"}]
 
 
 def test_emit_reaches_another_run() -> None:

@@ -108,6 +108,28 @@ class Engine:
         assert key is not None
         return self._bound().emit_by_key(key, outside)
 
+    async def undelivered(self) -> list[dict[str, Any]]:
+        """The outside events of the last seven days that no run has taken, each with its `reason`."""
+        return [
+            {
+                "event": kept.event.event,
+                "key": kept.key,
+                "data": kept.event.data,
+                "set": kept.event.set,
+                "id": kept.event.id,
+                "at": time_text(kept.at),
+                "reason": kept.reason,
+            }
+            for kept in self._bound().undelivered()
+        ]
+
+    async def refused_keys(self) -> list[dict[str, Any]]:
+        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
+        return [
+            {"run": each.run, "key": dict([each.key]), "holder": each.holder, "at": time_text(each.at)}
+            for each in self._bound().refused_keys()
+        ]
+
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
 

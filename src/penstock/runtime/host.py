@@ -45,7 +45,7 @@ from penstock.runtime.errors import (
     UnknownRun,
 )
 from penstock.runtime.executor import Executor
-from penstock.runtime.inbox import Inbox
+from penstock.runtime.inbox import NO_RUN, Inbox, RefusedKey, Undelivered
 from penstock.runtime.locks import Locks
 
 
@@ -58,6 +58,7 @@ class Hosted:
     history: list[Entry] = field(default_factory=list)
     watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
     alarms: set[Alarm] = field(default_factory=set)
+    ids: dict[str, str] = field(default_factory=dict)  # of events found by key: id → event
     unfinished: bool = False  # a decision stopped half-way: the run goes on at the clock's next turn
 
     @property
@@ -142,10 +143,27 @@ class Host:
 
     def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+        key = {str(name): str(value) for name, value in key.items()}
+        event, now = plain_event(event), self.clock.now()
+        if self.inbox.repeats(event, now):
+            return "duplicate"
         run = self.inbox.find(key)
         if run is None:
-            return self.inbox.keep(key, plain_event(event), self.clock.now())
-        return self._ask(run, self._checked(self.hosted(run).flow, event))
+            self.inbox.keep(key, event, now)
+            self.inbox.remember(event, now)
+            return "accepted"
+        hosted = self.hosted(run)
+        event = self._checked(hosted.flow, event)
+        self.inbox.remember(event, now)
+        return self._ask(run, _told_apart(hosted, event))
+
+    def undelivered(self) -> tuple[Undelivered, ...]:
+        """The events of the last seven days that no run has taken, each with the reason."""
+        return self.inbox.undelivered(self.clock.now())
+
+    def refused_keys(self) -> tuple[RefusedKey, ...]:
+        """The correlation keys that runs asked for in vain: another live run has them."""
+        return self.inbox.refused(self.clock.now())
 
     def cancel(self, run: RunId, force: bool = False) -> None:
         """Cancel a run. Raises RunEnded."""
@@ -286,16 +304,29 @@ class Host:
         self._queue.extend((holder, Granted(*element)) for holder, element in granted)
 
     def _correlate(self, run: RunId, plan: Plan) -> None:
+        now = self.clock.now()
         for key in plan.correlations:
-            for event in self.inbox.bind(run, key, self.clock.now()):
-                self._queue.append((run, event))
+            for number, kept in self.inbox.bind(run, key, now):
+                self.inbox.settle(number, self._deliver(run, kept.event))
         for emission in plan.emissions:
             event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+            if self.inbox.repeats(event, now):
+                continue
+            self.inbox.remember(event, now)
             found = self.inbox.find(emission.key)
-            if found is None:
-                self.inbox.keep(emission.key, event, self.clock.now())
-            else:
-                self._queue.append((found, event))
+            reason = NO_RUN if found is None else self._deliver(found, event)
+            if reason is not None:
+                self.inbox.keep(emission.key, event, now, reason)
+
+    def _deliver(self, run: RunId, event: Outside) -> str | None:
+        """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
+        hosted = self.hosted(run)
+        try:
+            event = self._checked(hosted.flow, event)
+        except Invalid as error:
+            return str(error)
+        self._queue.append((run, _told_apart(hosted, event)))
+        return None
 
     def _changed(self, run: RunId, hosted: Hosted) -> None:
         if hosted.snapshot.ended:
@@ -321,3 +352,19 @@ def plain_event(event: Outside) -> Outside:
     """An outside event with its data in plain JSON. Raises BadPayload."""
     what = f"the data of event '{event.event}'"
     return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))
+
+
+def _told_apart(hosted: Hosted, event: Outside) -> Outside:
+    """Found by key, an id is unique within its event: one that another event had in this run is no repeat."""
+    if event.id is None:
+        return event
+    came = hosted.ids.setdefault(event.id, _came_with(hosted, event.id) or event.event)
+    return event if came == event.event else replace(event, id=f"{event.event}/{event.id}")
+
+
+def _came_with(hosted: Hosted, id: str) -> str | None:
+    """The event that has had the id in the run."""
+    number = hosted.snapshot.seen.get(id)
+    # The entry with that number is the event itself, or the `set` that goes before it.
+    entries = () if number is None else hosted.history[number - 1 : number + 1]
+    return next((entry.event for entry in entries if entry.event), None)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from penstock.flow.occurrence import Done, Failed
-from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, pure
+from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, copied, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
 from penstock.workers.context import Context
@@ -58,7 +58,9 @@ def _withdrawn(error: BaseException) -> bool:
 
 
 def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters, checked and converted by the function's hints. Raises Fatal with a plain sentence."""
+    """The parameters, copied, checked and converted by the function's hints. Raises Fatal with a plain sentence."""
+    if params:
+        params = copied(params)  # they are shared by all attempts, and fixed ones by all runs
     if task.arguments is None:
         return params
     known = task.arguments.__struct_fields__

@@ -222,7 +222,10 @@ class Host:
     def _ask(self, run: RunId, occurrence: Occurrence) -> Answer:
         """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
         hosted = self.hosted(run)
-        plan = self._advance(hosted, [occurrence])
+        batch = [occurrence]
+        if hosted.unfinished:
+            _keep_going(batch)
+        plan = advance(hosted.flow, hosted.snapshot, batch, self.clock.now())
         self._apply(hosted, plan)
         if not self._pumping:
             self._pump()
@@ -244,15 +247,11 @@ class Host:
                 while queue and queue[0][0] == run:
                     batch.append(queue.popleft()[1])
                 hosted = self.runs[run]
-                self._apply(hosted, self._advance(hosted, batch))
+                if hosted.unfinished:
+                    _keep_going(batch)
+                self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
         finally:
             self._pumping = False
-
-    def _advance(self, hosted: Hosted, batch: list[Occurrence]) -> Plan:
-        if hosted.unfinished and not isinstance(batch[-1], _ENDINGS):
-            # What happens to a run that stopped half-way must not be taken for its rest.
-            batch.append(_CONTINUED)
-        return advance(hosted.flow, hosted.snapshot, batch, self.clock.now())
 
     def _apply(self, hosted: Hosted, plan: Plan) -> None:
         before, hosted.snapshot = hosted.snapshot, plan.snapshot
@@ -336,6 +335,12 @@ class Host:
             hosted.alarms.clear()
         for watcher in list(hosted.watchers):
             watcher(hosted.snapshot)
+
+
+def _keep_going(batch: list[Occurrence]) -> None:
+    """What happens to a run whose decision stopped half-way must not be taken for its rest."""
+    if not isinstance(batch[-1], _ENDINGS):
+        batch.append(_CONTINUED)
 
 
 def plain_payload(value: Any, what: str) -> Any:

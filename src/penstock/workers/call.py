@@ -11,7 +11,6 @@ from typing import Any
 
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Attempt
-from penstock.flow.retry import Timeouts
 from penstock.flow.run import RunId, Snapshot
 from penstock.flow.view import run_view
 from penstock.runtime.clock import LoopClock, PacedClock
@@ -54,7 +53,7 @@ def call_workflow(
     start = partial(Host.start, flow=flow, input=input, subject=subject)
     until = time.monotonic() + limit.total_seconds() if until is None else until
     try:
-        if any(_has_time_outs(step.timeouts) for step in flow.steps.values()):
+        if _has_time_outs(flow):
             snapshot = asyncio.run(_on_loop(tasks, start, until))
         else:
             snapshot = _in_place(tasks, start, until)
@@ -66,8 +65,15 @@ def call_workflow(
     return {key: view[key] for key in ("status", "result", "data", "tags", "steps", "error")}
 
 
-def _has_time_outs(timeouts: Timeouts) -> bool:
-    return (timeouts.schedule_to_start, timeouts.start_to_close, timeouts.schedule_to_close) != (None,) * 3
+_NONE = (None, None, None)
+
+
+def _has_time_outs(flow: Flow) -> bool:
+    for step in flow.steps.values():
+        limits = step.timeouts
+        if (limits.schedule_to_start, limits.start_to_close, limits.schedule_to_close) != _NONE:
+            return True
+    return False
 
 
 class _Late(Exception):

@@ -338,6 +338,13 @@ async def cancel_itself() -> None:
     raise asyncio.CancelledError
 
 
+async def have_itself_cancelled() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
 def interrupt_itself() -> None:
     raise KeyboardInterrupt
 
@@ -357,6 +364,7 @@ def mute() -> None:
         (leave, "the task called sys.exit(3): return, or raise an error instead"),
         (leave_later, "the task called sys.exit(enough): return, or raise an error instead"),
         (cancel_itself, "the task was cancelled, and not by the engine"),
+        (have_itself_cancelled, "the task was cancelled, and not by the engine"),
         (interrupt_itself, "KeyboardInterrupt"),
         (mute, "Mute (it cannot be told what it says)"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from itertools import count
 from time import process_time
 from typing import Any
@@ -292,6 +294,19 @@ def test_an_ended_run_leaves_no_timers_behind() -> None:
     assert len(clock) == 0
 
 
+def test_a_closed_host_rings_no_timer_and_goes_on_with_no_loop() -> None:
+    host, clock = host_with(t=lambda: None)
+    runs = [
+        host.start(flow_of(SPINNING, "endless: true")),
+        host.start(flow_of("w: {task: wait, with: {for: 1h}}")),
+    ]
+    before = [host.hosted(run).snapshot for run in runs]
+
+    host.close()
+
+    assert (clock.step(), [host.hosted(run).snapshot for run in runs]) == (False, before)
+
+
 def test_a_step_can_be_disabled_for_one_run() -> None:
     calls: list[int] = []
     host, _ = host_with(t=lambda: calls.append(1))
@@ -310,3 +325,27 @@ def test_a_step_can_be_disabled_for_one_run() -> None:
     host.cancel(run)
     with pytest.raises(RunEnded):
         host.disable(run, "a")
+
+
+async def _cancel_itself() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+async def _exit() -> None:
+    sys.exit(1)
+
+
+@pytest.mark.parametrize("function", [_cancel_itself, _exit, lambda: sys.exit(1)])
+def test_a_task_in_place_that_wants_out_is_a_failure_of_its_own(function: Any) -> None:
+    executor = InlineExecutor(tasks_of({"t": function}))
+    host = Host(VirtualClock(), executor, lambda: "run-1")
+
+    run = host.start(flow_of("a: {task: t}"))
+    executor.close()
+
+    error = host.hosted(run).snapshot.steps["a"].error
+    assert error is not None
+    assert error.kind == "error"

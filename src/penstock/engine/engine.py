@@ -220,8 +220,9 @@ class Engine:
         """Void what is under way; whoever waits is told. Runs in memory are gone with the process."""
         self._closed = True
         self._calls.close()
-        if self._executor is not None:
+        if self._host is not None and self._executor is not None:
             self._executor.close()
+            self._host.close()
         for waiter in self._waiters:
             if not waiter.done():
                 waiter.set_exception(closed())

@@ -66,6 +66,12 @@ class Hosted:
         """Whether the run goes on by itself."""
         return not self.snapshot.ended and (self.unfinished or bool(self.snapshot.firings))
 
+    def silence(self) -> None:
+        """Nothing is due any more."""
+        for alarm in self.alarms:
+            alarm.cancel()
+        self.alarms.clear()
+
 
 _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
@@ -199,6 +205,11 @@ class Host:
             ports = ", ".join(known.ports) or "none"
             raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 
+    def close(self) -> None:
+        """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""
+        for hosted in self.runs.values():
+            hosted.silence()
+
     def hosted(self, run: RunId) -> Hosted:
         """Raises UnknownRun."""
         hosted = self.runs.get(run)
@@ -330,9 +341,7 @@ class Host:
     def _changed(self, run: RunId, hosted: Hosted) -> None:
         if hosted.snapshot.ended:
             self.inbox.forget(run, hosted.snapshot.keys)
-            for alarm in hosted.alarms:
-                alarm.cancel()
-            hosted.alarms.clear()
+            hosted.silence()
         for watcher in list(hosted.watchers):
             watcher(hosted.snapshot)
 

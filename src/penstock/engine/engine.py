@@ -171,7 +171,8 @@ class Engine:
             call_workflow, flow, self._tasks, input=input, subject=subject, limit=limit, until=until
         )
         try:
-            return await asyncio.wait_for(self._calls.result_of(run), timeout)
+            async with asyncio.timeout(timeout):
+                return await self._calls.result_of(run)
         except TimeoutError:
             raise CallTimedOut(flow.name, limit) from None
 

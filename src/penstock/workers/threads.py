@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from queue import SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -26,19 +26,23 @@ class Threads:
     """At most `most` calls at a time. One that was given up no longer counts: 32 stuck ones would stop all."""
 
     def __init__(self, most: int, name: str = "penstock-task") -> None:
-        self._room = most
+        self._room = most  # threads that may still be made
         self._name = name
-        self._idle = self._made = 0
+        self._idle = self._backlog = self._made = 0
         self._closed = False
-        self._jobs: deque[Job] = deque()
-        self._changed = threading.Condition()
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
 
     def submit(self, call: Callable[[], None]) -> Job:
         """Do a call as soon as a thread is free. The call must not raise."""
         job = Job(call)
-        with self._changed:
-            self._jobs.append(job)
-            self._staff()
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+            else:
+                self._backlog += 1
+                self._staff()
+        self._jobs.put(job)
         return job
 
     async def result_of(self, call: Callable[[], T]) -> T:
@@ -63,56 +67,44 @@ class Threads:
         job = self.submit(run)
         try:
             return await future
-        finally:
+        except asyncio.CancelledError:
+            # Only here: a thread that has just told its result must not be taken for one that is stuck.
             self.give_up(job)
+            raise
 
     def give_up(self, job: Job) -> None:
         """Nobody waits for the call any more: it is not begun, or another thread takes its place."""
-        with self._changed:
-            if job.void:
-                return
-            job.void = True
-            if job.begun:
-                self._room += 1
+        with self._lock:
+            if not job.void:
+                job.void = True
+                self._room += job.begun
                 self._staff()
 
     def close(self) -> None:
         """Begin nothing more; threads end with what they do."""
-        with self._changed:
-            self._closed = True
-            self._jobs.clear()
-            self._changed.notify_all()
+        self._closed = True
+        self._jobs.put(None)
 
     def _staff(self) -> None:
-        if self._idle >= len(self._jobs):
-            self._changed.notify()
-        elif self._room > 0:
+        if self._backlog and self._room:
+            self._backlog -= 1
             self._room -= 1
             self._made += 1
             threading.Thread(target=self._work, name=f"{self._name}-{self._made}", daemon=True).start()
 
     def _work(self) -> None:
-        job = self._next()
-        while job is not None:
-            try:
+        while (job := self._jobs.get()) is not None and not self._closed:
+            with self._lock:
+                job.begun = wanted = not job.void
+            if wanted:
                 job.call()
-            finally:
-                with self._changed:
-                    over, job.void = job.void, True
-            if over:
-                return
-            job = self._next()
-
-    def _next(self) -> Job | None:
-        """The next call to do; None: there will be none."""
-        with self._changed:
-            while not self._closed:
-                while self._jobs:
-                    job = self._jobs.popleft()
-                    if not job.void:
-                        job.begun = True
-                        return job
-                self._idle += 1
-                self._changed.wait()
-                self._idle -= 1
-            return None
+            with self._lock:
+                # One that was given up while it ran has its successor already.
+                if wanted and job.void:
+                    return
+                job.void = True
+                if self._backlog:
+                    self._backlog -= 1
+                else:
+                    self._idle += 1
+        self._jobs.put(None)  # for the next one

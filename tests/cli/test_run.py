@@ -66,7 +66,8 @@ def test_the_json_is_the_run_and_history_only_when_asked_for(shop: Path) -> None
 
     assert list(plain) == [
         "id", "workflow", "version", "subject", "status", "ending", "input", "data", "tags", "result", "labels",
-        "keys", "parent", "rerun_of", "started_at", "ended_at", "error", "waiting_for", "starving", "set_aside", "steps",
+        "keys", "parent", "rerun_of", "started_at", "ended_at", "error", "waiting_for", "starving", "set_aside",
+        "steps",
     ]  # fmt: skip
     assert list(with_history) == [*plain, "history"]
     assert [entry["seq"] for entry in with_history["history"]] == list(
@@ -269,3 +270,43 @@ def test_sync_tasks_run_at_once(tmp_path: Path) -> None:
     )
 
     assert penstock("run", path, "--json").json["status"] == "succeeded"
+
+
+def test_an_event_that_is_not_acted_on_is_told_with_its_reason(shop: Path) -> None:
+    said = penstock("run", shop, "--fast", "--event", "paid", "--event", "paid")
+
+    told = [line.split("  ", 1)[1] for line in lines(said.err) if "withdrawn" in line or "acted" in line]
+    assert told == ["event paid is not acted on: it came before"]
+
+
+def test_events_that_a_step_does_not_need_are_not_a_withdrawn_step(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "w.yaml",
+        dedent(
+            """\
+            penstock: 1
+            name: w
+            steps:
+              a: {task: set, with: {x: 1}, emits: [e, f]}
+              first: {task: set, after: {need: 1, of: [e, f]}, with: {y: 1}}
+              slow: {task: wait, with: {for: 1h}, after: a}
+              stop: {task: set, after: first, cancels: slow, with: {z: 1}}
+            """
+        ),
+    )
+
+    said = penstock("run", path, "--fast")
+
+    told = [line.split("  ", 1)[1] for line in lines(said.err) if "withdrawn" in line or "acted" in line]
+    assert told == ["event f is not acted on by first: not needed", "slow is withdrawn"]
+
+
+@pytest.mark.parametrize("name", ["OK", "START", "FAIL", "CANCEL", "TIMEOUT"])
+def test_an_event_of_penstock_itself_is_refused_without_a_false_remedy(name: str, shop: Path) -> None:
+    said = penstock("run", shop, "--event", name)
+
+    assert (said.code, said.out) == (2, "")
+    assert lines(said.err)[-1] == (
+        f"error: '{name}' is fired by Penstock itself and cannot come from outside."
+    )

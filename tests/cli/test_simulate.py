@@ -8,6 +8,16 @@ import pytest
 
 from tests.cli.command import EXAMPLES, STUCK, penstock, write
 
+NEVER_OK = """\
+penstock: 1
+name: w
+steps:
+  which: {task: decide, with: {if: "false"}, emits: {then: a, else: b}}
+  good: {task: set, after: a, emits: OK, with: {x: 1}}
+  bad: {task: set, after: b, with: {x: 1}}
+"""
+"""A workflow that stalls where its decision goes the other way."""
+
 
 def test_the_same_seed_gives_the_same_runs() -> None:
     args = ("simulate", EXAMPLES / "mediathread.yaml", "--runs", "40", "--json")
@@ -92,3 +102,13 @@ def test_the_demo_without_examples_is_a_sentence(tmp_path: Path) -> None:
         f"error: '{tmp_path}' holds no .yaml file: run this in a clone of Penstock, "
         "or name their folder with --examples.\n"
     )
+
+
+def test_runs_that_never_fire_ok_are_told_so(tmp_path: Path) -> None:
+    path = write(tmp_path, "w.yaml", NEVER_OK)
+
+    many, one = penstock("simulate", path, "--runs", "20", "--fail-rate", "0"), penstock("run", path)
+
+    (stalled,) = [line for line in many.out.splitlines() if line.startswith("stalled ") and ":" in line]
+    assert stalled.endswith(" runs: nothing is left to do and OK was never fired")
+    assert "would help:\n  nothing is left to do and OK was never fired\n" in one.out

@@ -239,3 +239,84 @@ def test_ctrl_c_stops_a_loop_of_decisions(tmp_path: Path) -> None:
 
     assert (running.returncode, out.decode().startswith("w canceled in ")) == (130, True)
     assert "Traceback" not in err.decode()
+
+
+NOISY = """\
+import atexit
+import os
+import subprocess
+import sys
+
+from penstock import task
+
+print("printed by the import")
+os.write(1, b"written by the import\\n")
+atexit.register(print, "printed at the end")
+
+
+@task("noise")
+def noise():
+    print("printed by the task")
+    print("printed past the task", file=sys.__stdout__, flush=True)
+    os.write(1, b"written by the task\\n")
+    subprocess.run(["echo", "echoed by a program"], check=True)
+"""
+NOISES = [
+    "printed by the import",
+    "written by the import",
+    "printed by the task",
+    "printed past the task",
+    "written by the task",
+    "echoed by a program",
+    "printed at the end",
+]
+
+
+def noisy(folder: Path) -> Path:
+    """A workflow whose tasks write to stdout in every way there is."""
+    write(folder, "noisy.py", NOISY)
+    return write(folder, "noisy.yaml", "penstock: 1\nname: noisy\nsteps: {a: {task: noise}}\n")
+
+
+@pytest.mark.parametrize("how", [[], ["--fast"]])
+def test_with_json_stdout_holds_one_document_whatever_tasks_write(how: list[str], tmp_path: Path) -> None:
+    said = process("run", noisy(tmp_path), "--json", *how, PYTHONUNBUFFERED="1")
+
+    assert said.json["status"] == "succeeded"
+    assert [line for line in said.err.splitlines() if line in NOISES] == NOISES
+
+
+@pytest.mark.parametrize("name", ["check", "simulate", "draw", "tasks"])
+def test_what_an_import_prints_is_no_part_of_the_answer(name: str, tmp_path: Path) -> None:
+    path = noisy(tmp_path)
+
+    said = process(name, path.with_suffix(".py") if name == "tasks" else path, "--json")
+
+    assert said.code == 0
+    assert said.json
+    assert "printed by the import" in said.err
+
+
+@pytest.mark.parametrize("how", [[], ["--json"]])
+@pytest.mark.parametrize("name", ["check", "run", "draw"])
+def test_an_answer_that_cannot_be_written_is_one_sentence(name: str, how: list[str]) -> None:
+    shell = ["sh", "-c", '"$0" "$@" > /dev/full', *command(name, EXAMPLES / "authorization.yaml", *how)]
+
+    done = subprocess.run(shell, env=environment(), capture_output=True, timeout=60, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines()[-1] == "error: the system: No space left on device."
+    assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [["check", "-"], ["run", "w.yaml", "--input", "@-"]])
+def test_a_closed_stdin_is_one_sentence(args: list[str], tmp_path: Path) -> None:
+    write(tmp_path, "w.yaml", "penstock: 1\nname: w\nsteps: {a: {task: set, with: {x: 1}}}\n")
+    shell = ["sh", "-c", '"$0" "$@" <&-', *command(*args)]
+
+    done = subprocess.run(
+        shell, cwd=tmp_path, env=environment(), capture_output=True, timeout=60, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == "error: <stdin>: stdin is closed: pipe text into it, or name a file\n"

@@ -6,14 +6,17 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
 from penstock.cli.reference import reference_text
 from penstock.engine.loading import load
-from penstock.steps.kinds import KINDS
+from penstock.flow.checking.checks import check_flow
+from penstock.steps.kinds import KINDS, OFFERS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -123,6 +126,42 @@ def test_every_example_of_a_built_in_task_is_a_workflow() -> None:
     }
 
     assert set(KINDS) <= used
+
+
+def test_every_example_of_a_step_with_expressions_is_a_part_of_a_workflow() -> None:
+    examples = [
+        part["text"] for part in parts(DOCS / "reference" / "expressions.md") if part["kind"] == "yaml"
+    ]
+
+    for text in examples:
+        steps = "encode: {task: encode}\n" + text
+        load(f"penstock: 1\nname: example\nsteps:\n{indent(steps, '  ')}")
+    assert len(examples) >= 2
+
+
+def test_every_page_is_listed_and_the_first_one_leads_to_the_tutorial() -> None:
+    listed = re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+
+    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+    assert "](tutorial.md)" in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
+def test_what_the_proof_relaxes_is_explained() -> None:
+    page = (DOCS / "explain" / "proof.md").read_text(encoding="utf-8")
+    text = """\
+penstock: 1
+name: w
+external: [{name: e, many: true}]
+steps:
+  a: {task: t}
+  b: {task: t, after: [a, {need: 1, of: [e], rest: keep}], match: event.data.k}
+"""
+    flow = load(text).flow
+
+    report = check_flow(flow, OFFERS, clock=time.perf_counter)
+
+    assert set(report.assumes) >= {"match", "rest: keep", "many"}
+    assert [name for name in (*report.assumes, "need") if f"\n| `{name}` | " not in page] == []
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:

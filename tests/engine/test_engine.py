@@ -79,6 +79,19 @@ def test_runs_stay_on_their_version() -> None:
     run(main())
 
 
+def test_what_can_be_no_definition_is_refused_in_a_sentence() -> None:
+    async def main() -> None:
+        async with Engine(tasks={}) as engine:
+            for wrong, name in ((5, "int"), (None, "NoneType"), (b"penstock: 1", "bytes")):
+                with pytest.raises(Invalid) as caught:
+                    await engine.publish(wrong)  # type: ignore[arg-type]
+                assert str(caught.value) == (
+                    f"a definition is YAML or JSON text, a path or a map, not a Python {name}"
+                )
+
+    run(main())
+
+
 def test_outside_events_by_run_and_by_key() -> None:
     async def main() -> None:
         tasks = {"make": lambda: Out(correlate={"job": "7"}), "use": lambda ctx: ctx.events["e"]}

@@ -239,7 +239,7 @@ def test_a_firing_gives_its_run_keys() -> None:
     run.done("a", correlate={"et_job": "7"})
 
     assert list(run.snapshot.keys) == [("et_job", "7")]
-    assert run.plans[-1].correlations == [("et_job", "7")]
+    assert run.plans[-1].correlations == (("et_job", "7"),)
 
 
 def test_an_expression_sees_what_a_step_said_last_while_it_runs_again_and_when_it_is_disabled() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from penstock.flow.occurrence import Begun, Canceled, Paused, Resumed
 from penstock.flow.rest import Starving, starving, waiting_for
+from penstock.flow.run import Failure
 from tests.flow.driver import Drive, flow_of
 
 
@@ -89,6 +90,7 @@ def test_r6_a_run_that_outlives_its_timeout_is_timed_out_after_its_clean_up() ->
     run.done("tell")
 
     assert run.status == "timed_out"
+    assert run.snapshot.error == Failure("timeout", "the run outlived its timeout of 2h")
 
 
 def test_r6_a_clean_up_is_cut_off_after_its_timeout() -> None:

@@ -263,7 +263,7 @@ def test_r13_keys_given_back_at_the_end_are_the_runs_again() -> None:
 
     run.happen(Retried())
 
-    assert run.plans[-1].correlations == [("job", "1"), ("part", "2")]
+    assert run.plans[-1].correlations == (("job", "1"), ("part", "2"))
 
 
 def test_r13_elements_are_kept_only_where_their_items_are_the_same() -> None:

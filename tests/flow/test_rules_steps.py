@@ -8,6 +8,7 @@ import pytest
 
 from penstock.flow.occurrence import Disabled, Paused, Resumed
 from penstock.flow.problems import DefinitionError
+from penstock.flow.run import Failure
 from penstock.flow.view import run_view, step_view
 from tests.flow.driver import Drive, flow_of
 
@@ -122,6 +123,22 @@ def test_r11_each_is_one_firing_with_an_element_for_each_item() -> None:
     run.done("e[0]", "A")
 
     assert run.tasks["next"].taken.tokens()[0].load.data == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("files", "what"),
+    [
+        (None, "null"),
+        ({"a": 1}, "a map"),
+        ("a", "the text 'a'"),
+        (5, "the number 5"),
+        (True, "true"),
+    ],
+)
+def test_r11_what_is_no_list_is_told_in_words_of_the_format(files: Any, what: str) -> None:
+    run = Drive(flow_of(EACH), {"files": files})
+
+    assert run.step("e").error == Failure("expression", f"`each` must give a list; it gave {what}")
 
 
 def test_r11_no_items_is_done_at_once() -> None:

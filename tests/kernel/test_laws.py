@@ -81,7 +81,7 @@ def play(seed: int, moves: int = 25) -> None:
             board.put(Token(number, event[1], event[2]), lambda step, token: token.load or None)
             model.put(event)
             dropped += [token.number for _, token in board.dropped]
-            board.dropped.clear()
+            board.dropped = ()
         marking = board.marking()
         board = Board(wiring, marking)
         compare(board, model, marking)

@@ -92,6 +92,10 @@ def test_an_event_that_is_not_declared_or_does_not_fit_changes_nothing() -> None
         UndeclaredEvent, match="'w' takes no event 'x' from outside: it takes e; list it under"
     ):
         host.emit(run, Outside(event="x"))
+    with pytest.raises(
+        UndeclaredEvent, match="'OK' is fired by Penstock itself and cannot come from outside"
+    ):
+        host.emit(run, Outside(event="OK"))
     with pytest.raises(InvalidEvent, match="the data of event 'e' does not fit its schema"):
         host.emit(run, Outside(event="e", data=3))
     with pytest.raises(UndeclaredEvent):

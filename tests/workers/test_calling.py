@@ -99,7 +99,11 @@ def test_fatal_is_not_tried_again() -> None:
     def broken() -> None:
         raise Fatal("not a video")
 
+    def silent() -> None:
+        raise Fatal
+
     assert failure(broken) == ("fatal", "not a video", False)
+    assert failure(silent) == ("fatal", "the task raised Fatal without a message", False)
 
 
 def test_parameters_are_checked_by_the_hints() -> None:

@@ -74,6 +74,26 @@ def test_the_same_function_seen_twice_is_one_task(tmp_path: Path, monkeypatch: p
     assert list(load_tasks([str(tmp_path / "one.py"), str(tmp_path / "two.py")])) == ["shared.a"]
 
 
+@pytest.mark.parametrize("second", ["other", "function"])
+def test_one_name_twice_in_one_file_is_refused_with_both_lines(second: str, tmp_path: Path) -> None:
+    again = f"\n\n@task('a')\ndef {second}():\n    return 2\n"
+    path = Path(module(tmp_path, "jobs.py", "a"))
+    path.write_text(path.read_text() + again)
+
+    assert refusal(str(path)) == (
+        f"{path}: task 'a' is defined in line 4 and again in line 9: rename one of them"
+    )
+
+
+@pytest.mark.parametrize("order", [["mediathread.py", "audio.py"], ["audio.py", "mediathread.py"]])
+def test_a_file_that_another_imports_by_its_name_can_be_given_too(order: list[str]) -> None:
+    examples = Path(__file__).parents[2] / "examples"
+
+    found = load_tasks([str(examples / name) for name in order])
+
+    assert {"audio.to_video", "video.create_et_job", "mail"} <= set(found)
+
+
 def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
     path = module(tmp_path, "jobs.py", "jobs.a", "x = 1\nif x\n")
 

@@ -51,6 +51,25 @@ def test_every_task_can_fail() -> None:
     assert make_task(lambda: None, "t", ports=["yes", "no"]).offer.ports == ("yes", "no", "failed")
 
 
+@pytest.mark.parametrize(
+    ("ports", "sentence"),
+    [
+        (
+            ["done", "x y!"],
+            "port 'x y!' of task 't' has the character `!`; letters, digits, spaces and _ . - / ( ) are allowed",
+        ),
+        ([""], "port '' of task 't' is empty"),
+        ([1], "port '1' of task 't' is no text"),
+        ("done", "`ports` of task 't' must be a list of names such as ['done'], not a text"),
+    ],
+)
+def test_a_port_must_have_a_name_that_a_step_can_write(ports: Any, sentence: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        task("t", ports=ports)(lambda: None)
+
+    assert str(caught.value) == sentence
+
+
 def test_the_context_is_known_by_name_or_hint() -> None:
     def by_name(ctx: Any) -> None: ...
     def by_hint(context: Context) -> None: ...

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from penstock.cli.console import print_json
+from penstock.cli.console import answering, answers, print_json
 from penstock.cli.problems import Wrong
 
 YES, NO, WRONG, BROKEN, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
@@ -49,7 +49,8 @@ class Commands(TyperGroup):
             extra["obj"] = given
             return int(run(given, "penstock", complete_var, False, windows_expand_args, **extra) or YES)
 
-        code = _answer(work, "--json" in given)
+        with answering():
+            code = _answer(work, "--json" in given)
         if standalone_mode:
             sys.exit(code)
         return code
@@ -64,9 +65,7 @@ def _bare_switches(params: list[Any]) -> list[Any]:
 
 def _answer(work: Callable[[], int], as_json: bool) -> int:
     try:
-        code = _tell(work, as_json)
-        sys.stdout.flush()
-        return code
+        return _tell(work, as_json)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -81,7 +80,9 @@ def _answer(work: Callable[[], int], as_json: bool) -> int:
 
 def _tell(work: Callable[[], int], as_json: bool) -> int:
     try:
-        return work()
+        code = work()
+        answers().flush()
+        return code
     except typer.Abort:
         return INTERRUPTED
     except BrokenPipeError:
@@ -94,8 +95,15 @@ def _tell(work: Callable[[], int], as_json: bool) -> int:
             return _broken(error)
         wrong = known
     wrong.show()
-    if as_json:
-        print_json(wrong.view())
+    try:
+        if as_json:
+            print_json(wrong.view())
+        answers().flush()
+    except BrokenPipeError:
+        raise
+    except OSError:
+        # The answer cannot be written, which is what was just said.
+        _drop_output()
     return WRONG
 
 
@@ -123,7 +131,7 @@ def _broken(error: Exception) -> int:
 def _drop_output() -> None:
     """Nobody reads on: what is still buffered must not complain at exit."""
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), answers().fileno())
     except (OSError, ValueError):
         return
 

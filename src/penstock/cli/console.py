@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TextIO
 
 from rich.console import Console
@@ -21,6 +23,31 @@ THEME = Theme(
 )
 PIPE_WIDTH = 200
 """Columns where there is no terminal: nobody is helped by tables that are cut for one."""
+
+
+_kept: list[TextIO] = []
+"""What stdout was when the command began."""
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Answers go to what stdout is now, whatever becomes of it while the command works; then it is stdout again."""
+    _kept.append(sys.stdout)
+    try:
+        yield
+    finally:
+        sys.stdout = _kept.pop()
+
+
+def answers() -> TextIO:
+    """The stream of answers."""
+    return _kept[-1] if _kept else sys.stdout
+
+
+def divert_prints() -> None:
+    """Let strangers print to stderr from now on, also from threads that outlive their task."""
+    if _kept:
+        sys.stdout = sys.stderr
 
 
 class _Pipe(Console):
@@ -41,7 +68,7 @@ def _console(stream: TextIO) -> Console:
 
 def out() -> Console:
     """The console of answers."""
-    return _console(sys.stdout)
+    return _console(answers())
 
 
 def err() -> Console:
@@ -56,8 +83,9 @@ def note(text: str) -> None:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout; pure ASCII where the stream is not UTF-8."""
-    ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    print(json.dumps(value, indent=2, ensure_ascii=ascii_only))
+    stream = answers()
+    ascii_only = (stream.encoding or "").lower().replace("-", "") != "utf8"
+    print(json.dumps(value, indent=2, ensure_ascii=ascii_only), file=stream)
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.console import note, print_json
+from penstock.cli.console import answers, note, print_json
 from penstock.cli.inputs import AsJson, File, NoTasks, Read, Tasks, read
 from penstock.cli.problems import Wrong
 from penstock.flow.drawing import diagram_of, to_mermaid, to_pnml, to_svg
@@ -58,7 +58,7 @@ def draw(
         shown = {"file": file, "format": kind, "output": output}
         print_json(shown if output is not None else {**shown, "drawing": drawing})
     elif output is None:
-        print(drawing, end="")
+        print(drawing, end="", file=answers())
     else:
         note(f"wrote {output}")
 

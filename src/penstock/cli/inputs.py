@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
-from penstock.cli.console import note
+from penstock.cli.console import divert_prints, note
 from penstock.cli.problems import Wrong
 from penstock.engine.loading import Loaded, load, read_text
 from penstock.flow.duration import parse_duration
@@ -72,6 +72,8 @@ def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False, say: Sa
 def _text(file: str) -> str:
     if file != STDIN:
         return read_text(Path(file))
+    if sys.stdin is None:
+        raise Wrong.because("stdin is closed: pipe text into it, or name a file", "unreadable", STDIN_NAME)
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError:
@@ -84,13 +86,19 @@ def _tasks_for(file: str, tasks: Sequence[str] | None, no_tasks: bool, say: Say)
             raise Wrong.because("--tasks and --no-tasks contradict each other: give one of them.")
         return {}
     if tasks:
-        return load_tasks(tasks)
+        return import_tasks(tasks)
     path = None if file == STDIN else beside(Path(file))
     if path is None:
         return {}
-    found = load_tasks([str(path)])
+    found = import_tasks([str(path)])
     say(f"tasks: {path}")
     return found
+
+
+def import_tasks(sources: Sequence[str]) -> dict[str, Task]:
+    """The tasks of modules and files, whose code prints to stderr from then on. Raises TasksUnreadable."""
+    divert_prints()
+    return load_tasks(sources)
 
 
 def read_json(text: str, what: str) -> Any:

@@ -60,7 +60,23 @@ def _usable(stream: TextIO | None) -> TextIO:
     return stream
 
 
+def _apart(stdout: TextIO) -> TextIO:
+    """A duplicate of stdout for answers; what others write to its descriptor, or pass on to a program, is stderr's."""
+    try:
+        number = stdout.fileno()
+        stdout.flush()
+        own = open(os.dup(number), "w", encoding=stdout.encoding, errors="backslashreplace")  # noqa: SIM115
+        os.dup2(sys.stderr.fileno(), number)
+    except (OSError, ValueError):
+        return stdout
+    return own
+
+
 def main() -> None:
     """The entry point: never a traceback, whatever the streams are."""
     sys.stdout, sys.stderr = _usable(sys.stdout), _usable(sys.stderr)
-    leave(app(standalone_mode=False))
+    sys.stdout = _apart(sys.stdout)
+    code = app(standalone_mode=False)
+    # What tasks have left for the end of the process must not follow the answer.
+    sys.stdout = sys.stderr
+    leave(code)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import Any
 
 from msgspec import Struct
 from rich.live import Live
@@ -79,11 +80,21 @@ def entry_words(entry: Entry) -> str | None:
     if entry.kind == "ended":
         return f"{entry.step} ends" if entry.port is None else f"{entry.step} ends on {entry.port}"
     if entry.kind == "withdrawn":
-        return f"{entry.step} is withdrawn"
+        return _withdrawn_words(entry, data)
     if entry.kind == "attempt" and "error" in data:
         again = ", tries again" if data.get("retry_at") else ""
         return f"{entry.step} attempt {entry.attempt} failed{again}: {data['error']['message']}"
     return None
+
+
+def _withdrawn_words(entry: Entry, data: Mapping[str, Any]) -> str:
+    """A firing, an event that came, or all events that waited at a step."""
+    if entry.event is not None:
+        by = f" by {entry.step}" if entry.step else ""
+        return f"event {entry.event} is not acted on{by}: {data.get('reason')}"
+    if entry.firing is None:
+        return f"what waited at {entry.step} is withdrawn"
+    return f"{entry.step} is withdrawn"
 
 
 def _table(hosted: Hosted) -> Table:

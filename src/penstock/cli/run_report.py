@@ -20,6 +20,7 @@ from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
 from penstock.flow.run import Failure, Snapshot, StepState
 from penstock.runtime.host import Hosted
+from penstock.testing.summary import NEVER_OK
 
 STYLES = {"succeeded": "good", "waiting": "warning", "canceled": "warning"}
 LONGEST_VALUE = 2_000
@@ -115,12 +116,16 @@ def event_option(event: External) -> str:
 
 def _show_starving(console: Console, hosted: Hosted) -> None:
     console.print("Nothing can go on, and no event from outside would help:")
-    for each in starving(hosted.flow, hosted.snapshot):
-        missing = ", ".join(each.missing)
-        console.print(printable(f"  step '{each.step}' starves for {missing}"))
-    for aside in hosted.snapshot.aside:
-        line = f"  step '{aside.step}' set event {aside.token.name} aside: {aside.reason}"
-        console.print(printable(line))
+    reasons = [
+        f"step '{each.step}' starves for {', '.join(each.missing)}"
+        for each in starving(hosted.flow, hosted.snapshot)
+    ]
+    reasons += [
+        f"step '{aside.step}' set event {aside.token.name} aside: {aside.reason}"
+        for aside in hosted.snapshot.aside
+    ]
+    for reason in reasons or [NEVER_OK]:
+        console.print(printable(f"  {reason}"))
     console.print("`penstock check` finds such ends before they happen.", style="faint")
 
 

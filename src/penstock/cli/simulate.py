@@ -101,8 +101,8 @@ def _show_ends(console: Console, summary: Summary) -> None:
 
 
 def _show_stall(console: Console, stall: Stall) -> None:
-    who = "; ".join(f"step '{each.step}' starves for {', '.join(each.missing)}" for each in stall.starving)
-    console.print(Text.assemble(("stalled", "error"), f" {plural(stall.runs, 'run')}: {printable(who)}"))
+    why = printable(stall.words())
+    console.print(Text.assemble(("stalled", "error"), f" {plural(stall.runs, 'run')}: {why}"))
 
 
 def _show_steps(console: Console, summary: Summary) -> None:

@@ -9,11 +9,10 @@ import msgspec
 import typer
 
 from penstock.cli.console import out, print_json, printable
-from penstock.cli.inputs import AsJson
+from penstock.cli.inputs import AsJson, import_tasks
 from penstock.cli.tables import print_table
 from penstock.flow.task import Offer
 from penstock.steps.kinds import KINDS
-from penstock.workers.loading import load_tasks
 
 Modules = Annotated[
     list[str] | None,
@@ -31,7 +30,7 @@ def tasks(modules: Modules = None, json: AsJson = False) -> None:
       penstock tasks shop.py shop.mail --json
     """
     if modules:
-        offers = [task.offer for task in load_tasks(modules).values()]
+        offers = [task.offer for task in import_tasks(modules).values()]
     else:
         offers = [kind.offer for kind in KINDS.values()]
     if json:

@@ -13,6 +13,7 @@ from penstock.flow.definition import Definition
 from penstock.flow.format.reading import from_plain, read_located
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.flow.task import Offer
+from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.workers.task import Task
 
@@ -50,6 +51,9 @@ def _read(source: Source) -> tuple[Definition, Places, str | None]:
     if isinstance(source, str) and ("\n" in source or not source.endswith(SUFFIXES)):
         located = read_located(source)
         return located.definition, located.places, None
+    if not isinstance(source, str | Path):
+        given = type(source).__name__
+        raise Invalid(f"a definition is YAML or JSON text, a path or a map, not a Python {given}")
     located = read_located(read_text(Path(source)), str(source))
     return located.definition, located.places, str(source)
 

@@ -9,6 +9,7 @@ from typing import Any
 from penstock.flow.beginning import begin_woken, go_on, wake_all
 from penstock.flow.compile import Flow
 from penstock.flow.dispatching import dispatch
+from penstock.flow.duration import format_duration
 from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early, finish_run
 from penstock.flow.finishing import apply_set, finish_element, report
@@ -61,7 +62,7 @@ def _begin(turn: Turn, begun: Begun) -> Answer:
         return "duplicate"
     turn.started_at = turn.now
     if turn.flow.timeout is not None:
-        turn.timers.append(Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)))
+        turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
     if begun.tags:
         turn.tags = change(NO_TAGS, TagChange(dict(begun.tags)), 0)
     put_event(turn, START, Origin(turn.was.run.input, turn.tags, turn.now))
@@ -116,7 +117,8 @@ def _rang(turn: Turn, rang: Rang) -> Answer:
 def _run_timed_out(turn: Turn, rang: RunTimedOut) -> Answer:
     if turn.ended or turn.ending is not None or rang.epoch != turn.epoch:
         return "superseded"
-    message = f"the run outlived its timeout of {turn.flow.timeout}"
+    limit = "" if turn.flow.timeout is None else f" of {format_duration(turn.flow.timeout)}"
+    message = f"the run outlived its timeout{limit}"
     end_early(turn, TIMEOUT, None, Failure("timeout", message))
     return "accepted"
 

@@ -10,6 +10,7 @@ from penstock.expression import EvaluationError
 from penstock.flow.compile import FlowStep
 from penstock.flow.dispatching import dispatch, hold, refill, start
 from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
+from penstock.flow.format.nodes import Node, describe
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import Rang
 from penstock.flow.plan import Timer
@@ -135,7 +136,7 @@ def _react(
     if isinstance(reaction, Sleep):
         asleep = Element(firing.number, index, step.name, "sleep", output=reaction.output)
         hold(turn, asleep, "sleep")
-        turn.timers.append(Timer(reaction.until, Rang(firing.number, index, 0)))
+        turn.timers += (Timer(reaction.until, Rang(firing.number, index, 0)),)
     else:
         finish_inline(turn, step, firing, Element(firing.number, index, step.name, "running"), reaction)
 
@@ -189,7 +190,7 @@ def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
     except EvaluationError as error:
         return Failure("expression", f"`each`: {error}")
     if not isinstance(items, list):
-        return Failure("expression", f"`each` must give a list; it gave {type(items).__name__}")
+        return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
     return items
 
 

@@ -18,7 +18,7 @@ def start(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
         dispatch(turn, step, firing, element)
     else:
         hold(turn, element, "key")
-        turn.acquires.append(Acquire(element.key, step.serialize_limit, element.id))
+        turn.acquires += (Acquire(element.key, step.serialize_limit, element.id),)
 
 
 def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:

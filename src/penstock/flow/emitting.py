@@ -44,8 +44,7 @@ def _record_refused(turn: Turn, reasons: dict[int, str]) -> None:
             "withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"}
         )
         turn.aside = (*turn.aside, Aside(name, slot.position, aside, reason))
-    board.dropped.clear()
-    board.aside.clear()
+    board.dropped = board.aside = ()
 
 
 def _key(turn: Turn, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:

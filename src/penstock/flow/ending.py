@@ -30,7 +30,7 @@ def end_early(turn: Turn, event: str, data: Any, error: Failure | None, by: str 
     if event in turn.flow.wiring.takers:
         _wake_takers(turn, event)
         turn.status = "running"
-        turn.timers.append(Timer(turn.now + turn.flow.cleanup_timeout, CleanupTimedOut(turn.epoch)))
+        turn.timers += (Timer(turn.now + turn.flow.cleanup_timeout, CleanupTimedOut(turn.epoch)),)
     else:
         finish_run(turn, turn.ending)
 

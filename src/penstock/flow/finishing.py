@@ -61,13 +61,13 @@ def _correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str])
     for key, value in keys.items():
         number = turn.record("correlated", step.name, data={key: value}, firing=firing.number)
         turn.keys = turn.keys.set((key, value), number)
-        turn.correlations.append((key, value))
+        turn.correlations += ((key, value),)
 
 
 def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:
     """A box that needs no worker has ended."""
     if finish.emission is not None:
-        turn.emissions.append(finish.emission)
+        turn.emissions += (finish.emission,)
     turn.elements = turn.elements.set(element.id, element)
     finish_element(turn, step, firing, element, finish.port, finish.output, finish.tags, finish.set)
 
@@ -115,8 +115,8 @@ def _retry_failure(turn: Turn, step: FlowStep, firing: Firing, element: Element,
     due = turn.now + delay
     _record_attempt(turn, element, failed.error, due)
     hold(turn, replace(element, failures=failures), "backoff")
-    turn.timers.append(Timer(due, Rang(element.firing, element.index, element.attempt)))
-    turn.withdrawn.append(element.id)
+    turn.timers += (Timer(due, Rang(element.firing, element.index, element.attempt)),)
+    turn.withdrawn += (element.id,)
 
 
 def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut) -> None:
@@ -127,7 +127,7 @@ def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element,
     )
     error = Failure(kind, message, {"limit": outcome.limit})
     multiplier = step.retry.after_timeout(timeouts)
-    turn.withdrawn.append(element.id)
+    turn.withdrawn += (element.id,)
     if multiplier is None:
         fail_element(turn, step, firing, element, error)
         return

@@ -24,7 +24,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     turn.ended, turn.status = False, "running"
     turn.ending = turn.error = turn.ended_at = turn.put_off = turn.result = None
     turn.epoch += 1
-    turn.correlations += sorted(turn.keys, key=turn.keys.__getitem__)  # given back when the run ended
+    turn.correlations += tuple(sorted(turn.keys, key=turn.keys.__getitem__))  # given back when the run ended
     turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
     turn.halted = Map()
@@ -33,7 +33,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
         turn.board.put_back(turn.step_of(firing).wired, firing.taken)
         _keep_elements(turn, firing)
     if turn.flow.timeout is not None:
-        turn.timers.append(Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)))
+        turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
     return "accepted"
 
 

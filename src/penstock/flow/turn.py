@@ -98,12 +98,13 @@ class Turn:
         self.history: list[Entry] = []
         self.answers: list[Answer] = []
         self.attempts: list[Attempt] = []
-        self.withdrawn: list[ElementKey] = []
-        self.timers: list[Timer] = []
-        self.acquires: list[Acquire] = []
-        self.releases: list[Release] = []
-        self.correlations: list[tuple[str, str]] = []
-        self.emissions: list[Emission] = []
+        # Tuples, for most decisions have none of these and an empty tuple costs nothing.
+        self.withdrawn: tuple[ElementKey, ...] = ()
+        self.timers: tuple[Timer, ...] = ()
+        self.acquires: tuple[Acquire, ...] = ()
+        self.releases: tuple[Release, ...] = ()
+        self.correlations: tuple[tuple[str, str], ...] = ()
+        self.emissions: tuple[Emission, ...] = ()
         self.inline, self.unfinished = 0, False
 
     def record(
@@ -150,17 +151,12 @@ class Turn:
         ]
 
     def _changed(self) -> bool:
-        """Whether anything follows; what only reads, or comes too late, leaves the run as it is."""
+        """Whether anything follows that the history does not tell; what comes too late leaves the run as it is."""
         was = self.was
-        return (
-            bool(self.history)
-            or self.elements is not was.elements
-            or self.status != was.status
-            or self.agenda != was.agenda
-        )
+        return self.elements is not was.elements or self.status != was.status or self.agenda != was.agenda
 
     def _snapshot(self) -> Snapshot:
-        if not self._changed():
+        if not self.history and not self._changed():
             return self.was
         # By position: so many keywords would be gathered into a dictionary first, in every decision.
         return Snapshot(

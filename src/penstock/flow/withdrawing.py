@@ -17,7 +17,7 @@ def close_element(turn: Turn, element: Element) -> None:
     key = element.firing, element.index
     turn.elements = turn.elements.delete(key)
     if element.key is not None:
-        turn.releases.append(Release(element.key, key))
+        turn.releases += (Release(element.key, key),)
 
 
 def close_firing(
@@ -58,14 +58,11 @@ def close_firing(
 
 def withdraw_elements(turn: Turn, firing: Firing) -> None:
     """Void every element of a firing that has not ended."""
-    indexes = [None] if firing.total is None else range(firing.total)
-    for index in indexes:
-        key = (firing.number, index)
-        element = turn.elements.get(key)
-        if element is not None:
-            if element.state != "queued":
-                turn.withdrawn.append(key)
-            close_element(turn, element)
+    keys = [(firing.number, index) for index in ([None] if firing.total is None else range(firing.total))]
+    elements = [element for key in keys if (element := turn.elements.get(key)) is not None]
+    turn.withdrawn += tuple(element.id for element in elements if element.state != "queued")
+    for element in elements:
+        close_element(turn, element)
 
 
 def drop_results(turn: Turn, firing: Firing) -> None:

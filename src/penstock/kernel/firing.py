@@ -30,8 +30,8 @@ class Board:
         self.owed = marking.owed
         self.complete = marking.complete
         self.woken: list[int] = []
-        self.dropped: list[tuple[WiredSlot, Token]] = []
-        self.aside: list[tuple[WiredSlot, Token]] = []
+        self.dropped: tuple[tuple[WiredSlot, Token], ...] = ()
+        self.aside: tuple[tuple[WiredSlot, Token], ...] = ()
 
     def marking(self) -> Marking:
         """The marking as it is now, as a value."""
@@ -53,7 +53,7 @@ class Board:
                 continue
             key = key_of(self.wiring.steps[slot.step], token) if key_of else None
             if key is None:
-                self.aside.append((slot, token))
+                self.aside += ((slot, token),)
             else:
                 self.add(slot, token, key)
 
@@ -61,7 +61,7 @@ class Board:
         """Put one copy into one slot; a copy that the slot still owes to an earlier round is dropped (K5)."""
         place: Place = slot.index if key is None else (slot.index, key)
         if slot.need and self._swallows(place, token.name):
-            self.dropped.append((slot, token))
+            self.dropped += ((slot, token),)
             return
         queue = self.tokens.get(place)
         if queue is None:

@@ -24,6 +24,8 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 
+from penstock.flow.names import is_reserved
+
 
 class PenstockError(Exception):
     """Root of all errors that Penstock raises on purpose."""
@@ -99,7 +101,9 @@ class UndeclaredEvent(Invalid):
         names = list(known)
         takes = f"it takes {', '.join(names)}" if names else "it takes none"
         super().__init__(
-            f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
+            f"'{event}' is fired by Penstock itself and cannot come from outside"
+            if is_reserved(event)
+            else f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
         )
         self.workflow, self.event = workflow, event
 

@@ -11,6 +11,9 @@ from msgspec import Struct
 
 from penstock.testing.chain import Link
 
+NEVER_OK = "nothing is left to do and OK was never fired"
+"""Why a run is stalled in which no step starves."""
+
 
 class Outcome(Struct, frozen=True):
     """One run of a simulation, reduced to what is counted."""
@@ -43,6 +46,13 @@ class Stall(Struct, frozen=True):
 
     starving: tuple[Starved, ...]
     runs: int
+
+    def words(self) -> str:
+        """Why they got stuck."""
+        return (
+            "; ".join(f"step '{each.step}' starves for {', '.join(each.missing)}" for each in self.starving)
+            or NEVER_OK
+        )
 
 
 class StepCount(Struct, frozen=True):

@@ -137,7 +137,9 @@ def _message(error: BaseException) -> str:
         return f"the task called sys.exit({text}): return, or raise an error instead"
     if isinstance(error, asyncio.CancelledError):
         return f"the task was cancelled, and not by the engine: {text}".rstrip(": ")
-    return text if isinstance(error, Fatal) else f"{name}: {text}".rstrip(": ")
+    if isinstance(error, Fatal):
+        return text or "the task raised Fatal without a message"
+    return f"{name}: {text}".rstrip(": ")
 
 
 _DONE = Done()

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from penstock.runtime.errors import Invalid
-from penstock.workers.task import REGISTRY, Task, tasks_of
+from penstock.workers.task import Task, tasks_made, tasks_of
 
 
 class TasksUnreadable(Invalid):
@@ -28,7 +28,7 @@ def load_tasks(sources: Iterable[str]) -> dict[str, Task]:
     origin: dict[str, str] = {}
     for source in sources:
         for name, task in _tasks_in(source).items():
-            if name in found and found[name].function is not task.function:
+            if name in found and not _same(found[name], task):
                 raise TasksUnreadable(
                     f"task '{name}' is defined in {origin[name]} and again in {source}: rename one of them"
                 )
@@ -44,13 +44,39 @@ def beside(definition: Path) -> Path | None:
 
 def _tasks_in(source: str) -> Mapping[str, Task]:
     """What the module holds, and what its import defined elsewhere."""
-    before = dict(REGISTRY)
-    module = _import_file(Path(source)) if _is_file(source) else _import_module(source)
-    made = {name: task for name, task in REGISTRY.items() if before.get(name) is not task}
-    found = {**made, **tasks_of(module)}
+    with tasks_made() as made:
+        module = _import_file(Path(source)) if _is_file(source) else _import_module(source)
+    _refuse_twice(made)
+    found = {**{task.name: task for task in made}, **tasks_of(module)}
     if not found:
         raise TasksUnreadable(f"{source} defines no task: mark its functions with @task")
     return found
+
+
+def _same(one: Task, other: Task) -> bool:
+    """Whether both are one function; a file that is imported under two names defines it once."""
+    if one.function is other.function:
+        return True
+    return one.place is not None and _resolved(one.place) == _resolved(other.place)
+
+
+def _resolved(place: tuple[str, int] | None) -> tuple[Path, int] | None:
+    return None if place is None else (Path(place[0]).resolve(), place[1])
+
+
+def _refuse_twice(made: Iterable[Task]) -> None:
+    """One file must not define a task twice: the first would silently be gone."""
+    first: dict[tuple[str, str], int] = {}
+    for task in made:
+        if task.place is None:
+            continue
+        file, line = task.place
+        before = first.setdefault((task.name, file), line)
+        if before != line:
+            raise TasksUnreadable(
+                f"{file}: task '{task.name}' is defined in line {before} and again in line {line}: "
+                "rename one of them"
+            )
 
 
 def _is_file(source: str) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, TypeVar, get_type_hints, overload
 
 import msgspec
 
 from penstock.flow.compile import Flow
+from penstock.flow.names import shown, wrong_name
 from penstock.flow.task import Offer
 from penstock.flow.task_box import TaskBox
 from penstock.workers.context import Context
@@ -50,9 +52,28 @@ class Task(msgspec.Struct, frozen=True):
     def name(self) -> str:
         return self.offer.name
 
+    @property
+    def place(self) -> tuple[str, int] | None:
+        """File and line of its function; None where it has none, as what is written in C."""
+        code = getattr(inspect.unwrap(self.function), "__code__", None)
+        return None if code is None else (code.co_filename, code.co_firstlineno)
+
 
 REGISTRY: dict[str, Task] = {}
 """Every task defined in this process: what an `Engine` offers when it is not given tasks of its own."""
+
+_watchers: list[list[Task]] = []
+
+
+@contextmanager
+def tasks_made() -> Iterator[list[Task]]:
+    """Every task that is defined meanwhile, in order, also one that a later one of its name hides."""
+    made: list[Task] = []
+    _watchers.append(made)
+    try:
+        yield made
+    finally:
+        _watchers.remove(made)
 
 
 @overload
@@ -84,6 +105,8 @@ def task(
         made = make_task(function, name or function.__name__, ports, task_list, title)
         function.__penstock_task__ = made  # type: ignore[attr-defined]
         REGISTRY[made.name] = made
+        for watcher in _watchers:
+            watcher.append(made)
         return function
 
     return mark
@@ -96,7 +119,8 @@ def make_task(
     task_list: str | None = None,
     title: str | None = None,
 ) -> Task:
-    """The task of a function."""
+    """The task of a function. Raises ValueError where a port cannot be named so."""
+    _check_ports(name, ports)
     parameters = list(inspect.signature(function).parameters.values())
     takes_context = bool(parameters) and (
         parameters[0].name == "ctx" or _hints(function).get(parameters[0].name) is Context
@@ -115,6 +139,15 @@ def make_task(
     )
     variadic = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
     return Task(function, offer, takes_context, inspect.iscoroutinefunction(function), arguments, variadic)
+
+
+def _check_ports(task: str, ports: Sequence[Any]) -> None:
+    if isinstance(ports, str):
+        raise ValueError(f"`ports` of task '{task}' must be a list of names such as ['done'], not a text")
+    for port in ports:
+        wrong = wrong_name(port) if isinstance(port, str) else "is no text"
+        if wrong:
+            raise ValueError(f"port {shown(str(port))} of task '{task}' {wrong}")
 
 
 def tasks_of(source: Any) -> dict[str, Task]:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.kernel.net import CANCEL, ENDINGS, FAIL, START, TIMEOUT, Exit, Net, Outside
+from penstock.kernel.net import CANCEL, ENDINGS, FAIL, START, TIMEOUT, Exit, Net
+from penstock.kernel.proof.closing import explore_ends
+from penstock.kernel.proof.counters import LEAST_OWED
 from penstock.kernel.proof.machine import Machine, Scope
-from penstock.kernel.proof.search import Budget, Space
-from penstock.kernel.proof.structure import Graph, ends_run, reach, reverse, step_graph, takers
-from penstock.kernel.proof.survey import can_reach, shape_of, survey
+from penstock.kernel.proof.search import Budget, Plan, Space
+from penstock.kernel.proof.structure import fillable, loops, main_names, reach, step_graph, takers
+from penstock.kernel.proof.survey import can_reach, independent, shape_of, survey
 from penstock.kernel.proof.trace import Trace
+from penstock.kernel.proof.weights import bounded
 
 
 class CleanUp(NamedTuple):
-    """What one end event sets going."""
+    """What an end event sets going. `end` None: searched with the run, and traces begin where the run does."""
 
+    end: str | None
     alive: frozenset[int]
     space: Space
     no_end: Trace | None
@@ -27,13 +31,16 @@ def end_events(net: Net, fail: bool) -> tuple[str, ...]:
     return tuple(name for name in ENDINGS if possible[name] and name in net.awaited)
 
 
-def search_cleanup(net: Net, end: str, alive: frozenset[int], budget: Budget) -> CleanUp:
-    """Search the clean-up after `end`: alone where nothing of the run before can reach it, else with the run."""
+def search_cleanups(net: Net, fail: bool, alive: frozenset[int], budget: Budget) -> list[CleanUp]:
+    """The clean-up after each end event: alone where nothing of the run before can reach it, else with the run."""
     graph = step_graph(net, lambda step, way: True)
-    part = frozenset(reach(graph, takers(net).get(end, ())))
-    if is_apart(net, part, end, alive):
-        return _alone(net, end, part, budget)
-    return _with_run(net, end, part, graph, budget)
+    parts = {end: frozenset(reach(graph, takers(net).get(end, ()))) for end in end_events(net, fail)}
+    apart = [end for end, part in parts.items() if is_apart(net, part, end, alive)]
+    found = [_alone(net, end, parts[end], budget) for end in apart]
+    if len(apart) < len(parts):
+        known = alive.union(*(cleanup.alive for cleanup in found))
+        found.append(_with_run(net, frozenset().union(*parts.values()), known, budget))
+    return found
 
 
 def is_apart(net: Net, part: frozenset[int], end: str, alive: frozenset[int]) -> bool:
@@ -55,23 +62,44 @@ def _alone(net: Net, end: str, part: frozenset[int], budget: Budget) -> CleanUp:
     if shape.turning and space.complete and not net.endless:
         lost = set(range(len(space.states))) - can_reach(space, list(space.rests))
         no_end = space.trace(min(lost)) if lost else None
-    return CleanUp(_woken(space), space, no_end, space.complete)
+    return CleanUp(end, _woken(space), space, no_end, space.complete)
 
 
-def _with_run(net: Net, end: str, part: frozenset[int], graph: Graph, budget: Budget) -> CleanUp:
-    """Let the run go on beside its clean-up: each step can fire so if and only if it can fire in the clean-up,
-    because all of the run that it needs can come before the end event (S12)."""
-    arriving = net.outside if end == FAIL else (*net.outside, Outside(end, optional=True))
-    scope = Scope(
-        steps=frozenset(reach(reverse(graph), part)),
-        arriving=arriving,
-        ends=lambda way: ends_run(way) and end not in way.fires,
-        delivered=frozenset({end}),
-        prune=False,
-    )
-    shape = shape_of(net, scope.ends)
-    space = survey(Machine(net, scope), shape, budget)
-    return CleanUp(_woken(space) & part, space, None, space.complete and not shape.turning)
+def _with_run(net: Net, part: frozenset[int], known: frozenset[int], budget: Budget) -> CleanUp:
+    """First a quick look, which finds only what is there; every order of everything where that leaves a question."""
+    machine = Machine(net, Scope(ends=_never, prune=False))
+    turning = _turns(net, part) and not net.endless
+    covers = any(event.many for event in net.outside) or not bounded(machine)
+    asked = part & drawn_alive(net)
+    space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget)
+    if turning or not asked <= known | _woken(space):
+        space = explore_ends(machine, Plan(covers=covers, edges=turning), budget)
+        complete = space.complete
+    else:
+        complete = True
+    lost = _lost(space) if turning and complete else set[int]()
+    return CleanUp(None, _woken(space), space, space.trace(min(lost)) if lost else None, complete)
+
+
+def _turns(net: Net, part: frozenset[int]) -> bool:
+    """Whether the clean-up has a loop that turns without a failure."""
+    smooth = step_graph(net, lambda step, way: not way.failure)
+    return bool(loops([heads & part if tail in part else set() for tail, heads in enumerate(smooth)]))
+
+
+def _lost(space: Space) -> set[int]:
+    """States of the clean-up from which it cannot come to its end; none are told where debts were counted too low."""
+    machine = space.machine
+    if any(state[place] == LEAST_OWED for place in machine.signed for state in space.states):
+        return set()
+    closed = {number for number, state in enumerate(space.states) if state[machine.end]}
+    return closed - can_reach(space, [number for number in space.rests if number in closed])
+
+
+def drawn_alive(net: Net) -> frozenset[int]:
+    """Steps that the drawing does not show to be dead (S3)."""
+    fail = FAIL in net.fired or any(way.put_off for step in net.steps for way in step.exits)
+    return fillable(net, main_names(net) | set(end_events(net, fail)), lambda step, way: True)
 
 
 def _woken(space: Space) -> frozenset[int]:

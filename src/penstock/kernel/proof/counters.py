@@ -7,8 +7,10 @@ places come the flags: OK fired, a failure put off, outside events that came, fi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, product
+from math import comb, prod
 from typing import NamedTuple
 
 from penstock.kernel.net import Net, Slot, Step
@@ -61,7 +63,7 @@ class Move(NamedTuple):
             counts[place] = 0
         for place, change in self.adds:
             counts[place] += change
-            if counts[place] < LEAST_OWED and place in signed:
+            if change == -1 and counts[place] < LEAST_OWED and place in signed:
                 counts[place] = LEAST_OWED
         for flag in self.sets:
             counts[flag] = 1
@@ -96,6 +98,19 @@ def binds_of(step: Step, places: dict[int, list[int]], down: tuple[int, ...] = (
         takes = tuple(place for part, _ in choice for place in part)
         found.append(Bind(plain, needs, down, takes))
     return tuple(found)
+
+
+def choices(net: Net) -> int:
+    """How many moves the net has because firings may choose what to take, beyond one for each exit."""
+    total = 0
+    for index, step in enumerate(net.steps):
+        held = Counter(place.slot for place in places_of(net, index, step))
+        ways = [
+            1 if slot.need and not slot.keep else comb(held[n], slot.wanted)
+            for n, slot in enumerate(step.slots)
+        ]
+        total += (prod(ways) - 1) * len(step.exits)
+    return total
 
 
 def _options(slot: Slot, places: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:

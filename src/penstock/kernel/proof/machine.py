@@ -81,11 +81,11 @@ class Machine:
         self.initial = self._start()
 
     def _lay_out_flags(self) -> None:
-        names = ["ok", "put off", "watch"]
+        names = ["ok", "put off", "watch", "end"]
         names += [f"came {event.name}" for event in self.arriving]
         names += [f"begun {index}" for index in self.steps if self.net.steps[index].cancels]
         self.flags = {name: len(self.places) + number for number, name in enumerate(names)}
-        self.ok, self.put_off, self.watch = (self.flags[name] for name in names[:3])
+        self.ok, self.put_off, self.watch, self.end = (self.flags[name] for name in names[:4])
         self.size = len(self.places) + len(names)
 
     def _route_events(self) -> None:
@@ -164,8 +164,8 @@ class Machine:
         sets += [self.put_off] if way.put_off else []
         sets += [self.watch] if self.scope.watch == index else []
         label = Fire(self.net.steps[index].name, way.port)
-        fired = (*way.fires, FAIL) if way.put_off else way.fires
-        return Move(label, _changes(bind.takes, self.puts(fired)), tuple(sets), (), way.failure, ())
+        fired = self.puts(name for name in way.fires if name not in ENDINGS)
+        return Move(label, _changes(bind.takes, fired), tuple(sets), (), way.failure, ())
 
     def _link_touches(self) -> None:
         owners: dict[int, set[int]] = {}

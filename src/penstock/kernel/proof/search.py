@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from itertools import count
 from operator import le
 from typing import NamedTuple
 
 from penstock.kernel.proof.counters import Move, State
 from penstock.kernel.proof.machine import Machine
 from penstock.kernel.proof.rest import Meaning, meaning_of_rest
-from penstock.kernel.proof.trace import Trace
+from penstock.kernel.proof.trace import Event, Trace
 
 Goal = Callable[[State, list[int]], bool]
 
@@ -64,6 +63,7 @@ class Space:
         self.found: int | None = None
         self.alone: set[int] = set()  # states entered by a rule that was followed alone
         self.complete = True
+        self.relaxed = False  # a `many` event was let come again only when nothing moved
 
     def trace(self, number: int) -> Trace:
         """A path from the beginning to the state."""
@@ -81,10 +81,8 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
     space = Space(machine, plan)
     candidates: list[tuple[int, ...]] = [tuple(range(len(machine.rules)))]
     todo = deque([0])
-    for turn in count():
-        if not todo:
-            break
-        if len(space.states) >= budget.states or (turn & 31 == 0 and budget.out_of_time()):
+    while todo:
+        if len(space.states) >= budget.states or budget.out_of_time():
             space.complete = False
             break
         number = todo.popleft()
@@ -96,17 +94,18 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
             break
         alone, moves = _moves(space, number, state, ready)
         for move in moves:
-            target, fresh = _add(space, number, move)
+            target, fresh = add(space, number, move)
             if fresh:
                 candidates.append((*{*ready, *move.touches},))
-            if fresh or (alone and target not in space.alone and target in space.rests):
+            fired = alone and not isinstance(move.label, Event)
+            if fresh or (fired and target not in space.alone and target in space.rests):
                 todo.append(target)
-            if alone:
+            if fired:
                 space.alone.add(target)
     return space
 
 
-def _add(space: Space, number: int, move: Move) -> tuple[int, bool]:
+def add(space: Space, number: int, move: Move) -> tuple[int, bool]:
     """Follow a move: the state it leads to, and whether that is new."""
     after = move.apply(space.states[number], space.machine.signed)
     target = space.index.get(after)
@@ -131,27 +130,42 @@ def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[b
     machine, plan = space.machine, space.plan
     if not ready:
         space.rests[number] = meaning_of_rest(machine, state)
-        return False, _arrivals_at_rest(space, number, state)
+        return False, arrivals_at_rest(space, number, state)
     space.alive.update(ready)
     if any(machine.rules[rule].ends_well for rule in ready):
         space.ends_well.add(number)
     followed = [rule for rule in ready if any(machine.rules[rule].moves)]
     alone = [rule for rule in followed if rule in plan.eager]
     if alone:
-        return True, _firings(machine, state, max(alone, key=machine.rank.__getitem__))
-    found = [move for rule in followed for move in _firings(machine, state, rule)]
-    found += [move for event, move in machine.arrivals if not machine.came(state, event)]
-    return False, found
+        first = firings(machine, state, max(alone, key=machine.rank.__getitem__))
+        return True, [*first, *_coming(machine, state, passed_over=plan.patient)]
+    found = [move for rule in followed for move in firings(machine, state, rule)]
+    return False, [*found, *_coming(machine, state), *_coming_again(machine, state)]
 
 
-def _firings(machine: Machine, state: State, number: int) -> list[Move]:
+def _coming(machine: Machine, state: State, passed_over: frozenset[str] = frozenset()) -> list[Move]:
+    """The outside events that have not come yet and may come now."""
+    return [
+        move
+        for event, move in machine.arrivals
+        if event.name not in passed_over and not machine.came(state, event)
+    ]
+
+
+def _coming_again(machine: Machine, state: State) -> list[Move]:
+    """A further coming of the `many` events, where it finds an empty slot."""
+    again = [event for event, _ in machine.arrivals if event.many and machine.came(state, event)]
+    return [move for event in again if (move := machine.repeat(state, event)).adds]
+
+
+def firings(machine: Machine, state: State, number: int) -> list[Move]:
     rule = machine.rules[number]
     return [
         move for bind, part in zip(rule.binds, rule.moves, strict=True) if bind.holds(state) for move in part
     ]
 
 
-def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
+def arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
     """What may come when nothing moves.
 
     After an end nothing comes, but what commutes with the last firing may have come before it.
@@ -171,7 +185,9 @@ def _arrivals_at_rest(space: Space, number: int, state: State) -> list[Move]:
 
 
 def _find_pile(space: Space, number: int, move: Move, after: State) -> Pile | None:
-    """A loop back along the path that leaves more behind each time it is run (S9)."""
+    """A loop back along the path that leaves more behind each time it is run (S9); it closes where a firing ends."""
+    if move.label is None:
+        return None
     size = len(space.machine.places)
     last, cleared = number, set(move.clears)
     fed = {place for event, arrival in space.machine.arrivals if event.many for place, _ in arrival.adds}

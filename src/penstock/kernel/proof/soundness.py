@@ -7,21 +7,22 @@ from typing import NamedTuple
 
 from penstock.kernel.net import ENDINGS, FAIL, Net, Step
 from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
-from penstock.kernel.proof.cleanup import CleanUp, end_events, search_cleanup
-from penstock.kernel.proof.counters import LEAST_OWED, State
+from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
+from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
-from penstock.kernel.proof.ordered import Answer, order_matters, search_in_order
+from penstock.kernel.proof.ordered import Answer, search_in_order, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.proof.search import Budget, Space
-from penstock.kernel.proof.structure import fillable, main_names
 from penstock.kernel.proof.survey import Shape, can_reach, plain_search, shape_of, survey
 from penstock.kernel.proof.telling import SHORTEST, proved
-from penstock.kernel.proof.trace import Event, Trace
+from penstock.kernel.proof.trace import Event, Fire, Trace
 from penstock.kernel.proof.twice import fires_twice
 from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
+from penstock.kernel.wiring import Wiring
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
+MOST_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
 
 
 class Main(NamedTuple):
@@ -45,11 +46,13 @@ class Main(NamedTuple):
 
 def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] = lambda: False) -> Analysis:
     """Every fact about the net that the budget allows; `complete` says whether that is all of them."""
+    if choices(net) > MOST_CHOICES:
+        return _unsearched(net)
     budget = Budget(states, out_of_time)
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))
     main = Main(net, every_exit(net), shape, survey(machine, shape, budget), budget)
-    cleanups = {end: search_cleanup(net, end, main.alive, budget) for end in end_events(net, main.can_fail)}
+    cleanups = search_cleanups(net, main.can_fail, main.alive, budget)
     unasked = fail_without_failure(net, main.whole, budget)
     twice = fires_twice(net, main.whole, main.alive, shape, budget)
     ordered = _in_order(main)
@@ -58,10 +61,10 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
         ordered.complete,
         unasked.complete,
         twice.complete,
-        *(c.complete for c in cleanups.values()),
+        *(c.complete for c in cleanups),
     ]
     seen = len(main.space.states) + unasked.states + twice.states + ordered.states
-    seen += sum(len(cleanup.space.states) for cleanup in cleanups.values())
+    seen += sum(len(cleanup.space.states) for cleanup in cleanups)
     return Analysis(
         dead=_dead(main, cleanups),
         deadlock=ordered.deadlock,
@@ -77,22 +80,35 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
     )
 
 
-def _dead(main: Main, cleanups: dict[str, CleanUp]) -> tuple[str, ...]:
+def _dead(main: Main, cleanups: list[CleanUp]) -> tuple[str, ...]:
     """Steps that never fire. Where the search is cut short, only those that the drawing shows to be dead (S3)."""
     net = main.net
-    alive = main.alive.union(*(cleanup.alive for cleanup in cleanups.values()))
-    if not main.space.complete or not all(cleanup.complete for cleanup in cleanups.values()):
-        given = main_names(net) | set(end_events(net, fail=FAIL in net.fired))
-        alive |= fillable(net, given, lambda step, way: True)
+    alive = main.alive.union(*(cleanup.alive for cleanup in cleanups))
+    seen = main.space.complete and not main.space.relaxed
+    if not seen or not all(cleanup.complete for cleanup in cleanups):
+        alive |= drawn_alive(net)
     return tuple(step.name for index, step in enumerate(net.steps) if index not in alive)
 
 
+def _unsearched(net: Net) -> Analysis:
+    """What the drawing tells of a net whose firings may choose in so many ways that listing them takes too long."""
+    alive = drawn_alive(net)
+    return Analysis(
+        dead=tuple(step.name for index, step in enumerate(net.steps) if index not in alive),
+        complete=False,
+        covered=_covered(net, 0, False),
+        assumes=_relaxed(net, any(event.many for event in net.outside)),
+    )
+
+
 def _in_order(main: Main) -> Answer:
-    """A shortest standstill. One that the counts find where order matters is looked for again with queues (S18)."""
+    """A standstill that can be played; one that the counts find and the engine does not is looked for anew (S18)."""
     found = _deadlock(main)
-    if found is None or not order_matters(main.net):
+    if found is None or any(step.keyed for step in main.net.steps):
         return Answer(found, True, 0)
-    return search_in_order(main.net, main.budget)
+    wiring = Wiring(main.net)
+    played = standstill(wiring, found.trace)
+    return search_in_order(wiring, main.budget) if played is None else Answer(played, True, 0)
 
 
 def _deadlock(main: Main) -> Deadlock | None:
@@ -143,7 +159,7 @@ def _joins(step: Step) -> bool:
     return not tidies and (len(step.slots) > 1 or any(slot.need for slot in step.slots))
 
 
-def _no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:
+def _no_end(main: Main, cleanups: list[CleanUp]) -> Trace | None:
     """A way to a state from which, while no step fails, neither an end nor a deadlock can be reached (S10)."""
     if main.net.endless:
         return None
@@ -169,14 +185,22 @@ def _unbounded(main: Main) -> Unbounded | None:
 
 def _pile_of(space: Space, whole: Machine) -> Unbounded | None:
     pile = space.pile
-    if pile is None or pile.move.label is None:
+    if pile is None:
         return None
+    assert pile.move.label is not None
     prefix, trace = space.trace(pile.start), (*space.trace(pile.last), pile.move.label)
     if not _grows(whole, prefix, trace, [space.machine.places[place] for place in pile.places]):
         return None
     place = space.machine.places[pile.places[0]]
-    name = next((name for name in place.names if name in space.machine.routes), place.names[0])
+    fired = _fired(whole.net, trace[len(prefix) :])
+    name = next((name for name in place.names if name in fired), place.names[0])
     return Unbounded(trace, whole.net.steps[place.step].name, name)
+
+
+def _fired(net: Net, turn: Trace) -> set[str]:
+    """What the firings of one turn of a loop put into the net."""
+    ways = [(way, item) for item in turn if isinstance(item, Fire) for way in net.by_name[item.step].exits]
+    return {name for way, item in ways if way.port == item.port for name in way.fires}
 
 
 def _grows(whole: Machine, prefix: Trace, trace: Trace, places: list[object]) -> bool:
@@ -199,37 +223,39 @@ def _more(before: State, after: State, sinking: set[int], numbers: list[int]) ->
     return kept and any(after[number] > before[number] for number in numbers)
 
 
-def _cleanup_no_end(main: Main, cleanups: dict[str, CleanUp]) -> Trace | None:
-    for end, cleanup in cleanups.items():
+def _cleanup_no_end(main: Main, cleanups: list[CleanUp]) -> Trace | None:
+    for cleanup in cleanups:
         if cleanup.no_end is not None:
-            return _way_to(main, end) + cleanup.no_end
+            return _way_to(main, cleanup.end) + cleanup.no_end
     return None
 
 
-def _cleanup_unbounded(main: Main, cleanups: dict[str, CleanUp]) -> Unbounded | None:
-    for end, cleanup in cleanups.items():
-        machine = cleanup.space.machine
-        found = _pile_of(cleanup.space, machine) if machine.scope.given == (end,) else None
+def _cleanup_unbounded(main: Main, cleanups: list[CleanUp]) -> Unbounded | None:
+    for cleanup in cleanups:
+        found = _pile_of(cleanup.space, cleanup.space.machine) if cleanup.end is not None else None
         if found is not None:
-            return Unbounded(_way_to(main, end) + found.trace, found.step, found.event)
+            return Unbounded(_way_to(main, cleanup.end) + found.trace, found.step, found.event)
     return None
 
 
-def _way_to(main: Main, end: str) -> Trace:
+def _way_to(main: Main, end: str | None) -> Trace:
     if end != FAIL:
-        return (Event(end),)
+        return () if end is None else (Event(end),)
     return trace_to_fail(main.net, main.whole, Scope(prune=False), main.budget).trace or ()
 
 
 def _assumes(net: Net, space: Space) -> tuple[str, ...]:
     """What the search took to be freer than it is."""
-    slots = [slot for step in net.steps for slot in step.slots]
     owes = any(state[place] <= LEAST_OWED for place in space.machine.signed for state in space.states)
+    return (*_relaxed(net, space.relaxed), *(("need",) if owes else ()))
+
+
+def _relaxed(net: Net, many: bool) -> tuple[str, ...]:
+    slots = [slot for step in net.steps for slot in step.slots]
     found = {
         "match": any(step.keyed for step in net.steps),
         "rest: keep": any(slot.keep for slot in slots),
-        "many": any(event.many for event in net.outside),
-        "need": owes,
+        "many": many,
     }
     return tuple(name for name, relaxed in found.items() if relaxed)
 

@@ -223,6 +223,24 @@ def test_a_second_ctrl_c_quits(tmp_path: Path) -> None:
     assert "Traceback" not in err.decode()
 
 
+def test_ctrl_c_stops_a_loop_of_decisions(tmp_path: Path) -> None:
+    steps = "{a: {task: set, after: START | b.done, with: {n: 1}}, b: {task: set, after: a, with: {n: 2}}}"
+    path = write(tmp_path, "w.yaml", f"penstock: 1\nname: w\nendless: true\nsteps: {steps}\n")
+    running = subprocess.Popen(
+        command("run", path),
+        env=environment(PYTHONUNBUFFERED="1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    _read_until(running, b"b ends")
+
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=30)
+
+    assert (running.returncode, out.decode().startswith("w canceled in ")) == (130, True)
+    assert "Traceback" not in err.decode()
+
+
 NOISY = """\
 import atexit
 import os

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,36 @@ def test_a_call_has_a_time_limit() -> None:
             engine.call("w", timeout=0.05)
 
 
+@pytest.mark.parametrize("extra", ["", ", timeouts: {start_to_close: 10s}"])
+def test_a_call_answers_in_time_whatever_its_tasks_do_and_begins_nothing_more(extra: str) -> None:
+    release, after = threading.Event(), list[int]()
+    steps = f"  a: {{task: slow{extra}}}\n  b: {{task: next, after: a}}\n"
+    with Engine.sync(tasks={"slow": lambda: release.wait(20), "next": lambda: after.append(1)}) as engine:
+        engine.publish(f"penstock: 1\nname: w\nsteps:\n{steps}")
+        with pytest.raises(CallTimedOut):
+            engine.call("w", timeout=0.05)
+        threads = [each for each in threading.enumerate() if each.name.startswith("penstock-call")]
+        release.set()
+    for thread in threads:
+        thread.join(10)
+
+    assert (after, [thread.is_alive() for thread in threads]) == ([], [False] * len(threads))
+
+
+def test_a_call_keeps_the_time_outs_of_its_steps() -> None:
+    release = threading.Event()
+    limits = "timeouts: {start_to_close: 20ms}, timeout_retries: []"
+    text = f"penstock: 1\nname: w\nsteps:\n  a: {{task: slow, {limits}}}\n  b: {{task: stuck, {limits}}}\n"
+
+    with Engine.sync(tasks={"slow": lambda: release.wait(20), "stuck": lambda: release.wait(20)}) as engine:
+        engine.publish(f"{text}on_failure: continue\n")
+        answer = engine.call("w", timeout=10)
+        release.set()
+
+    kinds = [answer["steps"][name]["error"]["kind"] for name in ("a", "b")]
+    assert (answer["status"], kinds) == ("failed", ["timeout", "timeout"])
+
+
 def test_a_definition_may_be_a_path_a_text_or_a_map(tmp_path: Path) -> None:
     file = tmp_path / "chain.yaml"
     file.write_text(CHAIN)
@@ -297,3 +328,93 @@ def test_what_tasks_log_can_be_read() -> None:
         ("a", 1, "info", "reading a file"),
         ("a", 1, "warning", "careful"),
     ]
+
+
+ONE_STEP = "penstock: 1\nname: w\nsteps:\n  a: {task: t}\n"
+
+
+def leave() -> None:
+    sys.exit(3)
+
+
+async def leave_later() -> None:
+    sys.exit("enough")
+
+
+async def cancel_itself() -> None:
+    raise asyncio.CancelledError
+
+
+async def have_itself_cancelled() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+def interrupt_itself() -> None:
+    raise KeyboardInterrupt
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def mute() -> None:
+    raise Mute
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (leave, "the task called sys.exit(3): return, or raise an error instead"),
+        (leave_later, "the task called sys.exit(enough): return, or raise an error instead"),
+        (cancel_itself, "the task was cancelled, and not by the engine"),
+        (have_itself_cancelled, "the task was cancelled, and not by the engine"),
+        (interrupt_itself, "KeyboardInterrupt"),
+        (mute, "Mute (it cannot be told what it says)"),
+    ],
+)
+def test_whatever_a_task_raises_is_its_failure_and_the_engine_lives_on(function: Any, message: str) -> None:
+    with Engine.sync(tasks={"t": function}) as engine:
+        engine.publish(ONE_STEP)
+        views = [engine.wait(engine.start("w"), 10) for _ in range(2)]
+
+    errors = [view["steps"]["a"]["error"] for view in views]
+    assert [(error["kind"], error["message"]) for error in errors] == [("error", message)] * 2
+
+
+def test_a_closed_engine_takes_nothing_and_tells_whoever_waits() -> None:
+    async def main() -> None:
+        engine = Engine(tasks={"t": lambda: None})
+        await engine.publish("penstock: 1\nname: w\nexternal: [e]\nsteps:\n  a: {task: t, after: e}\n")
+        waiting = asyncio.ensure_future(engine.wait(await engine.start("w")))
+        await asyncio.sleep(0)
+        await engine.close()
+        for work in (waiting, engine.start("w"), engine.call("w")):
+            with pytest.raises(PenstockError, match="this engine is closed"):
+                await asyncio.wait_for(work, 10)
+
+    run(main())
+
+
+def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
+    engine = Engine.sync(tasks={"t": lambda: None})
+    engine.publish("penstock: 1\nname: w\nexternal: [e]\nsteps:\n  a: {task: t, after: e}\n")
+    id, told = engine.start("w"), list[str]()
+
+    def wait() -> None:
+        try:
+            engine.wait(id)
+        except PenstockError as error:
+            told.append(str(error))
+
+    waiter = threading.Thread(target=wait, daemon=True)
+    waiter.start()
+    while not engine._engine._waiters:
+        waiter.join(0.001)
+    engine.close()
+    waiter.join(10)
+
+    assert told == ["this engine is closed"]

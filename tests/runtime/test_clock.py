@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from penstock.runtime.clock import LoopClock, PacedClock, VirtualClock
 
@@ -56,3 +57,31 @@ def test_a_paced_clock_waits_for_its_timers() -> None:
     clock.step()
 
     assert rang[0] >= due
+
+
+def test_a_cancelled_timer_does_not_ring_and_is_not_kept() -> None:
+    clock, rung = VirtualClock(), list[int]()
+    day = clock.now() + timedelta(days=1)
+    alarms = [clock.at(day + timedelta(hours=hour), partial(rung.append, hour)) for hour in range(100)]
+
+    for alarm in alarms[:99]:
+        alarm.cancel()
+        alarm.cancel()
+
+    assert (len(clock), clock.next()) == (1, day + timedelta(hours=99))
+    clock.step()
+    alarms[99].cancel()
+    assert (rung, len(clock), clock.next(), clock.step()) == ([99], 0, None, False)
+
+
+def test_a_cancelled_real_timer_does_not_ring() -> None:
+    async def main() -> list[str]:
+        clock, rung = LoopClock(asyncio.get_running_loop()), list[str]()
+        last = asyncio.get_running_loop().create_future()
+        due = clock.now() + timedelta(milliseconds=5)
+        clock.at(due, lambda: rung.append("cancelled")).cancel()
+        clock.at(due, lambda: last.set_result(None))
+        await last
+        return rung
+
+    assert asyncio.run(main()) == []

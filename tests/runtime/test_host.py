@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from itertools import count
 from time import process_time
 from typing import Any
@@ -15,6 +17,7 @@ from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import (
     BadPayload,
     IdempotencyMismatch,
+    Invalid,
     InvalidEvent,
     InvalidInput,
     NotRetryable,
@@ -111,6 +114,8 @@ def test_a_start_with_a_key_seen_before_gives_the_first_run() -> None:
     assert host.start(flow, input={"n": 1}, idempotency_key="k") == first
     with pytest.raises(IdempotencyMismatch, match="the key 'k' started run 'run-1' with another input"):
         host.start(flow, input={"n": 2}, idempotency_key="k")
+    with pytest.raises(IdempotencyMismatch):
+        host.start(flow, input={"n": True}, idempotency_key="k")
     assert len(host.runs) == 1
 
 
@@ -131,14 +136,14 @@ def test_an_outside_event_finds_its_run_by_key_also_when_it_comes_first(early: b
     if early:
         assert host.emit_by_key({"job": "7"}, event) == "accepted"
         assert host.emit_by_key({"job": "7"}, event) == "duplicate"
-        assert len(host.inbox.undelivered()) == 1
+        assert len(host.undelivered()) == 1
     run = host.start(callback_flow())
     if not early:
         assert host.emit_by_key({"job": "7"}, event) == "accepted"
 
     assert status(host, run) == "succeeded"
     assert host.hosted(run).snapshot.steps["use"].output == {"x": 1}
-    assert host.inbox.undelivered() == ()
+    assert host.undelivered() == ()
 
 
 def test_an_event_for_a_key_after_the_end_is_kept_and_harms_nobody() -> None:
@@ -150,7 +155,7 @@ def test_an_event_for_a_key_after_the_end_is_kept_and_harms_nobody() -> None:
     assert host.emit_by_key({"job": "7"}, Outside(event="finished")) == "accepted"
 
     assert host.hosted(run).snapshot == before
-    assert [kept.key for kept in host.inbox.undelivered()] == [{"job": "7"}]
+    assert [kept.key for kept in host.undelivered()] == [{"job": "7"}]
 
 
 def test_emit_reaches_another_run() -> None:
@@ -255,3 +260,96 @@ def test_what_a_caller_does_to_its_input_later_does_not_change_the_run() -> None
     given["n"].append(2)
 
     assert host.hosted(run).snapshot.data == {"n": [1]}
+
+
+SPINNING = "a: {task: set, after: START | b.done, with: {n: 1}}\nb: {task: set, after: a, with: {n: 2}}"
+
+
+def test_a_loop_of_decisions_lets_other_runs_and_timers_have_their_turn() -> None:
+    host, clock = host_with(t=lambda: None)
+    spinning = host.start(flow_of(SPINNING, "endless: true"))
+    other = host.start(flow_of("w: {task: wait, with: {for: 0s}}\na: {task: t, after: w}"))
+
+    play_out(host, clock, other)
+    before = host.hosted(spinning).snapshot.steps["a"].firings
+    clock.step()
+
+    assert (status(host, other), status(host, spinning)) == ("succeeded", "running")
+    assert host.hosted(spinning).snapshot.steps["a"].firings > before > 0
+
+
+def test_what_happens_to_a_loop_of_decisions_is_not_taken_for_its_rest() -> None:
+    host, clock = host_with(t=lambda: None)
+    run = host.start(flow_of(f"{SPINNING}\nc: {{task: t, after: e}}", "endless: true\nexternal: [e]"))
+
+    assert host.emit(run, Outside(event="e")) == "accepted"
+    assert (status(host, run), host.hosted(run).snapshot.steps["c"].status) == ("running", "complete")
+    play_out(host, clock, run, stop=lambda: host.hosted(run).snapshot.steps["a"].firings > 5000)
+    host.cancel(run)
+
+    assert (status(host, run), len(clock)) == ("canceled", 0)
+
+
+def test_an_ended_run_leaves_no_timers_behind() -> None:
+    host, clock = host_with(t=lambda: None)
+    flow = flow_of("a: {task: t, emits: OK}", "timeout: 2d")
+
+    assert [status(host, host.start(flow)) for _ in range(3)] == ["succeeded"] * 3
+    assert len(clock) == 0
+
+
+def test_a_closed_host_rings_no_timer_and_goes_on_with_no_loop() -> None:
+    host, clock = host_with(t=lambda: None)
+    runs = [
+        host.start(flow_of(SPINNING, "endless: true")),
+        host.start(flow_of("w: {task: wait, with: {for: 1h}}")),
+    ]
+    before = [host.hosted(run).snapshot for run in runs]
+
+    host.close()
+
+    assert (clock.step(), [host.hosted(run).snapshot for run in runs]) == (False, before)
+
+
+def test_a_step_can_be_disabled_for_one_run() -> None:
+    calls: list[int] = []
+    host, _ = host_with(t=lambda: calls.append(1))
+    flow = flow_of("a: {task: t, after: e}", "external: [{name: e, many: true}]")
+    run, other = host.start(flow), host.start(flow)
+
+    host.disable(run, "a")
+    with pytest.raises(Invalid, match="'w' has no step 'b': its steps are a"):
+        host.disable(run, "b")
+    with pytest.raises(Invalid, match="step 'a' cannot be disabled to port 'x': its ports are done, failed"):
+        host.disable(run, "a", "x")
+    host.emit(run, Outside(event="e"))
+    states = [host.hosted(each).snapshot.steps.get("a") for each in (run, other)]
+
+    assert ([state and state.status for state in states], calls) == (["disabled", None], [])
+    host.cancel(run)
+    with pytest.raises(RunEnded):
+        host.disable(run, "a")
+
+
+async def _cancel_itself() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+async def _exit() -> None:
+    sys.exit(1)
+
+
+@pytest.mark.parametrize("function", [_cancel_itself, _exit, lambda: sys.exit(1)])
+def test_a_task_in_place_that_wants_out_is_a_failure_of_its_own(function: Any) -> None:
+    executor = InlineExecutor(tasks_of({"t": function}))
+    host = Host(VirtualClock(), executor, lambda: "run-1")
+
+    run = host.start(flow_of("a: {task: t}"))
+    executor.close()
+
+    error = host.hosted(run).snapshot.steps["a"].error
+    assert error is not None
+    assert error.kind == "error"

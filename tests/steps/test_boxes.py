@@ -88,6 +88,27 @@ def test_a_time_that_cannot_be_read_is_a_failure() -> None:
     assert (run.snapshot.error.kind, run.snapshot.error.message.startswith("`for`: ")) == ("expression", True)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("event: '${ data.n }', key: {j: a}", "`event` must be the name of an event, it is a number"),
+        ("event: e, key: '${ data.n }'", "`key` must be a map of correlation keys to texts"),
+        ("event: e, key: {j: '${ [1] }'}", "`key` must be a map of correlation keys to texts, 'j' is a list"),
+        (
+            "event: e, key: {j: a}, set: '${ \"x\" }'",
+            "`set` must be a map of what to change in the data, it is a text",
+        ),
+        ("event: e, key: {j: a}, id: '${ data.n }'", "`id` must be a text, it is a number"),
+    ],
+)
+def test_emit_says_what_it_cannot_use(given: str, message: str) -> None:
+    run = Drive(flow_of(f"s: {{task: emit, with: {{{given}}}}}"), {"n": 1})
+
+    error = run.snapshot.steps["s"].error
+    assert error is not None
+    assert (error.kind, error.message) == ("expression", message)
+
+
 def test_emit_hands_an_event_over_and_is_done() -> None:
     steps = "e: {task: emit, with: {event: job done, key: {job: '${ data.job }'}, data: {x: 1}, id: '7'}}"
     run = Drive(flow_of(steps), {"job": 12})

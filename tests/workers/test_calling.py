@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -153,3 +154,55 @@ def test_the_context_tells_of_the_run() -> None:
         "beat": True,
         "tags": {},
     }
+
+
+def test_a_badly_written_log_line_is_shown_and_does_not_fail_the_task() -> None:
+    lines: list[str] = []
+
+    class Mute:
+        def __str__(self) -> str:
+            raise ValueError
+
+    def talk(ctx: Context) -> None:
+        ctx.log("50%", "done")
+        ctx.log("%d of %d", 1)
+        ctx.log(Mute())
+
+    attempt = Drive(flow_of("s: {task: t}")).tasks["s"]
+    answer = call(
+        make_task(talk, "t"), attempt, RealContext(attempt, lambda _, level, text: lines.append(text))
+    )
+
+    assert (answer, lines) == (Done(), ["50% done", "%d of %d 1", "<Mute>"])
+
+
+@pytest.mark.parametrize(
+    "params", ["{items: [[1]], more: {a: [1]}}", "{items: '${ data.items }', more: '${ data.more }'}"]
+)
+@pytest.mark.parametrize("hinted", [True, False])
+def test_what_a_task_does_to_what_it_is_given_does_not_change_the_run(params: str, hinted: bool) -> None:
+    def spoil(ctx: Context, items: Any, more: Any) -> list[Any]:
+        told = [ctx.data, ctx.events["START"], ctx.input.get("a"), ctx.tags["t"], ctx.run]
+        before = copy.deepcopy([items, more, *told])
+        for each in (items, items[0], more["a"]):
+            each.append("evil")
+        for each in (more, *told):
+            each["evil"] = 1
+        return before
+
+    def spoil_any(ctx: Context, **given: Any) -> list[Any]:
+        return spoil(ctx, **given)
+
+    input = {"items": [[1]], "more": {"a": [1]}}
+    flow = flow_of(f"a: {{task: t}}\ns: {{task: t, after: [a, START], with: {params}}}")
+    run = Drive(flow, input)
+    run.done("a", {"out": [1]}, tags={"t": {"x": 1}})
+    attempt = run.tasks["s"]
+    task = make_task(spoil if hinted else spoil_any, "t")
+
+    answers = [call(task, attempt, RealContext(attempt)) for _ in range(2)]
+
+    first = answers[0]
+    assert isinstance(first, Done)
+    assert first.output[:2] == [[[1]], {"a": [1]}]
+    assert answers[1] == first

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import functools
 import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
@@ -17,14 +19,18 @@ from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
 from penstock.flow.view import history_view, run_view, time_text
 from penstock.runtime.clock import LoopClock
-from penstock.runtime.errors import Invalid, NoTask, PenstockError
+from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, PenstockError
 from penstock.runtime.host import Host
 from penstock.runtime.ids import new_run_id
 from penstock.workers.call import call_workflow
 from penstock.workers.loop import LoopExecutor
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
+from penstock.workers.threads import Threads
 
 T = TypeVar("T")
+
+CALLS = 32
+"""How many workflows may be called at a time; others wait, within their own limit."""
 
 
 class Engine:
@@ -42,6 +48,9 @@ class Engine:
         self._logs: dict[str, list[dict[str, Any]]] = {}
         self._host: Host | None = None
         self._executor: LoopExecutor | None = None
+        self._calls = Threads(CALLS, "penstock-call")
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._closed = False
 
     async def publish(self, definition: Source) -> int:
         """Publish a definition (YAML or JSON text, a path, or a plain map); its version, 1, 2, 3 …
@@ -99,6 +108,28 @@ class Engine:
         assert key is not None
         return self._bound().emit_by_key(key, outside)
 
+    async def undelivered(self) -> list[dict[str, Any]]:
+        """The outside events of the last seven days that no run has taken, each with its `reason`."""
+        return [
+            {
+                "event": kept.event.event,
+                "key": kept.key,
+                "data": kept.event.data,
+                "set": kept.event.set,
+                "id": kept.event.id,
+                "at": time_text(kept.at),
+                "reason": kept.reason,
+            }
+            for kept in self._bound().undelivered()
+        ]
+
+    async def refused_keys(self) -> list[dict[str, Any]]:
+        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
+        return [
+            {"run": each.run, "key": dict([each.key]), "holder": each.holder, "at": time_text(each.at)}
+            for each in self._bound().refused_keys()
+        ]
+
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
 
@@ -114,10 +145,12 @@ class Engine:
                 future.set_result(None)
 
         hosted.watchers.append(look)
+        self._waiters.add(future)
         try:
             look(hosted.snapshot)
             await asyncio.wait_for(future, timeout)
         finally:
+            self._waiters.discard(future)
             hosted.watchers.remove(look)
         return self._view(run)
 
@@ -126,13 +159,22 @@ class Engine:
     ) -> dict[str, Any]:
         """Run a workflow in memory, at once; `{status, result, data, tags, steps}`.
 
-        Raises CannotCall where a step cannot run that way and CallTimedOut.
+        Answers within `timeout` seconds, whatever the tasks do: a plain function that runs over is left
+        behind in its thread, and no step begins after it. A step's own time-outs are enforced, but for
+        `heartbeat`: the worker is this process. Raises CannotCall where a step cannot run that way and
+        CallTimedOut.
         """
-        flow = self._catalog.flow(workflow)
+        self._refuse_closed()
+        flow, limit = self._catalog.flow(workflow), timedelta(seconds=timeout)
+        until = time.monotonic() + timeout
         run = functools.partial(
-            call_workflow, flow, self._tasks, input=input, subject=subject, limit=timedelta(seconds=timeout)
+            call_workflow, flow, self._tasks, input=input, subject=subject, limit=limit, until=until
         )
-        return await asyncio.to_thread(run)
+        try:
+            async with asyncio.timeout(timeout):
+                return await self._calls.result_of(run)
+        except TimeoutError:
+            raise CallTimedOut(flow.name, limit) from None
 
     async def cancel(self, run: str, *, force: bool = False) -> dict[str, Any]:
         """Cancel a run; its clean-up steps still run, unless `force`."""
@@ -154,6 +196,14 @@ class Engine:
         self._bound().retry(RunId(run), step)
         return self._view(run)
 
+    async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
+        """Let a step of this run end on `port` at once, without its task; None makes it work again.
+
+        Raises RunEnded, and Invalid where there is no such step or port.
+        """
+        self._bound().disable(RunId(run), step, port)
+        return self._view(run)
+
     async def show(self, run: str) -> dict[str, Any]:
         """The run as it is now."""
         return self._view(run)
@@ -168,9 +218,15 @@ class Engine:
         return list(self._logs.get(run, ()))
 
     async def close(self) -> None:
-        """Void what is under way. Runs in memory are gone with the process."""
-        if self._executor is not None:
+        """Void what is under way; whoever waits is told. Runs in memory are gone with the process."""
+        self._closed = True
+        self._calls.close()
+        if self._host is not None and self._executor is not None:
             self._executor.close()
+            self._host.close()
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_exception(closed())
 
     async def __aenter__(self) -> Engine:
         return self
@@ -187,11 +243,16 @@ class Engine:
 
     def _bound(self) -> Host:
         """The host, made on the loop of the first call."""
+        self._refuse_closed()
         if self._host is None:
             loop = asyncio.get_running_loop()
             self._executor = LoopExecutor(loop, self._tasks, log=self._write_log)
             self._host = Host(LoopClock(loop), self._executor, new_run_id)
         return self._host
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise closed()
 
     def _write_log(self, attempt: Attempt, level: str, text: str) -> None:
         line = {
@@ -209,12 +270,18 @@ class Engine:
         return run_view(hosted.flow, hosted.snapshot)
 
 
+def closed() -> PenstockError:
+    return PenstockError("this engine is closed")
+
+
 class SyncEngine:
     """An `Engine` on a loop in a thread of its own. Each method of Engine is here, and waits."""
 
     def __init__(self, url: str = "memory:", *, tasks: Any = None) -> None:
         self._engine = Engine(url, tasks=tasks)
         self._loop = asyncio.new_event_loop()
+        self._closed = False
+        self._closing = threading.Lock()
         self._thread = threading.Thread(target=self._loop.run_forever, name="penstock", daemon=True)
         self._thread.start()
 
@@ -228,18 +295,35 @@ class SyncEngine:
         return waiting
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._thread.is_alive():
-            work.close()
-            raise PenstockError("this engine is closed")
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        with self._closing:
+            if self._closed:
+                work.close()
+                raise closed()
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except concurrent.futures.CancelledError:
+            raise closed() from None
 
     def close(self) -> None:
-        """Void what is under way and end the thread."""
-        if self._thread.is_alive():
-            self._run(self._engine.close())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        """Void what is under way, tell whoever waits, and end the thread."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _shut(self) -> None:
+        """What is not cancelled before the loop stops would wait for ever."""
+        await self._engine.close()
+        await asyncio.sleep(0)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def __enter__(self) -> SyncEngine:
         return self

@@ -42,6 +42,15 @@ def pure(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
         raise NotJson(str(error)) from error
 
 
+def copied(value: Any) -> Any:
+    """A copy of plain JSON that shares nothing with it that could be changed."""
+    if isinstance(value, dict):
+        return {name: copied(item) for name, item in value.items()} if value else {}
+    if isinstance(value, list):
+        return [copied(item) for item in value]
+    return value
+
+
 _ANY_DIGIT, _LONG_NUMBER = bytes.maketrans(b"123456789", b"000000000"), b"0" * 19
 
 

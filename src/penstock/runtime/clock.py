@@ -10,15 +10,39 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Protocol
 
+LONGEST = 86_400.0
+"""Seconds that a loop is asked to wait at a time: some cannot wait for weeks."""
+
+
+class Alarm(Protocol):
+    """A call to come."""
+
+    def cancel(self) -> None:
+        """It does not come, and nothing of it is kept. One that came is not undone."""
+        ...
+
 
 class Clock(Protocol):
     """The time, and calls at a later time."""
 
     def now(self) -> datetime: ...
 
-    def at(self, when: datetime, call: Callable[[], None]) -> None:
-        """Call `call` once, at `when` or as soon as possible after it."""
+    def at(self, when: datetime, call: Callable[[], None]) -> Alarm:
+        """Call `call` once, at `when` or as soon as possible after it; never from inside `at`."""
         ...
+
+
+class _VirtualAlarm:
+    __slots__ = ("call", "clock")
+
+    def __init__(self, clock: VirtualClock, call: Callable[[], None]) -> None:
+        self.clock = clock
+        self.call: Callable[[], None] | None = call
+
+    def cancel(self) -> None:
+        if self.call is not None:
+            self.call = None
+            self.clock.drop()
 
 
 class VirtualClock:
@@ -26,34 +50,73 @@ class VirtualClock:
 
     def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
         self._now = start
-        self._timers: list[tuple[datetime, int, Callable[[], None]]] = []
+        self._timers: list[tuple[datetime, int, _VirtualAlarm]] = []
+        self._void = 0
         self._order = count()
+
+    def __len__(self) -> int:
+        """How many timers are set."""
+        return len(self._timers) - self._void
 
     def now(self) -> datetime:
         return self._now
 
-    def at(self, when: datetime, call: Callable[[], None]) -> None:
-        heapq.heappush(self._timers, (when, next(self._order), call))
+    def at(self, when: datetime, call: Callable[[], None]) -> Alarm:
+        alarm = _VirtualAlarm(self, call)
+        heapq.heappush(self._timers, (when, next(self._order), alarm))
+        return alarm
+
+    def drop(self) -> None:
+        """One timer more is void; when most are, they are swept out, so that none is kept for its days."""
+        self._void += 1
+        if self._void > 16 and 2 * self._void > len(self._timers):
+            self._timers = [timer for timer in self._timers if timer[2].call is not None]
+            heapq.heapify(self._timers)
+            self._void = 0
 
     def next(self) -> datetime | None:
         """When the next timer is due."""
+        while self._timers and self._timers[0][2].call is None:
+            heapq.heappop(self._timers)
+            self._void -= 1
         return self._timers[0][0] if self._timers else None
 
     def step(self) -> bool:
         """Jump to the next timer and ring it; False where there is none."""
-        if not self._timers:
+        if self.next() is None:
             return False
-        when, _, call = heapq.heappop(self._timers)
+        when, _, alarm = heapq.heappop(self._timers)
         self._now = max(self._now, when)
+        call, alarm.call = alarm.call, None
+        assert call is not None
         call()
         return True
 
     def advance(self, by: timedelta) -> None:
         """Let time pass, ringing what falls due on the way."""
         until = self._now + by
-        while self._timers and self._timers[0][0] <= until:
+        while (due := self.next()) is not None and due <= until:
             self.step()
         self._now = until
+
+
+class _LoopAlarm:
+    """A timer of a loop. A loop's clock may run a touch ahead of the wall clock: it must never ring early."""
+
+    __slots__ = ("call", "clock", "handle", "when")
+
+    def __init__(self, clock: LoopClock, when: datetime, call: Callable[[], None]) -> None:
+        self.clock, self.when, self.call = clock, when, call
+        self.handle = clock.later(when, self.ring)
+
+    def ring(self) -> None:
+        if self.clock.now() < self.when:
+            self.handle = self.clock.later(self.when, self.ring)
+        else:
+            self.call()
+
+    def cancel(self) -> None:
+        self.handle.cancel()
 
 
 class LoopClock:
@@ -65,16 +128,13 @@ class LoopClock:
     def now(self) -> datetime:
         return datetime.now(UTC)
 
-    def at(self, when: datetime, call: Callable[[], None]) -> None:
-        # A loop's clock may run a touch ahead of the wall clock: a timer must never ring early.
-        def ring() -> None:
-            left = (when - self.now()).total_seconds()
-            if left > 0:
-                self._loop.call_later(left, ring)
-            else:
-                call()
+    def at(self, when: datetime, call: Callable[[], None]) -> Alarm:
+        return _LoopAlarm(self, when, call)
 
-        self._loop.call_later(max(0.0, (when - self.now()).total_seconds()), ring)
+    def later(self, when: datetime, call: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call at about that time."""
+        left = (when - self.now()).total_seconds()
+        return self._loop.call_later(min(max(0.0, left), LONGEST), call)
 
 
 class PacedClock(VirtualClock):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -12,25 +13,30 @@ from msgspec.structs import replace
 
 from penstock.flow.advance import advance, new_run
 from penstock.flow.compile import Flow
+from penstock.flow.keys import key_text
 from penstock.flow.occurrence import (
     Begun,
     Canceled,
+    CleanupTimedOut,
     Continued,
+    Disabled,
     Granted,
     Occurrence,
     Outside,
     Paused,
     Resumed,
     Retried,
+    RunTimedOut,
 )
 from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
-from penstock.runtime.clock import Clock
+from penstock.runtime.clock import Alarm, Clock
 from penstock.runtime.errors import (
     BadPayload,
     IdempotencyMismatch,
+    Invalid,
     InvalidEvent,
     InvalidInput,
     NotRetryable,
@@ -39,7 +45,7 @@ from penstock.runtime.errors import (
     UnknownRun,
 )
 from penstock.runtime.executor import Executor
-from penstock.runtime.inbox import Inbox
+from penstock.runtime.inbox import NO_RUN, Inbox, RefusedKey, Undelivered
 from penstock.runtime.locks import Locks
 
 
@@ -51,6 +57,24 @@ class Hosted:
     snapshot: Snapshot
     history: list[Entry] = field(default_factory=list)
     watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
+    alarms: set[Alarm] = field(default_factory=set)
+    ids: dict[str, str] = field(default_factory=dict)  # of events found by key: id → event
+    unfinished: bool = False  # a decision stopped half-way: the run goes on at the clock's next turn
+
+    @property
+    def moving(self) -> bool:
+        """Whether the run goes on by itself."""
+        return not self.snapshot.ended and (self.unfinished or bool(self.snapshot.firings))
+
+    def silence(self) -> None:
+        """Nothing is due any more."""
+        for alarm in self.alarms:
+            alarm.cancel()
+        self.alarms.clear()
+
+
+_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
+_CONTINUED = Continued()
 
 
 class Host:
@@ -88,12 +112,9 @@ class Host:
         problems = violations(flow.definition.params, {} if input is None else input)
         if problems:
             raise InvalidInput(flow.name, problems)
-        if idempotency_key is not None:
-            known = self._started.get((flow.name, idempotency_key))
-            if known is not None:
-                if self.runs[known].snapshot.run.input != input:
-                    raise IdempotencyMismatch(idempotency_key, known)
-                return known
+        known = self._known(flow.name, idempotency_key, input)
+        if known is not None:
+            return known
         then = tuple(self._checked(flow, event) for event in then)
         header = Header(
             id=RunId(self._ids()),
@@ -112,16 +133,43 @@ class Host:
             self._pump()
         return header.id
 
+    def _known(self, workflow: str, key: str | None, input: Any) -> RunId | None:
+        """The run that the key started before. Raises IdempotencyMismatch."""
+        known = None if key is None else self._started.get((workflow, key))
+        if known is None or key is None:
+            return None
+        # As text: to Python 1 and true are equal.
+        if key_text(self.runs[known].snapshot.run.input) != key_text(input):
+            raise IdempotencyMismatch(key, known)
+        return known
+
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
         return self._ask(run, self._checked(self.hosted(run).flow, event))
 
     def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+        key = {str(name): str(value) for name, value in key.items()}
+        event, now = plain_event(event), self.clock.now()
+        if self.inbox.repeats(event, now):
+            return "duplicate"
         run = self.inbox.find(key)
         if run is None:
-            return self.inbox.keep(key, plain_event(event), self.clock.now())
-        return self._ask(run, self._checked(self.hosted(run).flow, event))
+            self.inbox.keep(key, event, now)
+            self.inbox.remember(event, now)
+            return "accepted"
+        hosted = self.hosted(run)
+        event = self._checked(hosted.flow, event)
+        self.inbox.remember(event, now)
+        return self._ask(run, _told_apart(hosted, event))
+
+    def undelivered(self) -> tuple[Undelivered, ...]:
+        """The events of the last seven days that no run has taken, each with the reason."""
+        return self.inbox.undelivered(self.clock.now())
+
+    def refused_keys(self) -> tuple[RefusedKey, ...]:
+        """The correlation keys that runs asked for in vain: another live run has them."""
+        return self.inbox.refused(self.clock.now())
 
     def cancel(self, run: RunId, force: bool = False) -> None:
         """Cancel a run. Raises RunEnded."""
@@ -142,6 +190,25 @@ class Host:
         """Put back what failed. Raises NotRetryable."""
         if self._ask(run, Retried(step)) == "refused":
             raise NotRetryable(run, self.hosted(run).snapshot.status)
+
+    def disable(self, run: RunId, step: str, port: str | None = "done") -> None:
+        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        hosted = self.hosted(run)
+        if self._ask(run, Disabled(step, port)) == "refused":
+            if hosted.snapshot.ended:
+                raise RunEnded(run, hosted.snapshot.status)
+            known = hosted.flow.steps.get(step)
+            if known is None:
+                raise Invalid(
+                    f"'{hosted.flow.name}' has no step '{step}': its steps are {', '.join(hosted.flow.steps)}"
+                )
+            ports = ", ".join(known.ports) or "none"
+            raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+
+    def close(self) -> None:
+        """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""
+        for hosted in self.runs.values():
+            hosted.silence()
 
     def hosted(self, run: RunId) -> Hosted:
         """Raises UnknownRun."""
@@ -166,7 +233,10 @@ class Host:
     def _ask(self, run: RunId, occurrence: Occurrence) -> Answer:
         """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
         hosted = self.hosted(run)
-        plan = advance(hosted.flow, hosted.snapshot, (occurrence,), self.clock.now())
+        batch = [occurrence]
+        if hosted.unfinished:
+            _keep_going(batch)
+        plan = advance(hosted.flow, hosted.snapshot, batch, self.clock.now())
         self._apply(hosted, plan)
         if not self._pumping:
             self._pump()
@@ -188,6 +258,8 @@ class Host:
                 while queue and queue[0][0] == run:
                     batch.append(queue.popleft()[1])
                 hosted = self.runs[run]
+                if hosted.unfinished:
+                    _keep_going(batch)
                 self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
         finally:
             self._pumping = False
@@ -201,15 +273,36 @@ class Host:
         for element in plan.withdrawn:
             self.executor.withdraw(run, element)
         for timer in plan.timers:
-            self.clock.at(timer.due, partial(self._post, run, timer.occurrence))
+            self._set_alarm(hosted, timer.due, partial(self._post, run, timer.occurrence))
         for attempt in plan.attempts:
             self.executor.begin(attempt, partial(self._post, run))
-        if plan.unfinished:
-            self._queue.append((run, Continued()))
+        if plan.unfinished or hosted.unfinished:
+            self._go_on(hosted, plan.unfinished)
         if plan.correlations or plan.emissions:
             self._correlate(run, plan)
         if before.status != plan.snapshot.status:
             self._changed(run, hosted)
+
+    def _set_alarm(self, hosted: Hosted, due: datetime, call: Callable[[], None]) -> None:
+        """Ring at that time, unless the run has ended before."""
+
+        def ring() -> None:
+            hosted.alarms.discard(alarm)
+            call()
+
+        alarm = self.clock.at(due, ring)
+        hosted.alarms.add(alarm)
+
+    def _go_on(self, hosted: Hosted, unfinished: bool) -> None:
+        """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
+        waits, hosted.unfinished = hosted.unfinished, unfinished
+        if unfinished and not waits:
+            self._set_alarm(hosted, self.clock.now(), partial(self._continue, hosted))
+
+    def _continue(self, hosted: Hosted) -> None:
+        if hosted.unfinished:
+            hosted.unfinished = False
+            self._post(hosted.snapshot.run.id, _CONTINUED)
 
     def _lock(self, run: RunId, plan: Plan) -> None:
         granted = []
@@ -221,22 +314,42 @@ class Host:
         self._queue.extend((holder, Granted(*element)) for holder, element in granted)
 
     def _correlate(self, run: RunId, plan: Plan) -> None:
+        now = self.clock.now()
         for key in plan.correlations:
-            for event in self.inbox.bind(run, key, self.clock.now()):
-                self._queue.append((run, event))
+            for number, kept in self.inbox.bind(run, key, now):
+                self.inbox.settle(number, self._deliver(run, kept.event))
         for emission in plan.emissions:
             event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+            if self.inbox.repeats(event, now):
+                continue
+            self.inbox.remember(event, now)
             found = self.inbox.find(emission.key)
-            if found is None:
-                self.inbox.keep(emission.key, event, self.clock.now())
-            else:
-                self._queue.append((found, event))
+            reason = NO_RUN if found is None else self._deliver(found, event)
+            if reason is not None:
+                self.inbox.keep(emission.key, event, now, reason)
+
+    def _deliver(self, run: RunId, event: Outside) -> str | None:
+        """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
+        hosted = self.hosted(run)
+        try:
+            event = self._checked(hosted.flow, event)
+        except Invalid as error:
+            return str(error)
+        self._queue.append((run, _told_apart(hosted, event)))
+        return None
 
     def _changed(self, run: RunId, hosted: Hosted) -> None:
         if hosted.snapshot.ended:
             self.inbox.forget(run, hosted.snapshot.keys)
+            hosted.silence()
         for watcher in list(hosted.watchers):
             watcher(hosted.snapshot)
+
+
+def _keep_going(batch: list[Occurrence]) -> None:
+    """What happens to a run whose decision stopped half-way must not be taken for its rest."""
+    if not isinstance(batch[-1], _ENDINGS):
+        batch.append(_CONTINUED)
 
 
 def plain_payload(value: Any, what: str) -> Any:
@@ -253,3 +366,19 @@ def plain_event(event: Outside) -> Outside:
     """An outside event with its data in plain JSON. Raises BadPayload."""
     what = f"the data of event '{event.event}'"
     return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))
+
+
+def _told_apart(hosted: Hosted, event: Outside) -> Outside:
+    """Found by key, an id is unique within its event: one that another event had in this run is no repeat."""
+    if event.id is None:
+        return event
+    came = hosted.ids.setdefault(event.id, _came_with(hosted, event.id) or event.event)
+    return event if came == event.event else replace(event, id=f"{event.event}/{event.id}")
+
+
+def _came_with(hosted: Hosted, id: str) -> str | None:
+    """The event that has had the id in the run."""
+    number = hosted.snapshot.seen.get(id)
+    # The entry with that number is the event itself, or the `set` that goes before it.
+    entries = () if number is None else hosted.history[number - 1 : number + 1]
+    return next((entry.event for entry in entries if entry.event), None)

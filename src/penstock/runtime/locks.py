@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from penstock.flow.run import ElementKey, RunId
@@ -14,7 +14,9 @@ Holder = tuple[RunId, ElementKey]
 class _Key:
     limit: int
     holders: set[Holder] = field(default_factory=set)
-    waiting: deque[Holder] = field(default_factory=deque)
+    waiting: OrderedDict[Holder, None] = field(
+        default_factory=OrderedDict
+    )  # both ends and the middle cost O(1)
 
 
 class Locks:
@@ -29,7 +31,7 @@ class Locks:
         if len(key.holders) < limit and not key.waiting:
             key.holders.add(holder)
             return True
-        key.waiting.append(holder)
+        key.waiting[holder] = None
         return False
 
     def release(self, name: str, holder: Holder) -> list[Holder]:
@@ -38,12 +40,12 @@ class Locks:
         if key is None:
             return []
         key.holders.discard(holder)
-        if holder in key.waiting:
-            key.waiting.remove(holder)
+        key.waiting.pop(holder, None)
         granted = []
         while key.waiting and len(key.holders) < key.limit:
-            granted.append(key.waiting.popleft())
-            key.holders.add(granted[-1])
+            first, _ = key.waiting.popitem(last=False)
+            key.holders.add(first)
+            granted.append(first)
         if not key.holders:
             del self._keys[name]
         return granted

@@ -19,7 +19,7 @@ def play_out(
 ) -> Snapshot:
     """Let time pass until the run is at rest: ended, waiting for outside, stalled, or paused."""
     hosted = host.hosted(run)
-    while hosted.snapshot.firings and not hosted.snapshot.ended and not stop():
+    while hosted.moving and not stop():
         due = clock.next()
         if due is None or (until is not None and due > until):
             break

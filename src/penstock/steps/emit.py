@@ -29,17 +29,35 @@ class EmitBox(Struct, frozen=True):
 
     def enter(self, view: View) -> Reaction:
         values = self.params(view.scope(self.params))
-        key = values["key"]
-        if not isinstance(key, dict) or not all(isinstance(value, str | int) for value in key.values()):
-            raise BoxError("`key` must be a map of correlation keys to texts")
-        emission = Emission(
-            event=values["event"],
-            key={name: str(value) for name, value in key.items()},
-            data=values.get("data"),
-            set=values.get("set"),
-            id=values.get("id"),
-        )
+        event, set, id = values["event"], values.get("set"), values.get("id")
+        if not isinstance(event, str) or not event:
+            raise BoxError(f"`event` must be the name of an event, it is {_kind(event)}")
+        if set is not None and not isinstance(set, dict):
+            raise BoxError(f"`set` must be a map of what to change in the data, it is {_kind(set)}")
+        if id is not None and not isinstance(id, str):
+            raise BoxError(f"`id` must be a text, it is {_kind(id)}")
+        emission = Emission(event=event, key=_key(values["key"]), data=values.get("data"), set=set, id=id)
         return Finish(emission=emission)
+
+
+def _key(key: Any) -> dict[str, str]:
+    if not isinstance(key, dict) or not key:
+        raise BoxError("`key` must be a map of correlation keys to texts")
+    for name, value in key.items():
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            raise BoxError(f"`key` must be a map of correlation keys to texts, '{name}' is {_kind(value)}")
+    return {name: str(value) for name, value in key.items()}
+
+
+def _kind(value: Any) -> str:
+    kinds = (
+        (bool, "true or false"),
+        (int | float, "a number"),
+        (str, "a text"),
+        (dict, "a map"),
+        (list, "a list"),
+    )
+    return next((name for kind, name in kinds if isinstance(value, kind)), "null")
 
 
 class Emit:

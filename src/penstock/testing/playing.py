@@ -147,7 +147,10 @@ class Play:
     @property
     def at_rest(self) -> bool:
         """Whether nothing will happen unless somebody does something, or the run's timeout strikes."""
-        snapshot = self.snapshot
+        hosted = self._world.host.hosted(self.id)
+        if hosted.unfinished:
+            return False
+        snapshot = hosted.snapshot
         return snapshot.ended or not any(each.state in MOVING for each in snapshot.elements.values())
 
     def run(self, until: Duration | None = None) -> Play:

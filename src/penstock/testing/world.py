@@ -10,7 +10,7 @@ from weakref import ref
 
 from penstock.engine.loading import Source, load
 from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Disabled, Outside
+from penstock.flow.occurrence import Outside
 from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
 from penstock.runtime.clock import VirtualClock
@@ -46,14 +46,7 @@ class Endless(PenstockError):
 
 
 class PlayHost(Host):
-    """A host that does what tests ask for beside what callers do."""
-
-    def disable(self, run: RunId, step: str, port: str | None) -> None:
-        """R9 for one run. Raises Invalid."""
-        if self._ask(run, Disabled(step, port)) == "refused":
-            raise Invalid(
-                f"step '{step}' cannot be disabled to port '{port}': it has no such port, or the run has ended"
-            )
+    """A host that gives a run up that does not come to rest."""
 
     def _apply(self, hosted: Hosted, plan: Plan) -> None:
         # A loop of decisions alone takes no time: nothing else would ever stop it.

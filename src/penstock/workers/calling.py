@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import traceback
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 import msgspec
 
 from penstock.flow.occurrence import Done, Failed
-from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, pure
+from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, copied, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
 from penstock.workers.context import Context
@@ -24,7 +26,9 @@ def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAY
         given = arguments(task, attempt.params)
         answer = task.function(context, **given) if task.takes_context else task.function(**given)
         return read_answer(answer, limit)
-    except Exception as error:
+    except BaseException as error:
+        if _stops(error):
+            raise
         return failure(error)
 
 
@@ -36,12 +40,27 @@ async def call_async(
         given = arguments(task, attempt.params)
         answer = await (task.function(context, **given) if task.takes_context else task.function(**given))
         return read_answer(answer, limit)
-    except Exception as error:
+    except BaseException as error:
+        if _stops(error) or isinstance(error, GeneratorExit) or _withdrawn(error):
+            raise
         return failure(error)
 
 
+def _stops(error: BaseException) -> bool:
+    """Whether it is Ctrl-C, which only the main thread gets. A SystemExit of a task is no more than its failure."""
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+
+
+def _withdrawn(error: BaseException) -> bool:
+    """Whether somebody cancelled the coroutine from outside; a CancelledError of its own is a failure."""
+    task = asyncio.current_task() if isinstance(error, asyncio.CancelledError) else None
+    return task is not None and task.cancelling() > 0
+
+
 def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters, checked and converted by the function's hints. Raises Fatal with a plain sentence."""
+    """The parameters, copied, checked and converted by the function's hints. Raises Fatal with a plain sentence."""
+    if params:
+        params = copied(params)  # they are shared by all attempts, and fixed ones by all runs
     if task.arguments is None:
         return params
     known = task.arguments.__struct_fields__
@@ -103,13 +122,24 @@ def _correlate(keys: Mapping[str, str] | None) -> dict[str, str] | None:
 def failure(error: BaseException) -> Failed:
     """An exception as the failure of an attempt."""
     kind = "fatal" if isinstance(error, Fatal) else "error"
-    if isinstance(error, Fatal):
-        message = str(error) or "the task raised Fatal without a message"
-    else:
-        message = f"{type(error).__name__}: {error}".rstrip(": ")
     lines = traceback.format_exception(error)[-6:]
     detail = {"type": type(error).__name__, "traceback": "".join(lines)}
-    return Failed(error=Failure(kind, message[:2000], detail), retry=kind != "fatal")
+    return Failed(error=Failure(kind, _message(error)[:2000], detail), retry=kind != "fatal")
+
+
+def _message(error: BaseException) -> str:
+    name = type(error).__name__
+    try:
+        text = str(error)
+    except Exception:
+        return f"{name} (it cannot be told what it says)"
+    if isinstance(error, SystemExit):
+        return f"the task called sys.exit({text}): return, or raise an error instead"
+    if isinstance(error, asyncio.CancelledError):
+        return f"the task was cancelled, and not by the engine: {text}".rstrip(": ")
+    if isinstance(error, Fatal):
+        return text or "the task raised Fatal without a message"
+    return f"{name}: {text}".rstrip(": ")
 
 
 _DONE = Done()

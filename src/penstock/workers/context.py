@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from penstock.flow.payload import copied
 from penstock.flow.plan import Attempt
 from penstock.flow.scope import events_of, inputs_of, run_variable
 from penstock.flow.tags import visible
@@ -37,7 +38,10 @@ class Log:
 
 
 class Context:
-    """One attempt, as its task sees it. Nothing that is changed here changes the run: return it with `Out`."""
+    """One attempt, as its task sees it. Nothing that is changed here changes the run: return it with `Out`.
+
+    What it holds is copied when it is looked at: a task that looks at nothing pays for nothing.
+    """
 
     def __init__(self, attempt: Attempt, write: LogSink | None = None) -> None:
         self._attempt = attempt
@@ -50,24 +54,24 @@ class Context:
         """id, workflow, version, subject."""
         return run_variable(self._attempt.run)
 
-    @property
+    @cached_property
     def data(self) -> Any:
         """The run's data: its input and what was set on it."""
-        return self._attempt.data
+        return copied(self._attempt.data)
 
     @cached_property
     def tags(self) -> dict[str, Any]:
-        return visible(self._attempt.tags)
+        return {name: copied(value) for name, value in visible(self._attempt.tags).items()}
 
     @cached_property
     def input(self) -> dict[str, Any]:
         """Step name → output, for each firing that this one follows."""
-        return inputs_of(self._attempt.taken.tokens())
+        return {name: copied(data) for name, data in inputs_of(self._attempt.taken.tokens()).items()}
 
     @cached_property
     def events(self) -> dict[str, Any]:
         """Event name → data, of each event that this firing consumed."""
-        return events_of(self._attempt.taken.tokens())
+        return {name: copied(data) for name, data in events_of(self._attempt.taken.tokens()).items()}
 
     @property
     def step(self) -> str:
@@ -112,4 +116,15 @@ class Context:
 
 
 def _text(message: object, values: tuple[object, ...]) -> str:
-    return str(message) % values if values else str(message)
+    """The line. One that is badly written is shown as it is: it must not fail the task."""
+    try:
+        return str(message) % values if values else str(message)
+    except Exception:
+        return " ".join(_shown(each) for each in (message, *values))
+
+
+def _shown(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"

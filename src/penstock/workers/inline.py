@@ -40,7 +40,11 @@ class InlineExecutor:
         if not task.is_async:
             return call(task, attempt, context, self.limit)
         self._runner = self._runner or asyncio.Runner()
-        return self._runner.run(call_async(task, attempt, context, self.limit))
+        try:
+            return self._runner.run(call_async(task, attempt, context, self.limit))
+        except asyncio.CancelledError as error:
+            # It cancelled itself: Ctrl-C would come out as a KeyboardInterrupt.
+            return failure(error)
 
     def withdraw(self, run: RunId, element: ElementKey) -> None:
         """Nothing is ever under way between two calls."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 
 from penstock.flow.occurrence import Reported, TimedOut
-from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
@@ -16,6 +15,7 @@ from penstock.runtime.executor import Report
 from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context, LogSink
 from penstock.workers.task import Fatal, Task
+from penstock.workers.threads import Job, Threads
 
 THREADS = 32
 
@@ -30,6 +30,7 @@ class _Work:
         self.report = report
         self.context = Context(attempt, log)
         self.future: asyncio.Future[Outcome] | None = None
+        self.job: Job | None = None
         self.timers: list[asyncio.TimerHandle] = []
 
 
@@ -46,7 +47,7 @@ class LoopExecutor:
         self.log = log
         self.tasks = tasks
         self._loop = loop
-        self._pool = ThreadPoolExecutor(threads, "penstock-task")
+        self._threads = Threads(threads)
         self._work: dict[Key, _Work] = {}
 
     def begin(self, attempt: Attempt, report: Report) -> None:
@@ -59,27 +60,31 @@ class LoopExecutor:
         work = _Work(attempt, report, self.log)
         key = (attempt.run.id, (attempt.firing, attempt.index))
         self._work[key] = work
-        if task.is_async:
-            work.future = asyncio.ensure_future(call_async(task, attempt, work.context))
-            self._started(key, work)
-        else:
-            work.future = asyncio.ensure_future(self._in_thread(key, work, task))
         self._limit(key, work, "schedule_to_close", attempt.timeouts.schedule_to_close)
-        work.future.add_done_callback(lambda future: self._ended(key, work, future))
+        if task.is_async:
+            self._started(key, work)
+            work.future = asyncio.ensure_future(call_async(task, attempt, work.context), loop=self._loop)
+            work.future.add_done_callback(lambda future: self._ended(key, work, _outcome(future)))
+        else:
+            self._in_thread(key, work, task)
 
-    async def _in_thread(self, key: Key, work: _Work, task: Task) -> Outcome:
+    def _in_thread(self, key: Key, work: _Work, task: Task) -> None:
         waiting = self._limit(key, work, "schedule_to_start", work.attempt.timeouts.schedule_to_start)
 
         def begin() -> None:
             if waiting is not None:
                 waiting.cancel()
-            self._started(key, work)
+            if self._work.get(key) is work:
+                self._started(key, work)
 
-        def run() -> Outcome:
-            self._loop.call_soon_threadsafe(begin)
-            return call(task, work.attempt, work.context, PAYLOAD_LIMIT)
+        def run() -> None:
+            # A loop that was closed meanwhile takes no report, and nobody waits for one.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(begin)
+                outcome = call(task, work.attempt, work.context)
+                self._loop.call_soon_threadsafe(self._ended, key, work, outcome)
 
-        return await self._loop.run_in_executor(self._pool, run)
+        work.job = self._threads.submit(run)
 
     def _started(self, key: Key, work: _Work) -> None:
         self._limit(key, work, "start_to_close", work.attempt.timeouts.start_to_close)
@@ -96,12 +101,11 @@ class LoopExecutor:
             attempt = work.attempt
             work.report(Reported(attempt.firing, attempt.index, attempt.attempt, TimedOut(limit)))
 
-    def _ended(self, key: Key, work: _Work, future: asyncio.Future[Outcome]) -> None:
-        if self._work.get(key) is not work or future.cancelled():
-            return
-        self._close(key, work)
-        attempt = work.attempt
-        work.report(Reported(attempt.firing, attempt.index, attempt.attempt, future.result()))
+    def _ended(self, key: Key, work: _Work, outcome: Outcome) -> None:
+        if self._work.get(key) is work:
+            self._close(key, work)
+            attempt = work.attempt
+            work.report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
 
     def withdraw(self, run: RunId, element: ElementKey) -> None:
         work = self._work.get((run, element))
@@ -116,6 +120,8 @@ class LoopExecutor:
         work.context.cancel()
         if work.future is not None:
             work.future.cancel()
+        if work.job is not None:
+            self._threads.give_up(work.job)
         return True
 
     def _close(self, key: Key, work: _Work) -> None:
@@ -127,4 +133,12 @@ class LoopExecutor:
         """Void what is under way and let the threads go."""
         for key, work in list(self._work.items()):
             self._drop(key, work)
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
+
+
+def _outcome(future: asyncio.Future[Outcome]) -> Outcome:
+    """Whatever became of the coroutine: an attempt that is not reported would hang its run for ever."""
+    if future.cancelled():
+        return failure(asyncio.CancelledError())
+    error = future.exception()
+    return future.result() if error is None else failure(error)

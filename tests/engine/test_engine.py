@@ -418,3 +418,14 @@ def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
     waiter.join(10)
 
     assert told == ["this engine is closed"]
+
+
+def test_waiting_for_rest_is_not_fooled_by_an_event_that_was_kept_for_the_run() -> None:
+    tasks = {"make": lambda: Out(correlate={"job": "7"}), "use": lambda: "used"}
+    text = "penstock: 1\nname: w\nexternal: [e]\nsteps:\n  m: {task: make}\n  u: {task: use, after: e, emits: OK}\n"
+
+    with Engine.sync(tasks=tasks) as engine:
+        engine.publish(text)
+        engine.emit("e", key={"job": "7"})
+        assert engine.wait(engine.start("w"), 10, rest=True)["status"] in ("waiting", "succeeded")
+        assert engine.wait(engine.start("w"), 10, rest=True)["status"] == "waiting"

@@ -20,7 +20,7 @@ from penstock.flow.run import RunId, Snapshot
 from penstock.flow.view import history_view, run_view, time_text
 from penstock.runtime.clock import LoopClock
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, PenstockError
-from penstock.runtime.host import Host
+from penstock.runtime.host import Host, Hosted
 from penstock.runtime.ids import new_run_id
 from penstock.workers.call import call_workflow
 from penstock.workers.loop import LoopExecutor
@@ -135,24 +135,32 @@ class Engine:
 
         Raises TimeoutError.
         """
-        host = self._bound()
-        hosted = host.hosted(RunId(run))
+        hosted = self._bound().hosted(RunId(run))
+
+        def over(snapshot: Snapshot) -> bool:
+            return snapshot.ended or snapshot.status == "stalled" or (rest and snapshot.status == "waiting")
+
+        async with asyncio.timeout(timeout):
+            # Again: an event that was kept for the run may have sent it on before we look.
+            while not over(hosted.snapshot):
+                await self._change(hosted, over)
+        return self._view(run)
+
+    async def _change(self, hosted: Hosted, wanted: Callable[[Snapshot], bool]) -> None:
+        """Wait until the run has once been as wanted."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def look(snapshot: Snapshot) -> None:
-            over = snapshot.ended or snapshot.status == "stalled" or (rest and snapshot.status == "waiting")
-            if over and not future.done():
+            if wanted(snapshot) and not future.done():
                 future.set_result(None)
 
         hosted.watchers.append(look)
         self._waiters.add(future)
         try:
-            look(hosted.snapshot)
-            await asyncio.wait_for(future, timeout)
+            await future
         finally:
             self._waiters.discard(future)
             hosted.watchers.remove(look)
-        return self._view(run)
 
     async def call(
         self, workflow: str, *, input: Any = None, subject: str | None = None, timeout: float = 30

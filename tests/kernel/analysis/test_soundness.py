@@ -103,6 +103,14 @@ def test_s13_the_first_of_two_fires_once() -> None:
     assert facts(found) == {}
 
 
+def test_s13_a_failure_put_off_lets_a_step_fire_again() -> None:
+    """Its other exit ends the run, but the first firing may fail, and the second event still waits."""
+    two = (step("a", done="", failed="bad"), step("b", done="", failed="bad"))
+    found = analyse(net(*two, step("mail", "bad", done="FAIL", failed=""), on_failure="continue"))
+
+    assert found.fires_twice == {"mail": fires("a.failed b.failed mail.failed mail.done")}
+
+
 def test_s14_fail_that_nothing_asked_for() -> None:
     found = analyse(net(step("a", done="p"), step("mail", done="FAIL"), step("j", "p", done="OK")))
 

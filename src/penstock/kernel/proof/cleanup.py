@@ -70,13 +70,12 @@ def _with_run(net: Net, part: frozenset[int], known: frozenset[int], budget: Bud
     machine = Machine(net, Scope(ends=_never, prune=False))
     turning = _turns(net, part) and not net.endless
     covers = any(event.many for event in net.outside) or not bounded(machine)
-    asked = part & drawn_alive(net)
-    space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget)
-    if turning or not asked <= known | _woken(space):
+    asked = (part & drawn_alive(net)) - known
+    space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget, asked)
+    complete = space.found is not None
+    if turning or not complete:
         space = explore_ends(machine, Plan(covers=covers, edges=turning), budget)
         complete = space.complete
-    else:
-        complete = True
     lost = _lost(space) if turning and complete else set[int]()
     return CleanUp(None, _woken(space), space, space.trace(min(lost)) if lost else None, complete)
 

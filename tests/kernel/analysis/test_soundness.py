@@ -239,6 +239,14 @@ def test_s12_what_a_withdrawn_firing_took_is_gone() -> None:
     assert found.dead == ("a", "c")
 
 
+def test_s12_an_outside_event_may_come_in_the_clean_up() -> None:
+    found = analyse(
+        net(step("a"), step("tidy", "CANCEL"), step("b", "e", done="FAIL"), step("c", "b"), outside="e")
+    )
+
+    assert found.dead == ()
+
+
 def test_s12_the_end_wakes_a_step_that_holds_its_other_event_already() -> None:
     found = analyse(net(step("p", done="x FAIL"), step("tidy", "x|FAIL"), step("c", "tidy")))
 

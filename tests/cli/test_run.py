@@ -66,7 +66,8 @@ def test_the_json_is_the_run_and_history_only_when_asked_for(shop: Path) -> None
 
     assert list(plain) == [
         "id", "workflow", "version", "subject", "status", "ending", "input", "data", "tags", "result", "labels",
-        "keys", "parent", "rerun_of", "started_at", "ended_at", "error", "waiting_for", "starving", "steps",
+        "keys", "parent", "rerun_of", "started_at", "ended_at", "error", "waiting_for", "starving", "set_aside",
+        "steps",
     ]  # fmt: skip
     assert list(with_history) == [*plain, "history"]
     assert [entry["seq"] for entry in with_history["history"]] == list(

@@ -169,7 +169,7 @@ def test_pause_resume_and_retry() -> None:
         id = engine.start("w")
         assert engine.pause(id)["status"] == "paused"
         engine.emit("e", run=id)
-        assert engine.show(id)["steps"]["a"]["status"] == "blocked"
+        assert engine.show(id)["steps"]["a"]["reason"] == "pause"
         engine.resume(id)
         assert engine.wait(id, 10)["status"] == "failed"
         engine.retry(id)

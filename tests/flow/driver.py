@@ -67,7 +67,10 @@ class Drive:
         plan = advance(self.flow, self.snapshot, occurrences, self.now)
         again = advance(self.flow, self.snapshot, occurrences, self.now)
         assert again == plan, "the same arguments gave another plan"
-        assert [entry.seq for entry in plan.history] == list(range(plan.base + 1, plan.snapshot.seq + 1))
+        assert [entry.seq for entry in plan.history] == list(
+            range(self.snapshot.seq + 1, plan.snapshot.seq + 1)
+        )
+        assert plan.base == self.snapshot.revision
         self.snapshot = plan.snapshot
         self.history += plan.history
         self.plans.append(plan)
@@ -83,7 +86,9 @@ class Drive:
                 name: task for name, task in self.tasks.items() if (task.firing, task.index) != element
             }
         for attempt in plan.attempts:
-            self.tasks[_name(attempt)] = attempt
+            other = self.tasks.get(_name(attempt))
+            twin = other is not None and other.firing != attempt.firing
+            self.tasks[f"{_name(attempt)}#{attempt.firing}" if twin else _name(attempt)] = attempt
             self.dispatched.append(attempt)
         self.timers += plan.timers
         granted = []

@@ -240,3 +240,19 @@ def test_a_firing_gives_its_run_keys() -> None:
 
     assert list(run.snapshot.keys) == [("et_job", "7")]
     assert run.plans[-1].correlations == [("et_job", "7")]
+
+
+def test_an_expression_sees_what_a_step_said_last_while_it_runs_again_and_when_it_is_disabled() -> None:
+    steps = """
+a: {task: t, after: e}
+off: {task: t, disabled: true}
+b: {task: t, after: f, with: {last: "${ steps.a.output }", off: "${ steps.off.output }"}}
+"""
+    run = Drive(flow_of(steps, "external: [{name: e, many: true}, f]"))
+    run.event("e")
+    run.done("a", "first")
+    run.event("e")
+
+    run.event("f")
+
+    assert run.tasks["b"].params == {"last": "first", "off": None}

@@ -83,6 +83,8 @@ def check(run: Drive) -> None:
         assert len(now.steps[firing.step].live) <= (1 if step.each else step.parallel or 1)
     running = {(task.firing, task.index) for task in run.tasks.values()}
     assert running == {key for key, element in now.elements.items() if element.state == "running"}
+    if now.status == "running" and not run.plans[-1].unfinished:
+        assert now.firings, "the run says that it runs, and nothing moves"
     if now.status in ENDED:
         assert not now.firings
         assert not run.tasks

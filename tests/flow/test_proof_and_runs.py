@@ -131,7 +131,7 @@ def compare(seed: int, ends: tuple[str, ...] = ()) -> str:
         else:
             assert dead == unfired, text
             assert "unbounded" not in codes, text
-            assert stalled == ("deadlock" in codes), text
+        assert stalled == ("deadlock" in codes), text
     return f"{report.verdict}{' stalled' if stalled else ''}{'' if whole else ' partly seen'}"
 
 

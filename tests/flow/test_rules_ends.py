@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.flow.occurrence import Begun, Canceled, Paused
+from penstock.flow.occurrence import Begun, Canceled, Paused, Resumed
 from penstock.flow.rest import Starving, starving, waiting_for
 from tests.flow.driver import Drive, flow_of
 
@@ -312,3 +312,63 @@ def test_r8_a_clean_up_of_boxes_alone_ends_with_the_put_off_failure() -> None:
     run.fail("a")
 
     assert (run.status, run.snapshot.data) == ("failed", {"undone": True})
+
+
+def test_r6_a_slot_that_held_an_event_already_still_takes_the_end() -> None:
+    run = Drive(flow_of("a: {task: t, fails: FAIL}\nreport: {task: t, after: a.failed | FAIL}"))
+
+    run.fail("a")
+
+    assert (run.status, set(run.tasks)) == ("running", {"report"})
+    run.done("report")
+    run.done("report")
+    assert run.status == "failed"
+
+
+def test_r6_resuming_during_a_clean_up_starts_no_other_steps() -> None:
+    run = Drive(flow_of("a: {task: t}\nb: {task: t, after: a}\nclean: {task: t, after: CANCEL}"))
+    run.happen(Paused())
+    run.done("a")
+    run.cancel()
+
+    run.happen(Resumed())
+
+    assert set(run.tasks) == {"clean"}
+
+
+def test_r6_nothing_is_decided_before_the_run_has_begun() -> None:
+    run = Drive(flow_of("a: {task: t, after: e}", "external: [e]"), begin=False)
+
+    run.event("e")
+    assert run.status == "running"
+    run.happen(Begun())
+
+    assert run.status == "running"
+    run.done("a")
+    assert run.status == "succeeded"
+
+
+def test_r7_a_task_that_ends_on_failed_has_failed() -> None:
+    run = Drive(flow_of("a: {task: t, fails: oops}\nmend: {task: t, after: oops}", "on_failure: continue"))
+
+    run.done("a", {"why": "x"}, port="failed")
+
+    data = run.tasks["mend"].taken.tokens()[0].load.data
+    assert (data["step"], data["error"]["detail"], run.step("a").status) == ("a", {"why": "x"}, "failed")
+
+
+def test_r7_an_unhandled_end_on_failed_is_put_off_and_fails_the_run() -> None:
+    run = Drive(flow_of("a: {task: t}", "on_failure: continue"))
+
+    run.done("a", port="failed")
+
+    assert run.status == "failed"
+
+
+def test_r7_the_put_off_failure_tells_the_clean_up_all_about_it() -> None:
+    steps = "a: {task: t}\nundo: {task: t, after: FAIL, with: {who: '${ event.data.step }'}}"
+    run = Drive(flow_of(steps, "on_failure: continue"))
+
+    run.fail("a", "bad")
+
+    assert run.tasks["undo"].params == {"who": "a"}

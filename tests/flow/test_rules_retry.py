@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from penstock.flow.occurrence import Retried
 from penstock.flow.retry import Backoff, Retry
@@ -144,14 +145,14 @@ def test_r13_retry_puts_back_what_failed_and_what_fail_withdrew() -> None:
     assert (run.status, run.fired("a"), run.snapshot.error) == ("succeeded", 1, None)
 
 
-def test_r13_retry_of_one_step_puts_back_only_that() -> None:
+def test_r13_retry_of_one_step_puts_back_that_and_what_fail_withdrew() -> None:
     run = Drive(flow_of(STEPS))
     run.done("a")
     run.fail("b")
 
     run.happen(Retried("b"))
 
-    assert set(run.tasks) == {"b"}
+    assert set(run.tasks) == {"b", "other"}
 
 
 @pytest.mark.parametrize("step", [None, "a"])
@@ -223,3 +224,79 @@ def test_r13_a_retried_failure_can_fail_and_be_retried_again() -> None:
 
     run.done("a")
     assert (run.status, run.fired("a")) == ("succeeded", 4)
+
+
+def test_r13_retry_of_a_step_that_did_not_fail_is_refused() -> None:
+    run = Drive(flow_of(STEPS))
+    run.done("a")
+    run.fail("b")
+
+    assert run.happen(Retried("a")) == "refused"
+    assert run.status == "failed"
+
+
+def test_r13_the_clean_up_of_the_failure_does_not_leak_into_the_retried_run() -> None:
+    steps = """
+a: {task: t}
+b: {task: t, after: a}
+clean: {task: t, after: FAIL}
+half: {task: t, after: [FAIL, a]}
+"""
+    run = Drive(flow_of(steps))
+    run.fail("a")
+    run.fail("clean", "cannot clean")
+    assert run.status == "failed"
+
+    run.happen(Retried())
+    assert set(run.tasks) == {"a"}
+    run.done("a")
+
+    assert set(run.tasks) == {"b"}
+    run.done("b")
+    assert run.status == "stalled"
+
+
+def test_r13_keys_given_back_at_the_end_are_the_runs_again() -> None:
+    run = Drive(flow_of("a: {task: t}\nb: {task: t, after: a}"))
+    run.done("a", correlate={"job": "1", "part": "2"})
+    run.fail("b")
+
+    run.happen(Retried())
+
+    assert run.plans[-1].correlations == [("job", "1"), ("part", "2")]
+
+
+def test_r13_elements_are_kept_only_where_their_items_are_the_same() -> None:
+    steps = "s: {task: t}\ne: {task: t, after: s, each: data.files}\nend: {task: t, after: e}"
+    run = Drive(flow_of(steps), {"files": ["a", "b"]})
+    run.done("s")
+    run.done("e[0]", "A")
+    run.fail("e[1]")
+    run.snapshot = replace(run.snapshot, data={"files": ["c", "b"]})
+
+    run.happen(Retried())
+
+    assert set(run.tasks) == {"e[0]", "e[1]"}
+
+
+def test_a_time_out_that_grows_beyond_reason_is_capped() -> None:
+    steps = "a: {task: t, timeout_retries: [1000000000000], timeouts: {start_to_close: 300d}}"
+    run = Drive(flow_of(steps))
+
+    run.time_out("a")
+
+    assert run.tasks["a"].timeouts.start_to_close == timedelta(days=36500)
+
+
+def test_a_plan_that_changes_the_run_raises_its_revision_and_no_other_does() -> None:
+    run = Drive(flow_of("a: {task: t, serialize: '1'}\nb: {task: t, serialize: '1', serialize_scope: a}"))
+    before = run.snapshot
+    old = run.tasks["a"]
+
+    run.done("a")
+    assert run.snapshot.revision > before.revision
+    after = run.snapshot
+    run.tasks["a"] = old
+    assert run.done("a") == "superseded"
+
+    assert run.snapshot is after

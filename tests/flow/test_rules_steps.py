@@ -8,7 +8,7 @@ import pytest
 
 from penstock.flow.occurrence import Disabled, Paused, Resumed
 from penstock.flow.problems import DefinitionError
-from penstock.flow.view import step_view
+from penstock.flow.view import run_view, step_view
 from tests.flow.driver import Drive, flow_of
 
 
@@ -160,6 +160,7 @@ def test_r11_the_first_failure_decides_and_the_rest_are_withdrawn() -> None:
     assert set(run.tasks) == {"mend"}
     data = run.tasks["mend"].taken.tokens()[0].load.data
     assert (data["index"], data["item"], data["error"]["message"]) == (2, "c", "bad")
+    assert run.step("e").elements == (3, 1, 1)
     assert run.fired("next") == 0
 
 
@@ -270,6 +271,8 @@ def test_r12_a_pause_holds_what_would_be_dispatched_and_keeps_its_order() -> Non
     run.done("a")
     run.ring()
     assert (run.status, run.tasks, run.step("b").reason) == ("paused", {}, "pause")
+    shown = run_view(run.flow, run.snapshot)["steps"]["c"]
+    assert (shown["status"], shown["reason"]) == ("ready", "pause")
     assert run.happen(Resumed()) == "accepted"
 
     assert (run.status, list(run.tasks)) == ("running", ["b", "c", "d"])
@@ -286,3 +289,15 @@ def test_an_attempt_that_is_withdrawn_in_the_decision_that_made_it_reaches_no_wo
     run = Drive(flow_of("a: {task: t}\nb: {task: fail}"))
 
     assert (run.status, run.dispatched) == ("failed", [])
+
+
+def test_r9_a_step_enabled_for_one_run_has_all_its_ports() -> None:
+    run = Drive(
+        flow_of("a: {task: t, disabled: true, after: e}\nmend: {task: t, after: a.failed}", "external: [e]")
+    )
+    run.happen(Disabled("a", None))
+    run.event("e")
+
+    run.fail("a")
+
+    assert set(run.tasks) == {"mend"}

@@ -42,7 +42,7 @@ def _decided_by(answer: bool, sign: str, terms: Sequence[Run], places: Sequence[
     pairs, otherwise = tuple(zip(terms, places, strict=True)), not answer
 
     def run(env: Env) -> bool:
-        held = None
+        held: Fault | None = None
         for term, place in pairs:
             try:
                 value = term(env)
@@ -50,7 +50,7 @@ def _decided_by(answer: bool, sign: str, terms: Sequence[Run], places: Sequence[
                 held = absorbed(env, held, fault)
                 continue
             if value is answer:
-                return answer
+                return answer is True
             if value is not otherwise:
                 held = held or not_bool(value, place, sign)
         if held is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
-from penstock.flow.beginning import begin_woken, wake_all
+from penstock.flow.beginning import begin_woken, go_on, wake_all
 from penstock.flow.compile import Flow
 from penstock.flow.dispatching import dispatch
 from penstock.flow.emitting import put_event
@@ -49,7 +49,7 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
     settle(turn)
-    while turn.board.woken:
+    if turn.ending is not None and not turn.ended:  # a failure that was put off may have begun the clean-up
         begin_woken(turn)
         settle(turn)
     return turn.plan()
@@ -160,7 +160,8 @@ def _resume(turn: Turn, _: Resumed) -> Answer:
     )
     for _number, _index, element in held:
         dispatch(turn, turn.step_of(element), turn.firings[element.firing], element)
-    wake_all(turn)
+    if turn.ending is None:
+        wake_all(turn)
     return "accepted"
 
 
@@ -172,7 +173,7 @@ def _retry(turn: Turn, retried: Retried) -> Answer:
 
 
 def _continue(turn: Turn, _: Continued) -> Answer:
-    wake_all(turn)
+    go_on(turn)
     return "accepted"
 
 

@@ -13,7 +13,7 @@ from penstock.flow.finishing import end_failed, end_firing, fail_element, finish
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import Rang
 from penstock.flow.plan import Timer
-from penstock.flow.run import NEVER_FIRED, Element, Failure, Firing, StepState
+from penstock.flow.run import NEVER_FIRED, Element, Failure, Firing, Result, StepState
 from penstock.flow.scope import NO_ITEM, FiringView
 from penstock.flow.step import BoxError, Queue, Reaction, Sleep
 from penstock.flow.tags import Tags, merge
@@ -32,11 +32,20 @@ def begin_woken(turn: Turn) -> None:
     while at < len(woken) and not turn.ended and not turn.unfinished:
         begin_step(turn, turn.flow.by_index[woken[at]])
         at += 1
+    if turn.unfinished and not turn.ended:
+        turn.agenda = (*turn.agenda, *woken[at - 1 :])
     woken.clear()
 
 
+def go_on(turn: Turn) -> None:
+    """Look at the steps that a decision left because it had gone on for long enough."""
+    turn.board.woken.extend(turn.agenda)
+    turn.agenda = ()
+    begin_woken(turn)
+
+
 def wake_all(turn: Turn) -> None:
-    """Look at every step again: after a pause, a repair, or where a decision stopped half-way."""
+    """Look at every step again: after a pause or a repair."""
     board = turn.board
     board.woken.extend(step.index for step in turn.flow.wiring.steps if board.enabled(step))
     begin_woken(turn)
@@ -71,7 +80,9 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
     firing = Firing(number, name, taken, turn.now, _merged_tags(turn, step, tokens))
     turn.firings = turn.firings.set(number, firing)
     before = turn.steps.get(name, NEVER_FIRED)
-    state = StepState("running", before.firings + 1, (*before.live, number), number, 0, before.output)
+    state = StepState(
+        "running", before.firings + 1, (*before.live, number), number, 0, before.output, spoke=before.spoke
+    )
     turn.steps = turn.steps.set(name, state)
     port = turn.disabled.get(name, step.disabled)
     if port:
@@ -140,7 +151,7 @@ def _begin_each(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token,
     kept = _kept_results(turn, firing, tokens)
     firing = replace(firing, done=len(kept))
     for index, output in kept.items():
-        turn.results = turn.results.set((firing.number, index), output)
+        turn.results = turn.results.set((firing.number, index), Result(output))
     turn.firings = turn.firings.set(firing.number, firing)
     state = turn.steps[step.name]
     turn.steps = turn.steps.set(step.name, replace(state, elements=(len(items), len(kept), 0)))
@@ -189,10 +200,13 @@ def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict
         return {}
     turn.kept = turn.kept.delete(consumed)
     kept = {}
-    for index in range(firing.total or 0):
-        if (old, index) in turn.results:
-            kept[index] = turn.results[old, index]
-            turn.results = turn.results.delete((old, index))
+    for index in range(old.total or 0):
+        result = turn.results.get((old.number, index))
+        if result is None:
+            continue
+        turn.results = turn.results.delete((old.number, index))
+        if not result.failed and old.items[index : index + 1] == firing.items[index : index + 1]:
+            kept[index] = result.entry
     return kept
 
 

@@ -54,7 +54,6 @@ class FlowStep(Struct, frozen=True):
     task_list: str
     priority: int
     parallel: int | None  # firings at once; of an `each` step: elements at once, None is all
-    warn_after: timedelta | None
     disabled: str | None
     fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
 
@@ -142,7 +141,7 @@ class _Compiler:
         net = self.net(ports)
         wiring = Wiring(net)
         steps = {
-            name: self.step(name, step, boxes[name], wiring.by_name[name], net.by_name[name])
+            name: self.step(name, step, boxes[name], wiring.by_name[name], ports[name])
             for name, step in self.definition.steps.items()
         }
         result = self.expression("result", self.definition.result, ("run", "data", "tags", "steps", "now"))
@@ -245,7 +244,9 @@ class _Compiler:
         listed = [port for port in step.emits or {} if port != "failed"]
         return (*(listed or ["done"]), "failed")
 
-    def step(self, name: str, step: Step, box: Box, wired: WiredStep, net: kernel.Step) -> FlowStep:
+    def step(
+        self, name: str, step: Step, box: Box, wired: WiredStep, ports: tuple[str | None, ...]
+    ) -> FlowStep:
         defaults = self.definition.defaults or Policy()
         own = step.policy
         offer = self.offers.get(step.task)
@@ -257,8 +258,8 @@ class _Compiler:
             name=name,
             task=step.task,
             box=box,
-            ways={way.port: self.way(step, way) for way in net.exits},
-            ports=tuple(way.port for way in net.exits if way.port is not None),
+            ways={port: self.way(step, self.exit(name, step, port)) for port in ports},
+            ports=tuple(port for port in ports if port is not None),
             each=self.expression(f"{path}.each", step.each, (*SCOPE[:6], "now")),
             collect=step.each_failure == "collect",
             match=self.expression(f"{path}.match", step.match, ("event", "data")),
@@ -274,7 +275,6 @@ class _Compiler:
             task_list=pick(own.task_list, defaults.task_list, fallback),
             priority=pick(own.priority, defaults.priority, 0),
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
-            warn_after=pick(own.warn_after, defaults.warn_after, None),
             disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
             fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
         )

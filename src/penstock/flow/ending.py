@@ -26,11 +26,20 @@ def end_early(turn: Turn, event: str, data: Any, error: Failure | None, by: str 
     turn.error = error
     withdraw_all(turn, f"the run {_WORDS[event]}", keep=event == FAIL)
     put_event(turn, event, Origin(data, turn.tags, turn.now, by))
+    turn.agenda = ()
     if event in turn.flow.wiring.takers:
+        _wake_takers(turn, event)
         turn.status = "running"
         turn.timers.append(Timer(turn.now + turn.flow.cleanup_timeout, CleanupTimedOut(turn.epoch)))
     else:
         finish_run(turn, turn.ending)
+
+
+def _wake_takers(turn: Turn, event: str) -> None:
+    """A slot `x | FAIL` that held an x already is not filled anew by the end, and its step is due all the same."""
+    for slot in turn.flow.wiring.takers[event]:
+        if turn.board.enabled(turn.flow.wiring.steps[slot.step]):
+            turn.board.woken.append(slot.step)
 
 
 def withdraw_all(turn: Turn, reason: str, keep: bool = False) -> None:
@@ -39,7 +48,7 @@ def withdraw_all(turn: Turn, reason: str, keep: bool = False) -> None:
         firing = turn.firings[number]
         withdraw_firing(turn, firing, reason)
         if keep:
-            turn.failed = turn.failed.set(number, firing)
+            turn.halted = turn.halted.set(number, firing)
     turn.board.woken.clear()
 
 

@@ -14,7 +14,7 @@ from penstock.flow.ending import end_early
 from penstock.flow.occurrence import Done, Failed, Rang, Reported, TimedOut
 from penstock.flow.patch import merge_patch
 from penstock.flow.plan import Answer, Timer
-from penstock.flow.run import Element, Failure, Firing, Origin, attempts_of
+from penstock.flow.run import Element, Failure, Firing, Origin, Result, attempts_of
 from penstock.flow.step import Finish
 from penstock.flow.tags import TagChange, change
 from penstock.flow.turn import Turn
@@ -44,6 +44,10 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
             f"the task ended on port '{done.port}', which step '{step.name}' does not have; it has {offered}"
         )
         fail_element(turn, step, firing, element, Failure("error", message))
+        return
+    if done.port == "failed":
+        message = f"the task of step '{step.name}' ended on port `failed`"
+        fail_element(turn, step, firing, element, Failure("error", message, done.output))
         return
     tags = None
     if done.tags is not None or done.replace_tags:
@@ -158,7 +162,7 @@ def _element_ended(
 def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool) -> None:
     """One more element is over: keep its entry, start others, end the firing with the last."""
     assert firing.total is not None and element.index is not None
-    turn.results = turn.results.set((firing.number, element.index), entry)
+    turn.results = turn.results.set((firing.number, element.index), Result(entry, failed))
     firing = replace(
         firing,
         live=firing.live - (element.attempt > 0),
@@ -167,16 +171,20 @@ def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: 
         failed=firing.failed + failed,
     )
     turn.firings = turn.firings.set(firing.number, firing)
-    state = turn.steps[step.name]
-    turn.steps = turn.steps.set(
-        step.name, replace(state, elements=(firing.total, firing.done, firing.failed))
-    )
+    _show_elements(turn, firing)
     if firing.done + firing.failed == firing.total:
-        outputs = [turn.results[firing.number, number] for number in range(firing.total)]
+        outputs = [turn.results[firing.number, number].entry for number in range(firing.total)]
         drop_results(turn, firing)
         end_firing(turn, step, firing, "done", outputs, None)
     else:
         refill(turn, step, firing)
+
+
+def _show_elements(turn: Turn, firing: Firing) -> None:
+    state = turn.steps[firing.step]
+    if state.latest == firing.number:
+        counts = (firing.total or 0, firing.done, firing.failed)
+        turn.steps = turn.steps.set(firing.step, replace(state, elements=counts))
 
 
 # -- firings ------------------------------------------------------------------------------------------------
@@ -201,8 +209,11 @@ def end_failed(
     """R7: the firing failed. The failure goes to whoever waits for it, is put off, or ends the run."""
     total = attempts if firing.total is None else attempts + attempts_of(turn.elements, firing)
     withdraw_elements(turn, firing)
+    if firing.total is not None:
+        _show_elements(turn, replace(firing, failed=firing.failed + (index is not None)))
     close_firing(turn, firing, "failed", total, "failed", turn.steps[step.name].output, error)
-    turn.failed = turn.failed.set(firing.number, firing)
+    if turn.ending is None:
+        turn.failed = turn.failed.set(firing.number, firing)
     data: dict[str, Any] = {
         "step": step.name,
         "error": plain_failure(error),
@@ -250,7 +261,7 @@ def fire_way(turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, er
         if OK not in way.names:
             turn.record("event", step.name, OK, data=data, firing=firing.number)
     if way.put_off and turn.ending is None:
-        turn.put_off = turn.put_off or error
+        turn.put_off = turn.put_off or data
     if way.ending == FAIL:
         end_early(turn, FAIL, data, error or _cause(step, firing, data), step.name)
     elif way.ending == CANCEL:

@@ -92,7 +92,7 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct):
-    """What one decision leads to. `base` is the `seq` it was computed from: a stale plan is not applied."""
+    """What one decision leads to. `base` is the `revision` it was computed from: a stale plan is not applied."""
 
     base: int
     snapshot: Snapshot

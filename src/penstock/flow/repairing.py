@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from immutables import Map
+
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Disabled, Retried, RunTimedOut
 from penstock.flow.plan import Answer, Timer
 from penstock.flow.run import Firing
 from penstock.flow.turn import Turn
 from penstock.kernel.firing import Board
+from penstock.kernel.net import FAIL
 
 
 def retry(turn: Turn, retried: Retried) -> Answer:
     """R13: put back what failed and withdrawn firings consumed; the run is running again."""
     if turn.status != "failed":
         return "refused"
-    firings = [firing for _, firing in sorted(turn.failed.items()) if retried.step in (None, firing.step)]
-    if not firings:
+    chosen = [firing for firing in turn.failed.values() if retried.step in (None, firing.step)]
+    firings = sorted((*chosen, *turn.halted.values()), key=lambda firing: firing.number)
+    if not firings or (retried.step is not None and not chosen):
         return "refused"
     turn.ended, turn.status = False, "running"
     turn.ending = turn.error = turn.ended_at = turn.put_off = turn.result = None
@@ -23,8 +27,9 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     turn.correlations += sorted(turn.keys, key=turn.keys.__getitem__)  # given back when the run ended
     turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
+    turn.halted = Map()
     for firing in firings:
-        turn.failed = turn.failed.delete(firing.number)
+        turn.failed = turn.failed.delete(firing.number) if firing.number in turn.failed else turn.failed
         turn.board.put_back(turn.step_of(firing).wired, firing.taken)
         _keep_elements(turn, firing)
     if turn.flow.timeout is not None:
@@ -33,13 +38,13 @@ def retry(turn: Turn, retried: Retried) -> Answer:
 
 
 def forget_failures(flow: Flow, board: Board, firings: set[int]) -> None:
-    """The failure events of a retried firing that still wait would send it straight back to its handlers."""
+    """Withdraw what is left of the failure: its events would send a retried firing straight back to its handlers."""
     marking = board.look()
     stale = [
         (flow.wiring.slots[place if isinstance(place, int) else place[0]], token)
         for place, tokens in marking.tokens.items()
         for token in tokens
-        if token.load.firing in firings
+        if token.load.firing in firings or token.name == FAIL
     ]
     for slot, token in stale:
         board.remove(slot, token.number)
@@ -49,7 +54,7 @@ def _keep_elements(turn: Turn, firing: Firing) -> None:
     """Finished elements of an `each` are not run again."""
     if firing.total is not None:
         consumed = tuple(token.number for token in firing.taken.tokens())
-        turn.kept = turn.kept.set(consumed, firing.number)
+        turn.kept = turn.kept.set(consumed, firing)
 
 
 def disable(turn: Turn, wish: Disabled) -> Answer:

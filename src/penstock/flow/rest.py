@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from penstock.flow.compile import Flow
 from penstock.flow.ending import end_early, finish_run
-from penstock.flow.run import Snapshot
+from penstock.flow.run import Failure, Snapshot
 from penstock.flow.turn import Turn
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.net import FAIL
@@ -19,12 +19,16 @@ class Starving(Struct, frozen=True):
     """A step that holds some of what it needs, and the events that it misses."""
 
     step: str
-    missing: tuple[str, ...]
+    missing: tuple[str, ...]  # a slot each: `b`, or `b | c` where either is enough
+
+    def events(self) -> list[str]:
+        """Every event that would fill some slot."""
+        return [name for slot in self.missing for name in slot.split(" | ")]
 
 
 def settle(turn: Turn) -> None:
     """Decide what the run is after all that could begin has begun."""
-    if turn.ended:
+    if turn.ended or turn.started_at is None:
         return
     if turn.firings or turn.unfinished:
         turn.status = "paused" if turn.paused and turn.ending is None else "running"
@@ -33,9 +37,9 @@ def settle(turn: Turn) -> None:
     elif turn.paused:
         turn.status = "paused"
     elif turn.put_off is not None:
-        end_early(
-            turn, FAIL, {"error": {"kind": turn.put_off.kind, "message": turn.put_off.message}}, turn.put_off
-        )
+        error = turn.put_off["error"]
+        failure = Failure(error["kind"], error["message"], error["detail"])
+        end_early(turn, FAIL, turn.put_off, failure, turn.put_off["step"])
     elif turn.ok:
         finish_run(turn, "succeeded")
     else:
@@ -120,13 +124,14 @@ def _fillable(slot: WiredSlot, marking: Marking, pending: dict[str, bool], key: 
     return len(names) >= (slot.need or 1)
 
 
-def _keys(step: WiredStep, marking: Marking) -> list[str | None]:
-    """The keys that wait at a step with `match`, and one that nobody has used yet."""
+def _keys(step: WiredStep, marking: Marking) -> Iterator[str | None]:
+    """The keys that a step may fire with: at a step with `match` one that nobody has used yet, then those that wait."""
     if not step.keyed:
-        return [None]
+        yield None
+        return
+    yield "\x00"
     mine = {slot.index for slot in step.slots}
-    held = {place[1] for place in marking.tokens if not isinstance(place, int) and place[0] in mine}
-    return [*sorted(held), "\x00"]
+    yield from {place[1] for place in marking.tokens if not isinstance(place, int) and place[0] in mine}
 
 
 def _filled(slot: WiredSlot, marking: Marking, key: str | None) -> bool:

@@ -8,6 +8,7 @@ from zlib import crc32
 from msgspec import Struct
 
 SECOND = timedelta(seconds=1)
+LONGEST = timedelta(days=36500)
 
 
 class Backoff(Struct, frozen=True):
@@ -39,10 +40,17 @@ class Timeouts(Struct, frozen=True):
         """All of them multiplied, for a later try."""
         if multiplier == 1:
             return self
-        return Timeouts(*(None if value is None else value * multiplier for value in self.values()))
+        return Timeouts(
+            *(None if value is None else _multiplied(value, multiplier) for value in self.values())
+        )
 
     def values(self) -> tuple[timedelta | None, ...]:
         return (self.schedule_to_start, self.start_to_close, self.schedule_to_close, self.heartbeat)
+
+
+def _multiplied(value: timedelta, multiplier: float) -> timedelta:
+    # In float seconds: a timedelta would overflow before `min` could cap it.
+    return timedelta(seconds=min(value.total_seconds() * multiplier, LONGEST.total_seconds()))
 
 
 class Retry(Struct, frozen=True):

@@ -99,6 +99,13 @@ def attempts_of(elements: Map[ElementKey, Element], firing: Firing) -> int:
     return firing.attempts + sum(element.attempt for element in live if element is not None)
 
 
+class Result(Struct, frozen=True, gc=False):
+    """What an element of an `each` came to: its output, or the error of one that failed and was collected."""
+
+    entry: Any
+    failed: bool = False
+
+
 class StepState(Struct, frozen=True, gc=False):
     """A step in a run: that of its latest firing, with a count of firings (R12). `live` are those under way."""
 
@@ -112,6 +119,7 @@ class StepState(Struct, frozen=True, gc=False):
     port: str | None = None
     reason: str | None = None
     elements: tuple[int, int, int] | None = None  # total, done, failed
+    spoke: bool = False  # has ended on a port at least once: `output` is what it said last
 
 
 NEVER_FIRED = StepState()
@@ -141,20 +149,25 @@ class Snapshot(Struct, frozen=True, gc=False):
     result: Any = None
     error: Failure | None = None
     ok: bool = False
-    put_off: Failure | None = None
+    put_off: Any = None  # the data of the first failure that `on_failure: continue` put off
     marking: Marking = EMPTY
     firings: Map[int, Firing] = Map()
     elements: Map[ElementKey, Element] = Map()
-    results: Map[tuple[int, int], Any] = Map()  # of `each`: outputs of finished elements
+    results: Map[tuple[int, int], Result] = Map()  # of `each`: what finished elements came to
     steps: Map[str, StepState] = Map()
-    failed: Map[int, Firing] = Map()  # what `retry` would put back
-    kept: Map[tuple[int, ...], int] = Map()  # of a retried `each`: what it consumed -> whose results are kept
+    failed: Map[int, Firing] = Map()  # failed firings, and
+    halted: Map[int, Firing] = Map()  # firings that FAIL withdrew: what `retry` puts back
+    kept: Map[tuple[int, ...], Firing] = (
+        Map()
+    )  # of a retried `each`: what it consumed -> whose results are kept
     came: Map[str, int] = Map()  # outside events that were acted on
     seen: Map[str, int] = Map()  # ids of outside events -> history number
     keys: Map[tuple[str, str], int] = Map()  # correlation: name and value -> history number
     disabled: Map[str, str] = Map()  # for this run only: step -> port
     aside: tuple[Aside, ...] = ()
     epoch: int = 0  # counts retries: timers of the run set before are void
+    agenda: tuple[int, ...] = ()  # steps still to be looked at, where a decision stopped half-way
+    revision: int = 0  # counts the plans that changed the run
 
     @property
     def ended(self) -> bool:

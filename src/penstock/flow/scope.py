@@ -71,7 +71,7 @@ def steps_variable(steps: Map[str, StepState], reader: Expression | Template) ->
     named = {path[1] for path in paths if len(path) > 1}
     names = steps if any(len(path) == 1 for path in paths) else named
     known = ((name, steps[name]) for name in names if name in steps)
-    return {name: {"output": state.output} for name, state in known if state.status == "complete"}
+    return {name: {"output": state.output} for name, state in known if state.spoke}
 
 
 _VARIABLES: dict[str, Callable[[FiringView, Expression | Template], Any]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 LINEAGE = 32
-"""How many earlier changes of a tag are remembered: enough to tell an overwrite from a conflict at any join."""
+"""How many earlier changes of a tag are remembered, to tell an overwrite from a conflict at a join."""
 
 
 class Tag(Struct, frozen=True):

@@ -25,11 +25,48 @@ class Turn:
     """Mutable, private to one decision. Each module of `flow` changes it by its own rules."""
 
     __slots__ = (
-        "acquires", "answers", "aside", "attempts", "board", "came", "correlations", "data",
-        "disabled", "elements", "emissions", "ended", "ended_at", "ending", "epoch", "error", "failed",
-        "firings", "flow", "history", "inline", "kept", "keys", "now", "ok", "paused", "put_off",
-        "releases", "result", "results", "seen", "seq", "started_at", "status", "steps", "tags", "timers",
-        "unfinished", "was", "withdrawn",
+        "acquires",
+        "agenda",
+        "answers",
+        "aside",
+        "attempts",
+        "board",
+        "came",
+        "correlations",
+        "data",
+        "disabled",
+        "elements",
+        "emissions",
+        "ended",
+        "ended_at",
+        "ending",
+        "epoch",
+        "error",
+        "failed",
+        "firings",
+        "flow",
+        "halted",
+        "history",
+        "inline",
+        "kept",
+        "keys",
+        "now",
+        "ok",
+        "paused",
+        "put_off",
+        "releases",
+        "result",
+        "results",
+        "seen",
+        "seq",
+        "started_at",
+        "status",
+        "steps",
+        "tags",
+        "timers",
+        "unfinished",
+        "was",
+        "withdrawn",
     )  # fmt: skip
 
     def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
@@ -45,21 +82,19 @@ class Turn:
         self.result = snapshot.result
         self.error: Failure | None = snapshot.error
         self.ok = snapshot.ok
-        self.put_off: Failure | None = snapshot.put_off
+        self.put_off = snapshot.put_off
         self.started_at = snapshot.started_at
         self.ended_at = snapshot.ended_at
         self.firings = snapshot.firings
         self.elements = snapshot.elements
         self.results = snapshot.results
         self.steps = snapshot.steps
-        self.failed = snapshot.failed
-        self.kept = snapshot.kept
-        self.came = snapshot.came
-        self.seen = snapshot.seen
+        self.failed, self.halted, self.kept = snapshot.failed, snapshot.halted, snapshot.kept
+        self.came, self.seen = snapshot.came, snapshot.seen
         self.keys = snapshot.keys
         self.disabled = snapshot.disabled
         self.aside: tuple[Aside, ...] = snapshot.aside
-        self.epoch = snapshot.epoch
+        self.epoch, self.agenda = snapshot.epoch, snapshot.agenda
         self.history: list[Entry] = []
         self.answers: list[Answer] = []
         self.attempts: list[Attempt] = []
@@ -100,7 +135,7 @@ class Turn:
         if self.withdrawn:
             self._drop_void_attempts()
         return Plan(
-            self.was.seq, self._snapshot(), self.history, self.answers, self.attempts, self.withdrawn,
+            self.was.revision, self._snapshot(), self.history, self.answers, self.attempts, self.withdrawn,
             self.timers, self.acquires, self.releases, self.correlations, self.emissions, self.unfinished,
         )  # fmt: skip
 
@@ -114,11 +149,24 @@ class Turn:
             and element.attempt == each.attempt
         ]
 
+    def _changed(self) -> bool:
+        """Whether anything follows; what only reads, or comes too late, leaves the run as it is."""
+        was = self.was
+        return (
+            bool(self.history)
+            or self.elements is not was.elements
+            or self.status != was.status
+            or self.agenda != was.agenda
+        )
+
     def _snapshot(self) -> Snapshot:
+        if not self._changed():
+            return self.was
         # By position: so many keywords would be gathered into a dictionary first, in every decision.
         return Snapshot(
             self.was.run, self.seq, self.status, self.ending, self.paused, self.started_at, self.ended_at,
             self.data, self.tags, self.result, self.error, self.ok, self.put_off, self.board.marking(),
-            self.firings, self.elements, self.results, self.steps, self.failed, self.kept,
-            self.came, self.seen, self.keys, self.disabled, self.aside, self.epoch,
+            self.firings, self.elements, self.results, self.steps, self.failed, self.halted, self.kept,
+            self.came, self.seen, self.keys, self.disabled, self.aside, self.epoch, self.agenda,
+            self.was.revision + 1,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
 from penstock.flow.run import NEVER_FIRED, Failure, Snapshot, attempts_of
 from penstock.flow.tags import visible
+from penstock.kernel.firing import enabled
 
 
 def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
@@ -31,18 +32,34 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "tags": visible(snapshot.tags),
         "result": snapshot.result,
         "labels": header.labels,
-        "keys": dict(sorted(snapshot.keys, key=snapshot.keys.__getitem__)),
+        "keys": keys_view(snapshot),
         "parent": header.parent,
         "rerun_of": header.rerun_of,
         "started_at": time_text(snapshot.started_at),
         "ended_at": time_text(snapshot.ended_at),
         "error": failure_view(snapshot.error),
         "waiting_for": list(waiting_for(flow, snapshot)) if resting else [],
-        "starving": [{"step": each.step, "missing": list(each.missing)} for each in starving(flow, snapshot)]
+        "starving": [{"step": each.step, "missing": each.events()} for each in starving(flow, snapshot)]
         if resting
         else [],
-        "steps": {name: step_view(snapshot, name) for name in flow.steps},
+        "set_aside": [
+            {"step": each.step, "event": each.token.name, "reason": each.reason} for each in snapshot.aside
+        ],
+        "steps": {name: step_view(snapshot, name) for name in flow.steps} | _paused(flow, snapshot),
     }
+
+
+def _paused(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
+    """The steps that could begin if the run were not paused (R12)."""
+    if not snapshot.paused or snapshot.ended or snapshot.ending is not None:
+        return {}
+    held = {"status": "ready", "reason": "pause"}
+    return {name: step_view(snapshot, name) | held for name in enabled(flow.wiring, snapshot.marking)}
+
+
+def keys_view(snapshot: Snapshot) -> dict[str, str]:
+    """The correlation keys of a run; of several values of one name the latest."""
+    return dict(sorted(snapshot.keys, key=snapshot.keys.__getitem__))
 
 
 def step_view(snapshot: Snapshot, name: str) -> dict[str, Any]:

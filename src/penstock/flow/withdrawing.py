@@ -34,8 +34,19 @@ def close_firing(
     state = turn.steps[firing.step]
     live = () if len(state.live) == 1 else tuple(number for number in state.live if number != firing.number)
     if state.latest == firing.number:
+        spoke = state.spoke or status in ("complete", "disabled")
         shown = StepState(
-            status, state.firings, live, state.latest, attempts, output, error, port, None, state.elements
+            status,
+            state.firings,
+            live,
+            state.latest,
+            attempts,
+            output,
+            error,
+            port,
+            None,
+            state.elements,
+            spoke,
         )
     else:
         shown = replace(state, live=live)

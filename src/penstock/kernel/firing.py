@@ -243,7 +243,11 @@ class Board:
         self._reorder(step, tuple(order))
 
     def _forget(self, step: int, key: str) -> None:
-        self._reorder(step, tuple(entry for entry in self.complete.get(step, ()) if entry[1] != key))
+        order = self.complete.get(step, ())
+        if order and order[0][1] == key:
+            self._reorder(step, order[1:])
+        else:
+            self._reorder(step, tuple(entry for entry in order if entry[1] != key))
 
     def _reorder(self, step: int, order: tuple[tuple[int, str], ...]) -> None:
         if order:
@@ -253,12 +257,18 @@ class Board:
 
     def _requeue(self, step: WiredStep, key: str) -> None:
         """K7: a key that is still complete goes behind the keys that were complete before its next round."""
-        if all(entry[1] != key for entry in self.complete.get(step.index, ())):
+        if not self._has_all(step, key):
             return
         self._forget(step.index, key)
         queues = ((slot, self.tokens[slot.index, key]) for slot in step.slots)
         number = max(_first_different(queue, slot.need or 1)[0][-1].number for slot, queue in queues)
         self._complete(step.index, key, number)
+
+    def _has_all(self, step: WiredStep, key: str) -> bool:
+        if step.width > 1:
+            return self.filled.get((step.index, key), 0) == step.width
+        slot = step.slots[0]
+        return _fills(slot, self.tokens.get((slot.index, key), ()))
 
     def _places(self, step: WiredStep) -> list[Place]:
         if not step.keyed:

@@ -13,7 +13,7 @@ from penstock.flow.plan import Entry
 from penstock.flow.rest import Starving, starving, waiting_for
 from penstock.flow.run import Failure, RunId, Snapshot, StepState
 from penstock.flow.tags import visible
-from penstock.flow.view import run_view
+from penstock.flow.view import keys_view, run_view
 from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import Invalid
 from penstock.testing.executor import Try
@@ -72,7 +72,7 @@ class Play:
     @property
     def keys(self) -> dict[str, str]:
         """The correlation keys of the run."""
-        return dict(self.snapshot.keys)
+        return keys_view(self.snapshot)
 
     @property
     def waiting_for(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""The search where order decides: a join that takes inside and outside events from one slot takes the older first.
+"""The net as the engine runs it: real queues, and a step that may begin does begin. Slow, and exact.
 
-Counts do not know which came first, so the search over counts may find a standstill that no run can reach. Here
-the kernel itself fires, with its queues: slower, and exact. Only nets that have such a slot come here (S18).
+The search over counts does not know which event came first, and lets steps begin late. A standstill that it finds is
+therefore played here before anybody sees it, and looked for anew where the play does not come to it (S18).
 """
 
 from __future__ import annotations
@@ -9,140 +9,178 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from penstock.kernel.firing import Board, begin
-from penstock.kernel.marking import Marking, Token
-from penstock.kernel.net import ENDINGS, OK, Exit, Net
+from penstock.kernel.firing import Board
+from penstock.kernel.marking import EMPTY, Marking, Token
+from penstock.kernel.net import ENDINGS, OK, START, Exit
 from penstock.kernel.proof.analysis import Deadlock
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import ends_run
 from penstock.kernel.proof.trace import Event, Fire, Trace
-from penstock.kernel.wiring import WiredSlot, WiredStep, Wiring
+from penstock.kernel.wiring import WiredSlot, Wiring
 
 MOST = 20_000
 
 
 class Moment(NamedTuple):
-    """A state with its queues, and how it came about."""
+    """A state of a run between two things that happen to it."""
 
     marking: Marking
-    ok: bool
-    put_off: bool
-    came: frozenset[str]
-    trace: Trace
+    running: tuple[int, ...] = ()  # steps whose firing has begun
+    ok: bool = False
+    put_off: bool = False
+    came: frozenset[str] = frozenset()
+    trace: Trace = ()
 
 
 class Answer(NamedTuple):
-    """A shortest standstill, if there is one; `complete` says whether all was seen."""
+    """A standstill, if there is one; `complete` says whether all was seen that had to be."""
 
     deadlock: Deadlock | None
     complete: bool
     states: int
 
 
-def order_matters(net: Net) -> bool:
-    """Whether what a firing takes depends on what came first; cancel regions and keys are left to the counts."""
-    outside = set(net.outside_names())
-    choosy = any(
-        slot.keep
-        or (
-            len(step.slots) > 1
-            and not slot.need
-            and outside & set(slot.events)
-            and set(slot.events) - outside
-        )
-        for step in net.steps
-        for slot in step.slots
-    )
-    return choosy and not any(step.cancels or step.keyed for step in net.steps)
+def begin_run(wiring: Wiring) -> Moment:
+    return _put(wiring, Moment(EMPTY), [Token(0, START)])
 
 
-def search_in_order(net: Net, budget: Budget) -> Answer:
-    """Breadth first over the real queues."""
-    wiring = Wiring(net)
-    first = Moment(begin(wiring), False, False, frozenset(), ())
+def standstill(wiring: Wiring, trace: Trace) -> Deadlock | None:
+    """The standstill to which a trace leads when it is played; None where it does not lead to one."""
+    moment = begin_run(wiring)
+    for item in trace:
+        after = _move(wiring, moment, item)
+        if after is None:
+            return None
+        moment = after
+    return Deadlock(trace, _starving(wiring, moment.marking)) if _stalled(wiring, moment) else None
+
+
+def search_in_order(wiring: Wiring, budget: Budget) -> Answer:
+    """Breadth first over all that can happen, so that the first standstill is a shortest one."""
+    first = begin_run(wiring)
     seen, todo = {_shape(first)}, deque([first])
     while todo:
         if len(seen) > min(MOST, budget.states) or budget.out_of_time():
             return Answer(None, False, len(seen))
         moment = todo.popleft()
-        board = Board(wiring, moment.marking)
-        ready = [step for step in wiring.steps if board.enabled(step)]
-        if not ready and _stalled(wiring, moment):
+        if _stalled(wiring, moment):
             return Answer(Deadlock(moment.trace, _starving(wiring, moment.marking)), True, len(seen))
-        for after in _after(wiring, moment, ready):
-            if _shape(after) not in seen:
+        for item in _items(wiring, moment):
+            after = _move(wiring, moment, item)
+            if after is not None and _shape(after) not in seen:
                 seen.add(_shape(after))
                 todo.append(after)
     return Answer(None, True, len(seen))
 
 
-def _after(wiring: Wiring, moment: Moment, ready: list[WiredStep]) -> list[Moment]:
-    found = [
-        _fired(wiring, moment, step, way)
-        for step in ready
-        for way in wiring.net.by_name[step.name].exits
-        if not ends_run(way)
-    ]
-    if ready or not (moment.ok or moment.put_off):
-        found += [
-            _arrived(wiring, moment, event.name)
-            for event in wiring.net.outside
-            if event.name not in moment.came
-        ]
-    return found
+def _items(wiring: Wiring, moment: Moment) -> list[Event | Fire]:
+    """What can happen next: a firing ends on one of its exits, or an outside event comes."""
+    steps = [wiring.net.steps[index] for index in dict.fromkeys(moment.running)]
+    ends: list[Event | Fire] = [Fire(step.name, way.port) for step in steps for way in step.exits]
+    return ends + [Event(event.name) for event in wiring.net.outside]
 
 
-def _fired(wiring: Wiring, moment: Moment, step: WiredStep, way: Exit) -> Moment:
-    board = Board(wiring, moment.marking)
-    board.take(step)
-    for name in way.fires:
-        if name not in ENDINGS:
-            board.put(Token(0, name))
-    trace = (*moment.trace, Fire(step.name, way.port))
-    return Moment(
-        board.marking(), moment.ok or OK in way.fires, moment.put_off or way.put_off, moment.came, trace
+def _move(wiring: Wiring, moment: Moment, item: Event | Fire) -> Moment | None:
+    """The moment after; None where that cannot happen, or ends the run."""
+    if _over(wiring, moment):
+        return None
+    if isinstance(item, Event):
+        return _arrive(wiring, moment, item)
+    step = wiring.by_name[item.step]
+    way = next((way for way in wiring.net.by_name[item.step].exits if way.port == item.port), None)
+    if way is None or step.index not in moment.running or ends_run(way):
+        return None
+    running = list(moment.running)
+    running.remove(step.index)
+    after = moment._replace(
+        running=tuple(running),
+        ok=moment.ok or OK in way.fires,
+        put_off=moment.put_off or way.put_off,
+        trace=(*moment.trace, item),
     )
+    return _put(wiring, after, [Token(0, name) for name in _fired(way)], step.index)
 
 
-def _arrived(wiring: Wiring, moment: Moment, name: str) -> Moment:
+def _fired(way: Exit) -> list[str]:
+    return [name for name in way.fires if name not in ENDINGS]
+
+
+def _arrive(wiring: Wiring, moment: Moment, item: Event) -> Moment | None:
+    event = next((event for event in wiring.net.outside if event.name == item.name), None)
+    if event is None or (item.name in moment.came and not event.many):
+        return None
+    after = moment._replace(came=moment.came | {item.name}, trace=(*moment.trace, item))
+    return _put(wiring, after, [Token(0, item.name, load=True)], empty_only=item.name in moment.came)
+
+
+def _put(
+    wiring: Wiring, moment: Moment, tokens: list[Token], ended: int | None = None, empty_only: bool = False
+) -> Moment:
+    """Put events into the slots and begin every step that they enable, one firing of a step at a time."""
     board = Board(wiring, moment.marking)
-    board.put(Token(0, name, load=True))
-    trace = (*moment.trace, Event(name))
-    return moment._replace(marking=board.marking(), came=moment.came | {name}, trace=trace)
+    running = list(moment.running)
+    for token in tokens:
+        for slot in wiring.takers.get(token.name, ()):
+            if not empty_only or slot.index not in board.tokens:
+                board.add(slot, token, None)
+    woken = [*board.woken, *([] if ended is None else [ended])]
+    for index in woken:
+        step = wiring.steps[index]
+        if index not in running and board.enabled(step):
+            board.take(step)
+            running.append(index)
+            for other in step.cancels:
+                board.clear(wiring.steps[other])
+                running = [each for each in running if each != other or each == index]
+    return moment._replace(marking=board.marking(), running=tuple(sorted(running)))
+
+
+def _over(wiring: Wiring, moment: Moment) -> bool:
+    """R8: nothing moves, and the run has failed or succeeded."""
+    if moment.running:
+        return False
+    if moment.ok or moment.put_off:
+        return True
+    return not wiring.net.names_ok and not _outside_helps(wiring, moment) and not _inside_waits(moment)
 
 
 def _stalled(wiring: Wiring, moment: Moment) -> bool:
-    """R8 for a state in which no step is enabled."""
-    if moment.ok or moment.put_off:
-        return False
+    """R8: nothing moves, nothing that may come would help, and the run is not over."""
+    resting = not moment.running and not moment.ok and not moment.put_off
+    return resting and not _outside_helps(wiring, moment) and (wiring.net.names_ok or _inside_waits(moment))
+
+
+def _outside_helps(wiring: Wiring, moment: Moment) -> bool:
     board = Board(wiring, moment.marking)
     for event in wiring.net.outside:
         if not event.optional and (event.many or event.name not in moment.came):
             board.put(Token(0, event.name))
-    if board.woken:
-        return False
-    inside = any(not token.load for queue in moment.marking.tokens.values() for token in queue)
-    return wiring.net.names_ok or inside
+    return bool(board.woken)
+
+
+def _inside_waits(moment: Moment) -> bool:
+    return any(not token.load for queue in moment.marking.tokens.values() for token in queue)
 
 
 def _starving(wiring: Wiring, marking: Marking) -> dict[str, tuple[str, ...]]:
     found = {}
     for step in wiring.steps:
-        missing = [slot for slot in step.slots if not _holds(slot, marking)]
+        missing = [name for slot in step.slots for name in _missing(slot, marking)]
         if missing and any(slot.index in marking.tokens for slot in step.slots):
-            found[step.name] = tuple(dict.fromkeys(name for slot in missing for name in slot.events))
+            found[step.name] = tuple(dict.fromkeys(missing))
     return found
 
 
-def _holds(slot: WiredSlot, marking: Marking) -> bool:
+def _missing(slot: WiredSlot, marking: Marking) -> list[str]:
+    """The events that a slot still waits for."""
     names = {token.name for token in marking.tokens.get(slot.index, ())}
-    return len(names) >= (slot.need or 1)
+    return [] if len(names) >= (slot.need or 1) else [name for name in slot.events if name not in names]
 
 
 def _shape(moment: Moment) -> object:
-    """What tells states apart: the queues by name and origin, the debts, the flags."""
+    """What tells moments apart: the queues by name and origin, the debts, what runs, the flags."""
     queues = frozenset(
         (place, tuple((token.name, bool(token.load)) for token in queue))
         for place, queue in moment.marking.tokens.items()
     )
-    return queues, moment.marking.owed, moment.ok, moment.put_off, moment.came
+    return queues, moment.marking.owed, moment.running, moment.ok, moment.put_off, moment.came

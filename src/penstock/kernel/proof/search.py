@@ -15,7 +15,7 @@ from typing import NamedTuple
 from penstock.kernel.proof.counters import Move, State
 from penstock.kernel.proof.machine import Machine
 from penstock.kernel.proof.rest import Meaning, meaning_of_rest
-from penstock.kernel.proof.trace import Trace
+from penstock.kernel.proof.trace import Event, Trace
 
 Goal = Callable[[State, list[int]], bool]
 
@@ -63,6 +63,7 @@ class Space:
         self.found: int | None = None
         self.alone: set[int] = set()  # states entered by a rule that was followed alone
         self.complete = True
+        self.relaxed = False  # a `many` event was let come again only when nothing moved
 
     def trace(self, number: int) -> Trace:
         """A path from the beginning to the state."""
@@ -96,9 +97,10 @@ def explore(machine: Machine, plan: Plan, budget: Budget) -> Space:
             target, fresh = add(space, number, move)
             if fresh:
                 candidates.append((*{*ready, *move.touches},))
-            if fresh or (alone and target not in space.alone and target in space.rests):
+            fired = alone and not isinstance(move.label, Event)
+            if fresh or (fired and target not in space.alone and target in space.rests):
                 todo.append(target)
-            if alone:
+            if fired:
                 space.alone.add(target)
     return space
 
@@ -135,10 +137,25 @@ def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[b
     followed = [rule for rule in ready if any(machine.rules[rule].moves)]
     alone = [rule for rule in followed if rule in plan.eager]
     if alone:
-        return True, firings(machine, state, max(alone, key=machine.rank.__getitem__))
+        first = firings(machine, state, max(alone, key=machine.rank.__getitem__))
+        return True, [*first, *_coming(machine, state, passed_over=plan.patient)]
     found = [move for rule in followed for move in firings(machine, state, rule)]
-    found += [move for event, move in machine.arrivals if not machine.came(state, event)]
-    return False, found
+    return False, [*found, *_coming(machine, state), *_coming_again(machine, state)]
+
+
+def _coming(machine: Machine, state: State, passed_over: frozenset[str] = frozenset()) -> list[Move]:
+    """The outside events that have not come yet and may come now."""
+    return [
+        move
+        for event, move in machine.arrivals
+        if event.name not in passed_over and not machine.came(state, event)
+    ]
+
+
+def _coming_again(machine: Machine, state: State) -> list[Move]:
+    """A further coming of the `many` events, where it finds an empty slot."""
+    again = [event for event, _ in machine.arrivals if event.many and machine.came(state, event)]
+    return [move for event in again if (move := machine.repeat(state, event)).adds]
 
 
 def firings(machine: Machine, state: State, number: int) -> list[Move]:

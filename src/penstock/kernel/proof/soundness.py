@@ -10,7 +10,7 @@ from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbound
 from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
 from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
-from penstock.kernel.proof.ordered import Answer, order_matters, search_in_order
+from penstock.kernel.proof.ordered import Answer, search_in_order, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.proof.search import Budget, Space
@@ -19,6 +19,7 @@ from penstock.kernel.proof.telling import SHORTEST, proved
 from penstock.kernel.proof.trace import Event, Fire, Trace
 from penstock.kernel.proof.twice import fires_twice
 from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail
+from penstock.kernel.wiring import Wiring
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
 MOST_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
@@ -83,7 +84,8 @@ def _dead(main: Main, cleanups: list[CleanUp]) -> tuple[str, ...]:
     """Steps that never fire. Where the search is cut short, only those that the drawing shows to be dead (S3)."""
     net = main.net
     alive = main.alive.union(*(cleanup.alive for cleanup in cleanups))
-    if not main.space.complete or not all(cleanup.complete for cleanup in cleanups):
+    seen = main.space.complete and not main.space.relaxed
+    if not seen or not all(cleanup.complete for cleanup in cleanups):
         alive |= drawn_alive(net)
     return tuple(step.name for index, step in enumerate(net.steps) if index not in alive)
 
@@ -95,16 +97,18 @@ def _unsearched(net: Net) -> Analysis:
         dead=tuple(step.name for index, step in enumerate(net.steps) if index not in alive),
         complete=False,
         covered=_covered(net, 0, False),
-        assumes=_relaxed(net),
+        assumes=_relaxed(net, any(event.many for event in net.outside)),
     )
 
 
 def _in_order(main: Main) -> Answer:
-    """A shortest standstill. One that the counts find where order matters is looked for again with queues (S18)."""
+    """A standstill that can be played; one that the counts find and the engine does not is looked for anew (S18)."""
     found = _deadlock(main)
-    if found is None or not order_matters(main.net):
+    if found is None or any(step.keyed for step in main.net.steps):
         return Answer(found, True, 0)
-    return search_in_order(main.net, main.budget)
+    wiring = Wiring(main.net)
+    played = standstill(wiring, found.trace)
+    return search_in_order(wiring, main.budget) if played is None else Answer(played, True, 0)
 
 
 def _deadlock(main: Main) -> Deadlock | None:
@@ -243,15 +247,15 @@ def _way_to(main: Main, end: str | None) -> Trace:
 def _assumes(net: Net, space: Space) -> tuple[str, ...]:
     """What the search took to be freer than it is."""
     owes = any(state[place] <= LEAST_OWED for place in space.machine.signed for state in space.states)
-    return (*_relaxed(net), *(("need",) if owes else ()))
+    return (*_relaxed(net, space.relaxed), *(("need",) if owes else ()))
 
 
-def _relaxed(net: Net) -> tuple[str, ...]:
+def _relaxed(net: Net, many: bool) -> tuple[str, ...]:
     slots = [slot for step in net.steps for slot in step.slots]
     found = {
         "match": any(step.keyed for step in net.steps),
         "rest: keep": any(slot.keep for slot in slots),
-        "many": any(event.many for event in net.outside),
+        "many": many,
     }
     return tuple(name for name, relaxed in found.items() if relaxed)
 

@@ -11,6 +11,9 @@ from penstock.kernel.proof.search import Budget, Goal, Plan, Space, explore
 from penstock.kernel.proof.structure import ends_run, loop_heads, loops, reach, step_graph
 from penstock.kernel.proof.weights import bounded
 
+PLAIN = 8_000
+"""States in which every order is tried where outside events come again and again, before that is relaxed."""
+
 
 class Shape(NamedTuple):
     """What the drawing says about loops: all of them, and those that turn without any failure."""
@@ -34,14 +37,22 @@ def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = N
     free, patient = independent(machine)
     many = any(event.many for event in machine.arriving)
     safe = not shape.looping or bounded(machine)
-    plan = Plan(free, patient, covers=many or not safe, edges=shape.turning, goal=goal)
+    looping = bool(shape.looping) or shape.turning
+    plan = Plan(free, patient, covers=many or not safe, edges=looping, goal=goal)
+    if many:
+        space = explore(machine, plan._replace(eager=frozenset()), budget._replace(states=PLAIN))
+        if space.complete or space.found is not None or space.pile is not None:
+            return space
     if safe:
         space = explore(machine, plan, budget)
-        if not shape.turning or space.found is not None or not space.complete or not _stuck(space):
+        space.relaxed = many
+        if not looping or space.found is not None or not space.complete or not _stuck(space):
             return space
     held = shape.heads if safe else shape.beyond
     eager = frozenset(rule for rule in free if machine.rules[rule].step not in held)
-    return explore(machine, plan._replace(eager=eager), budget)
+    space = explore(machine, plan._replace(eager=eager), budget)
+    space.relaxed = many
+    return space
 
 
 def plain_search(machine: Machine, budget: Budget, edges: bool, goal: Goal | None = None) -> Space:

@@ -343,3 +343,10 @@ def test_s8_outside_events_come_while_the_run_still_moves() -> None:
     found = analyse(net(step("ask", done="OK"), step("j", "2of:a|b|c+"), outside="a b c"))
 
     assert found.dead == ()
+
+
+def test_s18_what_is_kept_of_a_round_may_be_left_for_ever() -> None:
+    found = analyse(net(step("a", done="x"), step("b", "1of:x|a|e 2of:x|START|a+"), outside="e"))
+
+    assert found.deadlock is not None
+    assert found.deadlock.trace == fires("a.done b.done")

@@ -30,6 +30,7 @@ class Moment(NamedTuple):
     put_off: bool = False
     came: frozenset[str] = frozenset()
     trace: Trace = ()
+    events: int = 0  # fired so far: a queue tells its events apart by their numbers
 
 
 class Answer(NamedTuple):
@@ -41,7 +42,7 @@ class Answer(NamedTuple):
 
 
 def begin_run(wiring: Wiring) -> Moment:
-    return _put(wiring, Moment(EMPTY), [Token(0, START)])
+    return _put(wiring, Moment(EMPTY), [START])
 
 
 def standstill(wiring: Wiring, trace: Trace) -> Deadlock | None:
@@ -98,7 +99,7 @@ def _move(wiring: Wiring, moment: Moment, item: Event | Fire) -> Moment | None:
         put_off=moment.put_off or way.put_off,
         trace=(*moment.trace, item),
     )
-    return _put(wiring, after, [Token(0, name) for name in _fired(way)], step.index)
+    return _put(wiring, after, _fired(way), step.index)
 
 
 def _fired(way: Exit) -> list[str]:
@@ -110,19 +111,24 @@ def _arrive(wiring: Wiring, moment: Moment, item: Event) -> Moment | None:
     if event is None or (item.name in moment.came and not event.many):
         return None
     after = moment._replace(came=moment.came | {item.name}, trace=(*moment.trace, item))
-    return _put(wiring, after, [Token(0, item.name, load=True)], empty_only=item.name in moment.came)
+    return _put(wiring, after, [item.name], outside=True, empty_only=item.name in moment.came)
 
 
 def _put(
-    wiring: Wiring, moment: Moment, tokens: list[Token], ended: int | None = None, empty_only: bool = False
+    wiring: Wiring,
+    moment: Moment,
+    names: list[str],
+    ended: int | None = None,
+    outside: bool = False,
+    empty_only: bool = False,
 ) -> Moment:
     """Put events into the slots and begin every step that they enable, one firing of a step at a time."""
     board = Board(wiring, moment.marking)
     running = list(moment.running)
-    for token in tokens:
-        for slot in wiring.takers.get(token.name, ()):
+    for number, name in enumerate(names, moment.events):
+        for slot in wiring.takers.get(name, ()):
             if not empty_only or slot.index not in board.tokens:
-                board.add(slot, token, None)
+                board.add(slot, Token(number, name, load=outside), None)
     woken = [*board.woken, *([] if ended is None else [ended])]
     for index in woken:
         step = wiring.steps[index]
@@ -132,7 +138,8 @@ def _put(
             for other in step.cancels:
                 board.clear(wiring.steps[other])
                 running = [each for each in running if each != other or each == index]
-    return moment._replace(marking=board.marking(), running=tuple(sorted(running)))
+    fired = moment.events + len(names)
+    return moment._replace(marking=board.marking(), running=tuple(sorted(running)), events=fired)
 
 
 def _over(wiring: Wiring, moment: Moment) -> bool:

@@ -350,3 +350,9 @@ def test_s18_what_is_kept_of_a_round_may_be_left_for_ever() -> None:
 
     assert found.deadlock is not None
     assert found.deadlock.trace == fires("a.done b.done")
+
+
+def test_s18_a_join_takes_the_oldest_and_leaves_what_came_from_outside() -> None:
+    found = analyse(net(step("a", done="OK"), step("b", done="x"), step("j", "x START|e"), outside="e"))
+
+    assert facts(found) == {}

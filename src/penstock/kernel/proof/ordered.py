@@ -47,13 +47,30 @@ def begin_run(wiring: Wiring) -> Moment:
 
 def standstill(wiring: Wiring, trace: Trace) -> Deadlock | None:
     """The standstill to which a trace leads when it is played; None where it does not lead to one."""
-    moment = begin_run(wiring)
+    moment = _play(wiring, trace)
+    if moment is None or not _stalled(wiring, moment):
+        return None
+    return Deadlock(trace, _starving(wiring, moment.marking))
+
+
+def left_at(wiring: Wiring, trace: Trace) -> frozenset[str]:
+    """The steps at which events of the run wait after a trace that is played and comes to rest."""
+    moment = _play(wiring, trace)
+    if moment is None or moment.running:
+        return frozenset()
+    return frozenset(
+        step.name
+        for step in wiring.steps
+        for slot in step.slots
+        if any(not token.load for token in moment.marking.tokens.get(slot.index, ()))
+    )
+
+
+def _play(wiring: Wiring, trace: Trace) -> Moment | None:
+    moment: Moment | None = begin_run(wiring)
     for item in trace:
-        after = _move(wiring, moment, item)
-        if after is None:
-            return None
-        moment = after
-    return Deadlock(trace, _starving(wiring, moment.marking)) if _stalled(wiring, moment) else None
+        moment = None if moment is None else _move(wiring, moment, item)
+    return moment
 
 
 def search_in_order(wiring: Wiring, budget: Budget) -> Answer:

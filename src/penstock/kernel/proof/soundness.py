@@ -10,7 +10,7 @@ from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbound
 from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
 from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
-from penstock.kernel.proof.ordered import Answer, search_in_order, standstill
+from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.proof.search import Budget, Space
@@ -135,12 +135,19 @@ def _leftover(main: Main) -> Leftover | None:
             continue
         waiting = _at_joins(machine, space.states[number])
         trace = shown(main.whole, space.trace(number), _succeeded) if waiting else None
-        if trace is not None:
-            step = machine.places[waiting[0]].step
+        step = machine.places[waiting[0]].step if waiting else -1
+        if trace is not None and _stays(main, trace, main.net.steps[step]):
             names = (machine.places[place].names for place in waiting if machine.places[place].step == step)
             events = tuple(name for part in names for name in part)
             return Leftover(trace, main.net.steps[step].name, events)
     return None
+
+
+def _stays(main: Main, trace: Trace, step: Step) -> bool:
+    """Whether events wait at the step too when the trace is played with queues; not asked of regions and keys (S18)."""
+    if any(one.cancels or one.keyed for one in main.net.steps):
+        return True
+    return not main.budget.out_of_time() and step.name in left_at(Wiring(main.net), trace)
 
 
 def _succeeded(machine: Machine, state: State) -> bool:

@@ -144,8 +144,13 @@ def _leftover(main: Main) -> Leftover | None:
 
 
 def _stays(main: Main, trace: Trace, step: Step) -> bool:
-    """Whether events wait at the step too when the trace is played with queues; not asked of regions and keys (S18)."""
-    if any(one.cancels or one.keyed for one in main.net.steps):
+    """Whether events wait at the step too when the trace is played with queues (S18).
+
+    Beside cancel regions only joins that mix inside and outside events are asked: elsewhere no queue decides.
+    """
+    outside = set(main.net.outside_names())
+    mixes = any(outside & set(slot.events) and set(slot.events) - outside for slot in step.slots)
+    if any(one.keyed or (one.cancels and not mixes) for one in main.net.steps):
         return True
     return not main.budget.out_of_time() and step.name in left_at(Wiring(main.net), trace)
 

@@ -149,7 +149,8 @@ def _stays(main: Main, trace: Trace, step: Step) -> bool:
     Beside cancel regions only joins that mix inside and outside events are asked: elsewhere no queue decides.
     """
     outside = set(main.net.outside_names())
-    mixes = any(outside & set(slot.events) and set(slot.events) - outside for slot in step.slots)
+    slots = [set(slot.events) for slot in step.slots if not slot.need]
+    mixes = any(events & outside and events - outside for events in slots)
     if any(one.keyed or (one.cancels and not mixes) for one in main.net.steps):
         return True
     return not main.budget.out_of_time() and step.name in left_at(Wiring(main.net), trace)

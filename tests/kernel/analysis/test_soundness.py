@@ -356,3 +356,10 @@ def test_s18_a_join_takes_the_oldest_and_leaves_what_came_from_outside() -> None
     found = analyse(net(step("a", done="OK"), step("b", done="x"), step("j", "x START|e"), outside="e"))
 
     assert facts(found) == {}
+
+
+def test_s18_an_outside_event_that_came_first_leaves_the_event_of_the_run() -> None:
+    run = (step("a"), step("b", done="", failed="d"), step("j", "a d|e", done="OK"))
+    found = analyse(net(*run, outside="e"))
+
+    assert found.leftover == Leftover(fires("e a.done b.failed j.done"), "j", ("d",))

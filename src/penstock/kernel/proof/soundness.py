@@ -136,15 +136,16 @@ def _leftover(main: Main) -> Leftover | None:
         waiting = _at_joins(machine, space.states[number])
         trace = shown(main.whole, space.trace(number), _succeeded) if waiting else None
         step = machine.places[waiting[0]].step if waiting else -1
-        if trace is not None and _stays(main, trace, main.net.steps[step]):
+        trace = None if trace is None else _played(main, trace, main.net.steps[step])
+        if trace is not None:
             names = (machine.places[place].names for place in waiting if machine.places[place].step == step)
             events = tuple(name for part in names for name in part)
             return Leftover(trace, main.net.steps[step].name, events)
     return None
 
 
-def _stays(main: Main, trace: Trace, step: Step) -> bool:
-    """Whether events wait at the step too when the trace is played with queues (S18).
+def _played(main: Main, trace: Trace, step: Step) -> Trace | None:
+    """The trace, as it is or with its outside events first, if events stay at the step when it is played (S18).
 
     Beside cancel regions only joins that mix inside and outside events are asked: elsewhere no queue decides.
     """
@@ -152,8 +153,12 @@ def _stays(main: Main, trace: Trace, step: Step) -> bool:
     slots = [set(slot.events) for slot in step.slots if not slot.need]
     mixes = any(events & outside and events - outside for events in slots)
     if any(one.keyed or (one.cancels and not mixes) for one in main.net.steps):
-        return True
-    return not main.budget.out_of_time() and step.name in left_at(Wiring(main.net), trace)
+        return trace
+    if main.budget.out_of_time():
+        return None
+    early = tuple(sorted(trace, key=lambda item: isinstance(item, Fire)))
+    wiring = Wiring(main.net)
+    return next((one for one in (trace, early) if step.name in left_at(wiring, one)), None)
 
 
 def _succeeded(machine: Machine, state: State) -> bool:

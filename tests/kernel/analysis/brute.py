@@ -43,8 +43,15 @@ def put(net: Net, run: Run, name: str, only_empty: bool = False) -> Run:
                 rest.remove(name)
                 owed[i][j] = tuple(rest)
             else:
-                waiting[i][j] = tuple(sorted((*waiting[i][j], name)))
+                held = (*waiting[i][j], name)
+                waiting[i][j] = held if _ordered(net, slot) else tuple(sorted(held))
     return run._replace(waiting=tuple(map(tuple, waiting)), owed=tuple(map(tuple, owed)))
+
+
+def _ordered(net: Net, slot: Slot) -> bool:
+    """Whether it shows which event a firing took: the oldest goes, and R8 asks whether outside events stay."""
+    outside = {event.name for event in net.outside}
+    return not slot.need and bool(outside & set(slot.events)) and bool(set(slot.events) - outside)
 
 
 def ways_to_take(
@@ -55,10 +62,7 @@ def ways_to_take(
     if len(names) < slot.wanted:
         return
     if not slot.need:
-        for name in names:
-            left = list(waiting)
-            left.remove(name)
-            yield tuple(left), owed
+        yield waiting[1:], owed
         return
     left, debts = list(waiting), list(owed)
     for name in slot.events:

@@ -103,6 +103,14 @@ def test_s13_the_first_of_two_fires_once() -> None:
     assert facts(found) == {}
 
 
+def test_s13_a_failure_put_off_lets_a_step_fire_again() -> None:
+    """Its other exit ends the run, but the first firing may fail, and the second event still waits."""
+    two = (step("a", done="", failed="bad"), step("b", done="", failed="bad"))
+    found = analyse(net(*two, step("mail", "bad", done="FAIL", failed=""), on_failure="continue"))
+
+    assert found.fires_twice == {"mail": fires("a.failed b.failed mail.failed mail.done")}
+
+
 def test_s14_fail_that_nothing_asked_for() -> None:
     found = analyse(net(step("a", done="p"), step("mail", done="FAIL"), step("j", "p", done="OK")))
 
@@ -231,6 +239,14 @@ def test_s12_what_a_withdrawn_firing_took_is_gone() -> None:
     assert found.dead == ("a", "c")
 
 
+def test_s12_an_outside_event_may_come_in_the_clean_up() -> None:
+    found = analyse(
+        net(step("a"), step("tidy", "CANCEL"), step("b", "e", done="FAIL"), step("c", "b"), outside="e")
+    )
+
+    assert found.dead == ()
+
+
 def test_s12_the_end_wakes_a_step_that_holds_its_other_event_already() -> None:
     found = analyse(net(step("p", done="x FAIL"), step("tidy", "x|FAIL"), step("c", "tidy")))
 
@@ -327,3 +343,23 @@ def test_s8_outside_events_come_while_the_run_still_moves() -> None:
     found = analyse(net(step("ask", done="OK"), step("j", "2of:a|b|c+"), outside="a b c"))
 
     assert found.dead == ()
+
+
+def test_s18_what_is_kept_of_a_round_may_be_left_for_ever() -> None:
+    found = analyse(net(step("a", done="x"), step("b", "1of:x|a|e 2of:x|START|a+"), outside="e"))
+
+    assert found.deadlock is not None
+    assert found.deadlock.trace == fires("a.done b.done")
+
+
+def test_s18_a_join_takes_the_oldest_and_leaves_what_came_from_outside() -> None:
+    found = analyse(net(step("a", done="OK"), step("b", done="x"), step("j", "x START|e"), outside="e"))
+
+    assert facts(found) == {}
+
+
+def test_s18_an_outside_event_that_came_first_leaves_the_event_of_the_run() -> None:
+    run = (step("a"), step("b", done="", failed="d"), step("j", "a d|e", done="OK"))
+    found = analyse(net(*run, outside="e"))
+
+    assert found.leftover == Leftover(fires("e a.done b.failed j.done"), "j", ("d",))

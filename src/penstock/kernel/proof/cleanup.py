@@ -9,7 +9,16 @@ from penstock.kernel.proof.closing import explore_ends
 from penstock.kernel.proof.counters import LEAST_OWED
 from penstock.kernel.proof.machine import Machine, Scope
 from penstock.kernel.proof.search import Budget, Plan, Space
-from penstock.kernel.proof.structure import fillable, loops, main_names, reach, step_graph, takers
+from penstock.kernel.proof.structure import (
+    Graph,
+    ends_run,
+    fillable,
+    loops,
+    main_names,
+    reach,
+    step_graph,
+    takers,
+)
 from penstock.kernel.proof.survey import can_reach, independent, shape_of, survey
 from penstock.kernel.proof.trace import Trace
 from penstock.kernel.proof.weights import bounded
@@ -37,10 +46,21 @@ def search_cleanups(net: Net, fail: bool, alive: frozenset[int], budget: Budget)
     parts = {end: frozenset(reach(graph, takers(net).get(end, ()))) for end in end_events(net, fail)}
     apart = [end for end, part in parts.items() if is_apart(net, part, end, alive)]
     found = [_alone(net, end, parts[end], budget) for end in apart]
-    if len(apart) < len(parts):
-        known = alive.union(*(cleanup.alive for cleanup in found))
-        found.append(_with_run(net, frozenset().union(*parts.values()), known, budget))
+    known = alive.union(*(cleanup.alive for cleanup in found))
+    fed = frozenset().union(*(part for end, part in parts.items() if end not in apart))
+    late = _past_ends(net, graph) if parts else frozenset[int]()
+    if fed or not late & drawn_alive(net) <= known:
+        found.append(_with_run(net, fed, fed | late, known, budget))
     return found
+
+
+def _past_ends(net: Net, graph: Graph) -> frozenset[int]:
+    """Steps that an outside event may set going in the clean-up alone: there an exit that ends the run leads on."""
+    taking = takers(net)
+    woken = reach(graph, {taker for name in net.outside_names() for taker in taking.get(name, ())})
+    ends = [way for index in woken for way in net.steps[index].exits if ends_run(way)]
+    fired = {name for way in ends for name in way.fires if name not in ENDINGS}
+    return frozenset(reach(graph, {taker for name in fired for taker in taking.get(name, ())}))
 
 
 def is_apart(net: Net, part: frozenset[int], end: str, alive: frozenset[int]) -> bool:
@@ -65,18 +85,19 @@ def _alone(net: Net, end: str, part: frozenset[int], budget: Budget) -> CleanUp:
     return CleanUp(end, _woken(space), space, no_end, space.complete)
 
 
-def _with_run(net: Net, part: frozenset[int], known: frozenset[int], budget: Budget) -> CleanUp:
+def _with_run(
+    net: Net, fed: frozenset[int], part: frozenset[int], known: frozenset[int], budget: Budget
+) -> CleanUp:
     """First a quick look, which finds only what is there; every order of everything where that leaves a question."""
     machine = Machine(net, Scope(ends=_never, prune=False))
-    turning = _turns(net, part) and not net.endless
+    turning = _turns(net, fed) and not net.endless
     covers = any(event.many for event in net.outside) or not bounded(machine)
-    asked = part & drawn_alive(net)
-    space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget)
-    if turning or not asked <= known | _woken(space):
+    asked = (part & drawn_alive(net)) - known
+    space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget, asked)
+    complete = space.found is not None
+    if turning or not complete:
         space = explore_ends(machine, Plan(covers=covers, edges=turning), budget)
         complete = space.complete
-    else:
-        complete = True
     lost = _lost(space) if turning and complete else set[int]()
     return CleanUp(None, _woken(space), space, space.trace(min(lost)) if lost else None, complete)
 

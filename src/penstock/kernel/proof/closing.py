@@ -7,7 +7,7 @@ complete set all the same does not begin, unless the end event goes to it. In th
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 from penstock.kernel.net import CANCEL, ENDINGS, FAIL, TIMEOUT
@@ -94,19 +94,25 @@ class Closing:
                     counts[place] = FROZEN
 
 
-def explore_ends(machine: Machine, plan: Plan, budget: Budget) -> Space:
-    """Search the run and all its clean-ups; `alive` and `rests` of the answer are those of the clean-ups."""
+def explore_ends(machine: Machine, plan: Plan, budget: Budget, asked: frozenset[int] | None = None) -> Space:
+    """Search the run and all its clean-ups; `alive` of the answer is what can fire in a clean-up.
+
+    With `asked` the search goes deep and stops once all these steps are alive.
+    """
     space, closing = Space(machine, plan), Closing(machine)
     todo = deque([0])
     while todo:
         if len(space.states) >= budget.states or budget.out_of_time():
             space.complete = False
             break
-        number = todo.popleft()
+        if asked is not None and asked <= {machine.rules[rule].step for rule in space.alive}:
+            space.found = 0
+            break
+        number = todo.popleft() if asked is None else todo.pop()
         state = space.states[number]
         ready = [rule for rule in closing.all if machine.rules[rule].enabled(state)]
         alone, moves = _moves(space, closing, number, ready)
-        for move in moves:
+        for move in moves if asked is None else reversed(moves):
             target, fresh = add(space, number, move)
             if fresh or (alone and target not in space.alone and target in space.rests):
                 todo.append(target)
@@ -115,7 +121,7 @@ def explore_ends(machine: Machine, plan: Plan, budget: Budget) -> Space:
     return space
 
 
-def _moves(space: Space, closing: Closing, number: int, ready: list[int]) -> tuple[bool, Iterable[Move]]:
+def _moves(space: Space, closing: Closing, number: int, ready: list[int]) -> tuple[bool, list[Move]]:
     """What is followed from a state, and whether one rule is followed alone."""
     machine, state = space.machine, space.states[number]
     over = bool(closing.phase(state))

@@ -30,6 +30,7 @@ class Moment(NamedTuple):
     put_off: bool = False
     came: frozenset[str] = frozenset()
     trace: Trace = ()
+    events: int = 0  # fired so far: a queue tells its events apart by their numbers
 
 
 class Answer(NamedTuple):
@@ -41,18 +42,35 @@ class Answer(NamedTuple):
 
 
 def begin_run(wiring: Wiring) -> Moment:
-    return _put(wiring, Moment(EMPTY), [Token(0, START)])
+    return _put(wiring, Moment(EMPTY), [START])
 
 
 def standstill(wiring: Wiring, trace: Trace) -> Deadlock | None:
     """The standstill to which a trace leads when it is played; None where it does not lead to one."""
-    moment = begin_run(wiring)
+    moment = _play(wiring, trace)
+    if moment is None or not _stalled(wiring, moment):
+        return None
+    return Deadlock(trace, _starving(wiring, moment.marking))
+
+
+def left_at(wiring: Wiring, trace: Trace) -> frozenset[str]:
+    """The steps at which events of the run wait after a trace that is played and comes to rest."""
+    moment = _play(wiring, trace)
+    if moment is None or moment.running:
+        return frozenset()
+    return frozenset(
+        step.name
+        for step in wiring.steps
+        for slot in step.slots
+        if any(not token.load for token in moment.marking.tokens.get(slot.index, ()))
+    )
+
+
+def _play(wiring: Wiring, trace: Trace) -> Moment | None:
+    moment: Moment | None = begin_run(wiring)
     for item in trace:
-        after = _move(wiring, moment, item)
-        if after is None:
-            return None
-        moment = after
-    return Deadlock(trace, _starving(wiring, moment.marking)) if _stalled(wiring, moment) else None
+        moment = None if moment is None else _move(wiring, moment, item)
+    return moment
 
 
 def search_in_order(wiring: Wiring, budget: Budget) -> Answer:
@@ -98,7 +116,7 @@ def _move(wiring: Wiring, moment: Moment, item: Event | Fire) -> Moment | None:
         put_off=moment.put_off or way.put_off,
         trace=(*moment.trace, item),
     )
-    return _put(wiring, after, [Token(0, name) for name in _fired(way)], step.index)
+    return _put(wiring, after, _fired(way), step.index)
 
 
 def _fired(way: Exit) -> list[str]:
@@ -110,19 +128,24 @@ def _arrive(wiring: Wiring, moment: Moment, item: Event) -> Moment | None:
     if event is None or (item.name in moment.came and not event.many):
         return None
     after = moment._replace(came=moment.came | {item.name}, trace=(*moment.trace, item))
-    return _put(wiring, after, [Token(0, item.name, load=True)], empty_only=item.name in moment.came)
+    return _put(wiring, after, [item.name], outside=True, empty_only=item.name in moment.came)
 
 
 def _put(
-    wiring: Wiring, moment: Moment, tokens: list[Token], ended: int | None = None, empty_only: bool = False
+    wiring: Wiring,
+    moment: Moment,
+    names: list[str],
+    ended: int | None = None,
+    outside: bool = False,
+    empty_only: bool = False,
 ) -> Moment:
     """Put events into the slots and begin every step that they enable, one firing of a step at a time."""
     board = Board(wiring, moment.marking)
     running = list(moment.running)
-    for token in tokens:
-        for slot in wiring.takers.get(token.name, ()):
+    for number, name in enumerate(names, moment.events):
+        for slot in wiring.takers.get(name, ()):
             if not empty_only or slot.index not in board.tokens:
-                board.add(slot, token, None)
+                board.add(slot, Token(number, name, load=outside), None)
     woken = [*board.woken, *([] if ended is None else [ended])]
     for index in woken:
         step = wiring.steps[index]
@@ -132,7 +155,8 @@ def _put(
             for other in step.cancels:
                 board.clear(wiring.steps[other])
                 running = [each for each in running if each != other or each == index]
-    return moment._replace(marking=board.marking(), running=tuple(sorted(running)))
+    fired = moment.events + len(names)
+    return moment._replace(marking=board.marking(), running=tuple(sorted(running)), events=fired)
 
 
 def _over(wiring: Wiring, moment: Moment) -> bool:

@@ -10,7 +10,7 @@ from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbound
 from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
 from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
-from penstock.kernel.proof.ordered import Answer, search_in_order, standstill
+from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.proof.search import Budget, Space
@@ -135,12 +135,30 @@ def _leftover(main: Main) -> Leftover | None:
             continue
         waiting = _at_joins(machine, space.states[number])
         trace = shown(main.whole, space.trace(number), _succeeded) if waiting else None
+        step = machine.places[waiting[0]].step if waiting else -1
+        trace = None if trace is None else _played(main, trace, main.net.steps[step])
         if trace is not None:
-            step = machine.places[waiting[0]].step
             names = (machine.places[place].names for place in waiting if machine.places[place].step == step)
             events = tuple(name for part in names for name in part)
             return Leftover(trace, main.net.steps[step].name, events)
     return None
+
+
+def _played(main: Main, trace: Trace, step: Step) -> Trace | None:
+    """The trace, as it is or with its outside events first, if events stay at the step when it is played (S18).
+
+    Beside cancel regions only joins that mix inside and outside events are asked: elsewhere no queue decides.
+    """
+    outside = set(main.net.outside_names())
+    slots = [set(slot.events) for slot in step.slots if not slot.need]
+    mixes = any(events & outside and events - outside for events in slots)
+    if any(one.keyed or (one.cancels and not mixes) for one in main.net.steps):
+        return trace
+    if main.budget.out_of_time():
+        return None
+    early = tuple(sorted(trace, key=lambda item: isinstance(item, Fire)))
+    wiring = Wiring(main.net)
+    return next((one for one in (trace, early) if step.name in left_at(wiring, one)), None)
 
 
 def _succeeded(machine: Machine, state: State) -> bool:

@@ -111,7 +111,7 @@ class _Count:
 
 def _search(net: Net, step: int, shape: Shape, budget: Budget) -> Space:
     part = frozenset(reach(reverse(step_graph(net)), {step}))
-    machine = Machine(net, Scope(steps=part, prune=False, watch=step, drop_put_off=True))
+    machine = Machine(net, Scope(steps=part, prune=False, watch=step))
     return survey(machine, shape, budget, goal=_again(machine, step))
 
 

@@ -363,3 +363,19 @@ def test_s18_an_outside_event_that_came_first_leaves_the_event_of_the_run() -> N
     found = analyse(net(*run, outside="e"))
 
     assert found.leftover == Leftover(fires("e a.done b.failed j.done"), "j", ("d",))
+
+
+def test_s18_the_first_of_two_that_cancels_both_fires_once() -> None:
+    found = analyse(
+        net(step("a"), step("b"), step("winner", "a|b", cancels="a b"), step("end", "winner", done="OK"))
+    )
+
+    assert facts(found) == {}
+
+
+def test_s18_a_second_firing_beside_a_cancel_region_is_told_where_it_can_be_played() -> None:
+    found = analyse(
+        net(step("a"), step("b"), step("both", "a|b"), step("stop", "a", cancels="x"), step("x", "b"))
+    )
+
+    assert found.fires_twice == {"both": fires("a.done b.done both.done both.done")}

@@ -65,16 +65,30 @@ def standstill(net: Net, found: Deadlock) -> Finding:
         severity="error",
         step=name,
         event=missing[0] if missing else None,
-        message=f"The run can come to a standstill: '{name}' still waits for {quoted(missing)}, which will not come.",
+        message=(
+            f"The run can come to a standstill: '{name}' still waits for {_waited(net.by_name[name], missing)}, "
+            "which will not come."
+        ),
         hint=decision or _other_remedy(net.by_name[name], missing),
         trace=found.trace,
     )
 
 
+def _waited(step: Step, missing: tuple[str, ...]) -> str:
+    """What a step misses, slot by slot: of `q | r` either is enough."""
+    either = [slot.events for slot in step.slots if not slot.need and len(slot.events) > 1]
+    choices = [events for events in either if set(events) <= set(missing)]
+    chosen = {event for events in choices for event in events}
+    said = [quoted([event]) for event in missing if event not in chosen]
+    said += [" or ".join(quoted([event]) for event in events) for events in choices]
+    return " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+
+
 def _other_remedy(step: Step, missing: tuple[str, ...]) -> str:
     held = [event for slot in step.slots for event in slot.events if event not in missing]
     either = " | ".join(dict.fromkeys([*held, *missing]))
-    return f"Fire {quoted(missing)} on every path that leads here, or, if one of them is enough, write `{either}`."
+    waited = _waited(step, missing)
+    return f"Fire {waited} on every path that leads here, or, if one of them is enough, write `{either}`."
 
 
 def _decision_above(net: Net, step: Step, missing: tuple[str, ...]) -> str | None:

@@ -91,6 +91,36 @@ def search_in_order(wiring: Wiring, budget: Budget) -> Answer:
     return Answer(None, True, len(seen))
 
 
+def second_firing(wiring: Wiring, name: str, told: Trace, budget: Budget) -> Trace | None:
+    """A trace in which a step begins a second firing: the one told, if it can be played; None: there is none."""
+    step = wiring.by_name[name]
+    last = Fire(name, wiring.net.by_name[name].exits[0].port)
+
+    def again(moment: Moment) -> bool:
+        return step.index in moment.running and _fired_once(moment, name)
+
+    played = _play(wiring, told[:-1])
+    if played is not None and again(played):
+        return told
+    seen: set[object] = set()
+    todo = deque([begin_run(wiring)])
+    while todo and len(seen) < min(MOST, budget.states) and not budget.out_of_time():
+        moment = todo.popleft()
+        if again(moment):
+            return (*moment.trace, last)
+        for item in _items(wiring, moment):
+            after = _move(wiring, moment, item)
+            shape = None if after is None else (_shape(after), _fired_once(after, name))
+            if after is not None and shape not in seen:
+                seen.add(shape)
+                todo.append(after)
+    return None
+
+
+def _fired_once(moment: Moment, name: str) -> bool:
+    return any(isinstance(item, Fire) and item.step == name for item in moment.trace)
+
+
 def _items(wiring: Wiring, moment: Moment) -> list[Event | Fire]:
     """What can happen next: a firing ends on one of its exits, or an outside event comes."""
     steps = [wiring.net.steps[index] for index in dict.fromkeys(moment.running)]

@@ -10,7 +10,7 @@ from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbound
 from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
 from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
-from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, standstill
+from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, second_firing, standstill
 from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.proof.search import Budget, Space
@@ -71,7 +71,7 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
         no_end=_no_end(main, cleanups),
         unbounded=_unbounded(main) or _cleanup_unbounded(main, cleanups),
         fail_without_failure=unasked.trace,
-        fires_twice=twice.traces,
+        fires_twice=_twice_in_order(main, twice.traces),
         leftover=_leftover(main),
         complete=all(searched),
         states=seen,
@@ -109,6 +109,15 @@ def _in_order(main: Main) -> Answer:
     wiring = Wiring(main.net)
     played = standstill(wiring, found.trace)
     return search_in_order(wiring, main.budget) if played is None else Answer(played, True, 0)
+
+
+def _twice_in_order(main: Main, told: dict[str, Trace]) -> dict[str, Trace]:
+    """Beside cancel regions the counts let steps begin late: only a second firing that can be played is told (S18)."""
+    if not any(step.cancels for step in main.net.steps) or any(step.keyed for step in main.net.steps):
+        return told
+    wiring = Wiring(main.net)
+    found = {name: second_firing(wiring, name, trace, main.budget) for name, trace in told.items()}
+    return {name: trace for name, trace in found.items() if trace is not None}
 
 
 def _deadlock(main: Main) -> Deadlock | None:

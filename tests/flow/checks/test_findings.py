@@ -380,7 +380,7 @@ steps:
             Finding(
                 code="missing-data",
                 severity="warning",
-                message="An expression of step 'b' reads the output of 'c', which never comes before it.",
+                message="An expression of step 'b' reads the output of 'c', which need not come before it.",
                 hint="Let 'b' wait for 'c', directly or through others.",
                 step="b",
                 event=None,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 from tests.flow.checks.workflows import codes, finding, report
 from tests.kernel.analysis.nets import branches, net
 
-from penstock.flow.checking.checks import check, verdict_of
+from penstock.engine.loading import load
+from penstock.flow.checking.checks import check, check_flow, verdict_of
 from penstock.flow.checking.findings import Finding, Report
 from penstock.flow.definition import Definition, Step
 from penstock.kernel.proof.trace import Event, Fire
+from penstock.steps.kinds import OFFERS
 
 MEDIATHREAD = """
 penstock: 1
@@ -168,3 +172,20 @@ def test_a_check_stops_when_its_time_is_up() -> None:
 
 def test_a_check_with_time_enough_decides() -> None:
     assert timed(budget=1000).verdict == "proved"
+
+
+def test_a_read_that_asks_first_is_no_missing_data() -> None:
+    text = """
+penstock: 1
+name: w
+params: {type: object, properties: {a: {}}}
+steps:
+  d: {task: decide, with: {if: "has(data.b) && data.b == 1"}, emits: {then: OK, else: OK}}
+"""
+    asked, plain = (
+        check_flow(load(version).flow, OFFERS, clock=time.monotonic)
+        for version in (text, text.replace("has(data.b) && ", ""))
+    )
+
+    assert [finding.code for finding in asked.findings] == []
+    assert [finding.code for finding in plain.findings] == ["missing-data"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from penstock.expression import Expression, Template
 from penstock.flow.checking.data import Reads, missing_data
 from penstock.flow.checking.events import (
     failure_loops,
@@ -45,7 +46,7 @@ def check_flow(
     budget: float = BUDGET,
 ) -> Report:
     """The report on a compiled workflow. `clock` counts seconds."""
-    reads = {path: tuple(reader.reads) for path, reader in flow.readers()}
+    reads = {path: _unguarded(reader) for path, reader in flow.readers()}
     return check(
         flow.definition,
         flow.net,
@@ -55,6 +56,13 @@ def check_flow(
         clock=clock,
         file=file,
         budget=budget,
+    )
+
+
+def _unguarded(reader: Expression | Template) -> tuple[tuple[str, ...], ...]:
+    """What an expression reads without asking `has(...)` first."""
+    return tuple(
+        read for read in reader.reads if not any(read[: len(guard)] == guard for guard in reader.guards)
     )
 
 

@@ -79,7 +79,7 @@ class _Look:
             return f"the output of '{other}', which is no step of this workflow", meant
         if step is None or other in self.before[step]:
             return None
-        said = f"the output of '{other}', which never comes before it"
+        said = f"the output of '{other}', which need not come before it"
         return said, f"Let '{step}' wait for '{other}', directly or through others."
 
     def event(self, step: str, name: str) -> tuple[str, str] | None:

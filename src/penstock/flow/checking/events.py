@@ -63,6 +63,8 @@ def _remedy(name: str, known: set[str]) -> str:
         return "Give the workflow a `timeout`, or let the step wait for CANCEL or FAIL."
     if name == FAIL:
         return "List FAIL for a step that should end the run, or remove it from `after`."
+    if name in RESERVED:
+        return f"List {name} for the step that reaches the goal, or remove it from `after`."
     near = nearest(name, sorted(known - RESERVED))
     meant = f" Did you mean '{near}'?" if near else ""
     return f"List '{name}' under `emits` of the step that fires it, or declare it under `external`.{meant}"

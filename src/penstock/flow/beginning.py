@@ -78,7 +78,8 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
         turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
     for index in step.wired.cancels:
         withdraw_step(turn, turn.flow.by_index[index], number, f"cancelled by '{name}'")
-    firing = Firing(number, name, taken, turn.now, _merged_tags(turn, step, tokens))
+    tags = tokens[0].load.tags if len(tokens) == 1 else _merged_tags(turn, step, tokens)
+    firing = Firing(number, name, taken, turn.now, tags)
     turn.firings = turn.firings.set(number, firing)
     before = turn.steps.get(name, NEVER_FIRED)
     state = StepState(
@@ -212,9 +213,6 @@ def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict
 
 
 def _merged_tags(turn: Turn, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
-    if len(tokens) == 1:
-        only: Tags = tokens[0].load.tags
-        return only
     tags, conflicts = merge([token.load.tags for token in tokens])
     for clash in conflicts:
         turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})

@@ -40,11 +40,8 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
 
 
 def dispatch_plain(turn: Turn, step: FlowStep, firing: Firing, params: Any) -> None:
-    """The first attempt of a firing of which nothing had to be evaluated: most firings begin here."""
-    if turn.open:
-        _hand_over(turn, step, firing, Element(firing.number, None, step.name, "running", params, 1))
-    else:
-        hold(turn, Element(firing.number, None, step.name, "queued", params), "paused")
+    """The first attempt of a firing that begins and of which nothing had to be evaluated: most are."""
+    _hand_over(turn, step, firing, Element(firing.number, None, step.name, "running", params, 1))
 
 
 def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:

@@ -93,6 +93,8 @@ class Board:
 
     def enabled(self, step: WiredStep) -> bool:
         """K2: every slot of the step holds what it needs."""
+        if step.plain is not None:
+            return step.plain in self.tokens
         if step.keyed:
             return step.index in self.complete
         if step.width > 1:

@@ -49,7 +49,7 @@ from penstock.runtime.inbox import NO_RUN, Inbox, RefusedKey, Undelivered
 from penstock.runtime.locks import Locks
 
 
-@dataclass
+@dataclass(slots=True, eq=False)
 class Hosted:
     """One run: its flow, its state now, its history, and who waits for it to change."""
 

@@ -160,8 +160,8 @@ steps:
 
     report = check_flow(flow, OFFERS, clock=time.perf_counter)
 
-    assert set(report.assumes) == {"match", "rest: keep"}
-    assert [name for name in (*report.assumes, "many", "need") if f"\n| `{name}` | " not in page] == []
+    assert set(report.assumes) == {"match", "rest: keep", "many"}
+    assert [name for name in (*report.assumes, "cancels", "need") if f"\n| `{name}` | " not in page] == []
 
 
 def test_links_of_the_readme_lead_somewhere() -> None:

@@ -36,7 +36,7 @@ def shape(snapshot: Snapshot) -> Any:
     )
     owed = tuple(sorted((str(debt), count) for debt, count in snapshot.marking.owed.items()))
     active = tuple(sorted((step, len(state.live)) for step, state in snapshot.steps.items() if state.live))
-    ends = (snapshot.status, snapshot.ending, snapshot.ok, snapshot.put_off is not None)
+    ends = (snapshot.status, snapshot.ending, snapshot.ok, bool(snapshot.put_off))
     return waiting, owed, active, tuple(sorted(snapshot.came.items())), ends
 
 

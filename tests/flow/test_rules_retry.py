@@ -300,3 +300,18 @@ def test_a_plan_that_changes_the_run_raises_its_revision_and_no_other_does() -> 
     assert run.done("a") == "superseded"
 
     assert run.snapshot is after
+
+
+def test_r13_a_put_off_failure_that_was_not_retried_still_fails_the_run() -> None:
+    run = Drive(flow_of("a: {task: t}\nb: {task: t}", "on_failure: continue"))
+    run.fail("a")
+    run.fail("b")
+    assert run.status == "failed"
+
+    run.happen(Retried("a"))
+    run.done("a")
+    assert run.status == "failed"
+    run.happen(Retried("b"))
+    run.done("b")
+
+    assert run.status == "succeeded"

@@ -281,7 +281,7 @@ def whole(node: Node) -> Hashable:
         snapshot.status,
         snapshot.ending,
         snapshot.ok,
-        snapshot.put_off is not None,
+        bool(snapshot.put_off),
         frozenset(snapshot.came.items()),
         frozenset(
             (place, tuple(token.name for token in queue)) for place, queue in snapshot.marking.tokens.items()

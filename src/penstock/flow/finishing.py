@@ -261,7 +261,7 @@ def fire_way(turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, er
         if OK not in way.names:
             turn.record("event", step.name, OK, data=data, firing=firing.number)
     if way.put_off and turn.ending is None:
-        turn.put_off = turn.put_off or data
+        turn.put_off = turn.put_off.set(firing.number, data)
     if way.ending == FAIL:
         end_early(turn, FAIL, data, error or _cause(step, firing, data), step.name)
     elif way.ending == CANCEL:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from immutables import Map
 
 from penstock.flow.compile import Flow
@@ -11,6 +13,8 @@ from penstock.flow.run import Firing
 from penstock.flow.turn import Turn
 from penstock.kernel.firing import Board
 from penstock.kernel.net import FAIL
+
+T = TypeVar("T")
 
 
 def retry(turn: Turn, retried: Retried) -> Answer:
@@ -22,19 +26,23 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     if not firings or (retried.step is not None and not chosen):
         return "refused"
     turn.ended, turn.status = False, "running"
-    turn.ending = turn.error = turn.ended_at = turn.put_off = turn.result = None
+    turn.ending = turn.error = turn.ended_at = turn.result = None
     turn.epoch += 1
     turn.correlations += tuple(sorted(turn.keys, key=turn.keys.__getitem__))  # given back when the run ended
     turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
     forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
     turn.halted = Map()
     for firing in firings:
-        turn.failed = turn.failed.delete(firing.number) if firing.number in turn.failed else turn.failed
+        turn.failed, turn.put_off = without(turn.failed, firing.number), without(turn.put_off, firing.number)
         turn.board.put_back(turn.step_of(firing).wired, firing.taken)
         _keep_elements(turn, firing)
     if turn.flow.timeout is not None:
         turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
     return "accepted"
+
+
+def without(map: Map[int, T], key: int) -> Map[int, T]:
+    return map.delete(key) if key in map else map
 
 
 def forget_failures(flow: Flow, board: Board, firings: set[int]) -> None:

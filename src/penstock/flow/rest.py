@@ -36,10 +36,10 @@ def settle(turn: Turn) -> None:
         finish_run(turn, turn.ending)
     elif turn.paused:
         turn.status = "paused"
-    elif turn.put_off is not None:
-        error = turn.put_off["error"]
-        failure = Failure(error["kind"], error["message"], error["detail"])
-        end_early(turn, FAIL, turn.put_off, failure, turn.put_off["step"])
+    elif turn.put_off:
+        first = turn.put_off[min(turn.put_off)]
+        error = first["error"]
+        end_early(turn, FAIL, first, Failure(error["kind"], error["message"], error["detail"]), first["step"])
     elif turn.ok:
         finish_run(turn, "succeeded")
     else:

@@ -149,7 +149,7 @@ class Snapshot(Struct, frozen=True, gc=False):
     result: Any = None
     error: Failure | None = None
     ok: bool = False
-    put_off: Any = None  # the data of the first failure that `on_failure: continue` put off
+    put_off: Map[int, Any] = Map()  # failures that `on_failure: continue` put off: firing -> its data
     marking: Marking = EMPTY
     firings: Map[int, Firing] = Map()
     elements: Map[ElementKey, Element] = Map()

@@ -187,7 +187,10 @@ class Host:
             raise RunEnded(run, self.hosted(run).snapshot.status)
 
     def retry(self, run: RunId, step: str | None = None) -> None:
-        """Put back what failed. Raises NotRetryable."""
+        """Put back what failed. Raises NotRetryable, Invalid."""
+        flow = self.hosted(run).flow
+        if step is not None and step not in flow.steps:
+            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
         if self._ask(run, Retried(step)) == "refused":
             raise NotRetryable(run, self.hosted(run).snapshot.status)
 

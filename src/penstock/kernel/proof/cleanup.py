@@ -91,11 +91,12 @@ def _with_run(
     """First a quick look, which finds only what is there; every order of everything where that leaves a question."""
     machine = Machine(net, Scope(ends=_never, prune=False))
     turning = _turns(net, fed) and not net.endless
-    covers = any(event.many for event in net.outside) or not bounded(machine)
+    piles = not bounded(machine)  # the weights do not prove that nothing piles up: the search must
+    covers = any(event.many for event in net.outside) or piles
     asked = (part & drawn_alive(net)) - known
     space = explore_ends(machine, Plan(*independent(machine), covers=covers), budget, asked)
     complete = space.found is not None
-    if turning or not complete:
+    if turning or piles or not complete:
         space = explore_ends(machine, Plan(covers=covers, edges=turning), budget)
         complete = space.complete
     lost = _lost(space) if turning and complete else set[int]()

@@ -66,7 +66,7 @@ def _arrive(machine: Machine, state: State, item: Event | Fire) -> Iterable[Stat
         return
     if not machine.came(state, event):
         yield move.apply(state, frozenset())
-    elif event.many:
+    elif event.many and resting:
         yield machine.repeat(state, event).apply(state, frozenset())
 
 

@@ -140,7 +140,7 @@ def _moves(space: Space, number: int, state: State, ready: list[int]) -> tuple[b
         first = firings(machine, state, max(alone, key=machine.rank.__getitem__))
         return True, [*first, *_coming(machine, state, passed_over=plan.patient)]
     found = [move for rule in followed for move in firings(machine, state, rule)]
-    return False, [*found, *_coming(machine, state), *_coming_again(machine, state)]
+    return False, [*found, *_coming(machine, state)]
 
 
 def _coming(machine: Machine, state: State, passed_over: frozenset[str] = frozenset()) -> list[Move]:
@@ -150,12 +150,6 @@ def _coming(machine: Machine, state: State, passed_over: frozenset[str] = frozen
         for event, move in machine.arrivals
         if event.name not in passed_over and not machine.came(state, event)
     ]
-
-
-def _coming_again(machine: Machine, state: State) -> list[Move]:
-    """A further coming of the `many` events, where it finds an empty slot."""
-    again = [event for event, _ in machine.arrivals if event.many and machine.came(state, event)]
-    return [move for event in again if (move := machine.repeat(state, event)).adds]
 
 
 def firings(machine: Machine, state: State, number: int) -> list[Move]:

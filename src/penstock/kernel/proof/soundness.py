@@ -281,6 +281,7 @@ def _relaxed(net: Net, many: bool) -> tuple[str, ...]:
     slots = [slot for step in net.steps for slot in step.slots]
     found = {
         "match": any(step.keyed for step in net.steps),
+        "cancels": any(step.cancels for step in net.steps),
         "rest: keep": any(slot.keep for slot in slots),
         "many": many,
     }

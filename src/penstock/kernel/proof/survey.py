@@ -11,9 +11,6 @@ from penstock.kernel.proof.search import Budget, Goal, Plan, Space, explore
 from penstock.kernel.proof.structure import ends_run, loop_heads, loops, reach, step_graph
 from penstock.kernel.proof.weights import bounded
 
-PLAIN = 8_000
-"""States in which every order is tried where outside events come again and again, before that is relaxed."""
-
 
 class Shape(NamedTuple):
     """What the drawing says about loops: all of them, and those that turn without any failure."""
@@ -39,10 +36,6 @@ def survey(machine: Machine, shape: Shape, budget: Budget, goal: Goal | None = N
     safe = not shape.looping or bounded(machine)
     looping = bool(shape.looping) or shape.turning
     plan = Plan(free, patient, covers=many or not safe, edges=looping, goal=goal)
-    if many:
-        space = explore(machine, plan._replace(eager=frozenset()), budget._replace(states=PLAIN))
-        if space.complete or space.found is not None or space.pile is not None:
-            return space
     if safe:
         space = explore(machine, plan, budget)
         space.relaxed = many

@@ -36,7 +36,13 @@ Events = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
-Fast = Annotated[bool, typer.Option("--fast", help="On a virtual clock: waits and backoffs pass at once.")]
+Fast = Annotated[
+    bool,
+    typer.Option(
+        "--fast",
+        help="On a virtual clock: waits and backoffs pass at once. Tasks run one after the other, without time-outs.",
+    ),
+]
 Subject = Annotated[
     str | None, typer.Option("--subject", metavar="TEXT", help="What the run is about.", show_default=False)
 ]

@@ -24,13 +24,8 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 
+from penstock.flow.errors import PenstockError
 from penstock.flow.names import is_reserved
-
-
-class PenstockError(Exception):
-    """Root of all errors that Penstock raises on purpose."""
-
-    code = "penstock"
 
 
 class NotFound(PenstockError):

@@ -1,0 +1,64 @@
+"""The task gate: how any worker, in this process or far away, gets work and tells how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from penstock.flow.occurrence import Done, Failed
+from penstock.flow.plan import Attempt
+from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+
+Verdict = Literal["accepted", "repeated", "superseded", "conflict"]
+"""How a report was taken.
+
+accepted    it ended the attempt
+repeated    the same report came before and was accepted: answer as then
+superseded  the lease is lost: nothing was changed
+conflict    another report ended this very attempt before: nothing was changed
+"""
+
+
+class Assignment(Struct, frozen=True):
+    """Work for one worker: what is to be done, under which lease, and until when."""
+
+    lease: Lease
+    attempt: Attempt
+    expires: datetime  # by the store's clock: renew it before
+    deadline: datetime | None
+
+
+class Report(Struct, frozen=True):
+    """How an attempt ended."""
+
+    lease: Lease
+    outcome: Done | Failed
+
+
+class Gate(Protocol):
+    """All calls take many at a time. What cannot be done now because the store is away raises StoreAway."""
+
+    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+        """Work for the worker, at once where there is some, else as soon as there is, or [] after `wait`."""
+        ...
+
+    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+        """Signs of life. A renewal without `expires`: the work is no longer wanted, stop it."""
+        ...
+
+    async def report(self, reports: Sequence[Report]) -> list[Verdict]: ...
+
+    async def release(self, leases: Sequence[Lease]) -> None:
+        """Give back what was not begun; it costs no attempt."""
+        ...
+
+    async def log(self, lines: Sequence[LogLine]) -> None: ...
+
+    async def attend(self, worker: Worker) -> None:
+        """The worker is there, or still there."""
+        ...
+
+    async def leave(self, worker: str) -> None: ...

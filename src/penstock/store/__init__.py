@@ -1,0 +1,1 @@
+"""Rows: what is kept, in SQLite and in PostgreSQL, behind one narrow interface."""

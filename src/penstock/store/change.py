@@ -1,0 +1,161 @@
+"""What one decision writes: plain columns and encoded bytes, applied whole or not at all."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct
+
+WHOLE = -1
+"""The index of an element that is a whole firing: a key column cannot be null."""
+
+
+class NewRun(Struct, frozen=True, kw_only=True):
+    """The columns of a run that never change. `start_key` makes the start idempotent: the key and a digest."""
+
+    workflow: str
+    version: int
+    subject: str | None
+    parent: str | None
+    labels: str  # a JSON object
+    started_at: datetime
+    header: bytes
+    start_key: tuple[str, bytes] | None = None
+
+
+class NewTask(Struct, frozen=True, gc=False):
+    """An attempt put on its task list. With `worker` it is leased to that worker at once, with fence 1."""
+
+    firing: int
+    index: int
+    attempt: int
+    task: str
+    task_list: str
+    priority: int
+    schedule_to_start: timedelta | None
+    start_to_close: timedelta | None
+    schedule_to_close: timedelta | None
+    heartbeat: timedelta
+    worker: str | None = None
+    held: bool = False  # the run is paused: not handed out, and no time-out runs
+
+
+class EndedTask(Struct, frozen=True, gc=False):
+    """A task whose row must be there with this attempt and fence; it is deleted. Otherwise the change is `lost`."""
+
+    firing: int
+    index: int
+    attempt: int
+    fence: int
+
+
+class Part(Struct, frozen=True, gc=False):
+    """A piece of a run's state that is kept apart, so that a wide fan does not rewrite a growing row."""
+
+    kind: str  # 'e' an element, 'r' a result, 'i' the items of a firing
+    firing: int
+    index: int
+    body: bytes | None  # None: the part is deleted
+
+
+class Lock(Struct, frozen=True):
+    """An element queues for a `serialize` key; `body` is the message its run gets when it holds the key."""
+
+    key: str
+    most: int
+    firing: int
+    index: int
+    body: bytes
+
+
+class Unlock(Struct, frozen=True):
+    """An element gives its key back or leaves its queue."""
+
+    key: str
+    firing: int
+    index: int
+
+
+class Post(Struct, frozen=True):
+    """A message to a run, or (run None) to whichever node looks first."""
+
+    run: str | None
+    body: bytes
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """An outside event that no run has taken: it waits for one of its keys until `until`."""
+
+    keys: tuple[tuple[str, str], ...]
+    event: str
+    body: bytes
+    reason: str
+    until: datetime
+
+
+class Seen(Struct, frozen=True):
+    """An id that must not come twice within its scope; None: as long as its run is kept."""
+
+    scope: str
+    id: str
+    until: datetime | None = None
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """Everything that follows from one decision about one run."""
+
+    run: str
+    base: int  # the revision it was computed from; a run that is at another one is left alone: `stale`
+    revision: int
+    seq: int
+    status: str
+    ended_at: datetime | None
+    waiting: str | None  # a JSON list of what a run at rest waits for
+    head: bytes
+    new: NewRun | None = None  # the run is made; `base` is 0
+    page: bytes | None = None  # history entries after the former `seq` up to `seq`, as one page
+    page_from: int = 0  # the first entry of the page
+    parts: tuple[Part, ...] = ()
+    payloads: tuple[tuple[bytes, bytes], ...] = ()  # digest and body; one that is there already stays
+    tasks: tuple[NewTask, ...] = ()
+    ended: tuple[EndedTask, ...] = ()
+    void: tuple[tuple[int, int], ...] = ()  # firing and index: their tasks are deleted, whatever their fence
+    hold: bool | None = None  # True: unleased tasks are held; False: held ones count from now and are free
+    timers: tuple[tuple[datetime, bytes], ...] = ()
+    rung: tuple[int, ...] = ()  # timers that this change uses up; one that is gone makes it `stale`
+    read: tuple[int, ...] = ()  # messages that this change uses up; one that is gone makes it `stale`
+    locks: tuple[Lock, ...] = ()
+    unlocks: tuple[Unlock, ...] = ()
+    keys: tuple[tuple[str, str], ...] = ()  # correlation keys: the run queues for each
+    posts: tuple[Post, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    seen: tuple[Seen, ...] = ()
+    over: bool = False  # the run has ended: its tasks, timers, messages, locks and keys go
+
+
+Outcome = Literal["applied", "stale", "lost", "known", "seen"]
+"""What became of a change.
+
+applied  it is durable
+stale    the run is at another revision, or a timer or message was used up by somebody else
+lost     a task that it ends is not leased that way any more
+known    the start key was used before
+seen     an id in `seen` came before
+"""
+
+
+class Message(Struct, frozen=True, gc=False):
+    """A message to a run that waits to be read."""
+
+    id: int
+    run: str | None
+    body: bytes
+
+
+class Committed(Struct, frozen=True):
+    """What became of each change, the messages that were made (this caller should read them), and the time."""
+
+    outcomes: list[Outcome]
+    messages: list[Message]
+    now: datetime

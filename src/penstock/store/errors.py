@@ -1,0 +1,114 @@
+"""What can be wrong with the database. One sentence each, with the remedy; nothing is half done.
+
+StoreError
+├── BadAddress        the address of the database cannot be used
+├── StoreAway         it does not answer: what was asked was not done, or is not known to be (`unsure`)
+├── StoreFull         there is no room to write
+├── StoreBusy         another process has the file
+├── StoreDamaged      the file is not whole
+├── NotLocal          the file is on a network disk
+├── NeedsMigration    its schema is older than this program
+└── NewerSchema       its schema is newer than this program
+"""
+
+from __future__ import annotations
+
+from penstock.flow.errors import PenstockError
+
+
+class StoreError(PenstockError):
+    """Something about the database."""
+
+    code = "store"
+
+
+class BadAddress(StoreError):
+    """The address of the database cannot be used."""
+
+    code = "bad_address"
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(
+            f"'{url}' {why}: use a path such as penstock.db, sqlite:///path, postgresql://user@host/name or memory:"
+        )
+        self.url = url
+
+
+class StoreAway(StoreError):
+    """The database does not answer."""
+
+    code = "store_away"
+
+    def __init__(self, why: str, unsure: bool = False) -> None:
+        known = "whether it was done is not known: ask again" if unsure else "nothing was changed: try again"
+        super().__init__(f"the database does not answer ({why}); {known}")
+        self.unsure = unsure
+
+
+class StoreFull(StoreError):
+    """There is no room to write."""
+
+    code = "store_full"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the database cannot write ({why}); nothing was changed: make room and try again")
+
+
+class StoreBusy(StoreError):
+    """Another process has the file."""
+
+    code = "store_busy"
+
+    def __init__(self, path: str, holder: str) -> None:
+        super().__init__(
+            f"'{path}' is in use by {holder}: only one process may open a SQLite database; stop it, or use PostgreSQL"
+        )
+        self.path = path
+
+
+class StoreDamaged(StoreError):
+    """The file is not whole."""
+
+    code = "store_damaged"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"'{path}' is damaged ({why}): restore it with `penstock db restore BACKUP --db {path}`"
+        )
+        self.path = path
+
+
+class NotLocal(StoreError):
+    """The file is on a network disk."""
+
+    code = "not_local"
+
+    def __init__(self, path: str, kind: str) -> None:
+        super().__init__(
+            f"'{path}' is on a network disk ({kind}), where SQLite loses data: use a local disk, or PostgreSQL"
+        )
+        self.path = path
+
+
+class NeedsMigration(StoreError):
+    """The schema is older than this program."""
+
+    code = "needs_migration"
+
+    def __init__(self, found: int, wanted: int) -> None:
+        super().__init__(
+            f"the database has schema {found}, this Penstock needs {wanted}: run `penstock db migrate` first"
+        )
+        self.found, self.wanted = found, wanted
+
+
+class NewerSchema(StoreError):
+    """The schema is newer than this program."""
+
+    code = "newer_schema"
+
+    def __init__(self, found: int, wanted: int) -> None:
+        super().__init__(
+            f"the database has schema {found}, this Penstock knows {wanted}: use a newer Penstock"
+        )
+        self.found, self.wanted = found, wanted

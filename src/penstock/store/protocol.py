@@ -1,0 +1,237 @@
+"""The narrow seam to the rows. One call is one transaction; a lost race is an answer, not an exception.
+
+Rules that every store keeps (docs/spec/store.md; `tests/store` quotes the numbers):
+
+ST1  `commit` applies each change whole or not at all, and all that it applied is durable when it answers.
+ST2  A change is applied only where its run is at `base`; `new` only where there is no such run.
+ST3  A task is ended only by who holds its lease: attempt and fence must be those of the row.
+ST4  A timer, message or id is used up once.
+ST5  A lease is given to one worker at a time; every lease of a task has a higher fence than the one before.
+ST6  `lease` gives tasks of the highest priority first, and of these the one queued first.
+ST7  Time is the store's: no deadline is judged by the clock of a node.
+ST8  A `serialize` key is held by at most `most` elements, first come, first served; who leaves frees it.
+ST9  A correlation key belongs to the first live run that asked for it, then to the next.
+ST10 An event kept for a key is given to the run that gets the key, once.
+ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from penstock.store.change import Change, Committed, Kept, Seen
+from penstock.store.rows import (
+    Beat,
+    Due,
+    Filter,
+    KeptRow,
+    Lease,
+    Leased,
+    LogLine,
+    QueueRow,
+    Renewal,
+    Retained,
+    RunRow,
+    StoredRun,
+    TaskRow,
+    Version,
+    Wish,
+    Worker,
+    WorkflowState,
+)
+
+
+class Runs(Protocol):
+    """Runs and what happens to them."""
+
+    async def commit(self, changes: Sequence[Change]) -> Committed:
+        """Apply each change that can be applied, all in one transaction. No two of one run."""
+        ...
+
+    async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
+        """Runs with their parts; None for one that is not there."""
+        ...
+
+    async def payloads(self, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
+        """Bodies by run and digest."""
+        ...
+
+    async def pages(self, run: str, after: int, limit: int) -> list[bytes]:
+        """History pages, in order, from the one with entry `after + 1` on; enough for `limit` entries."""
+        ...
+
+    async def due(self, limit: int, patience: timedelta) -> Due:
+        """What is due now, the oldest first, up to `limit` of each kind.
+
+        What is handed out here is left alone by other callers for `patience`; if nobody uses it up by then, it
+        is handed out again.
+        """
+        ...
+
+    async def now(self) -> datetime:
+        """The store's time."""
+        ...
+
+
+class Tasks(Protocol):
+    """The task lists."""
+
+    async def lease(self, wish: Wish) -> list[Leased]:
+        """Hand up to `limit` tasks to one worker."""
+        ...
+
+    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+        """Prolong leases by their heartbeat time."""
+        ...
+
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        """Give tasks back that were not begun: they are first in their list again. False: lost before."""
+        ...
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        """Keep what tasks wrote."""
+        ...
+
+
+class Mail(Protocol):
+    """Outside events on their way to a run."""
+
+    async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
+        """The live run that one of the keys belongs to."""
+        ...
+
+    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
+        """Keep an event for the run that will have one of its keys.
+
+        Answers the run where one has it by now: nothing is kept then. Answers "" where the id was seen before.
+        """
+        ...
+
+    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+        """Whether each id came before."""
+        ...
+
+    async def redeliver(self, id: int) -> bool:
+        """Post a kept event to the run that has its key now; False: there is none, or no such event."""
+        ...
+
+
+class Shelf(Protocol):
+    """Published workflows."""
+
+    async def publish(
+        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+    ) -> Version:
+        """The next version; the newest one where it is the same text with the same offers.
+
+        A workflow that is new is started where `start` says so; one that is not stays as it is.
+        """
+        ...
+
+    async def version(self, workflow: str, version: int | None) -> Version | None:
+        """A version, the newest where none is named."""
+        ...
+
+    async def workflows(self) -> list[WorkflowState]:
+        """All, by name."""
+        ...
+
+    async def set_started(self, workflow: str, started: bool) -> bool:
+        """False: there is no such workflow."""
+        ...
+
+    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
+        """Pause or resume a workflow, or (None) the installation, and post `body` to each live run it changes.
+
+        False: there is no such workflow. Nothing is posted where it is so already.
+        """
+        ...
+
+    async def pauses(self, workflow: str) -> tuple[bool, bool]:
+        """Whether the workflow, and whether the installation, is paused."""
+        ...
+
+
+class Views(Protocol):
+    """The read side, for people."""
+
+    async def runs(self, filter: Filter) -> list[RunRow]:
+        """Newest first."""
+        ...
+
+    async def count(self, filter: Filter) -> dict[str, int]:
+        """Status → how many."""
+        ...
+
+    async def tasks(self, run: str) -> list[TaskRow]: ...
+
+    async def queues(self) -> list[QueueRow]: ...
+
+    async def workers(self) -> list[Worker]: ...
+
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        """The oldest first."""
+        ...
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        """Keys that a live run asked for and another has: name, value, run, holder."""
+        ...
+
+    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """Number and body, in order."""
+        ...
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        """The run that the key started, and the digest of its input."""
+        ...
+
+
+class Upkeep(Protocol):
+    """What operators do, and what must be done now and then."""
+
+    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
+        """Delete up to `limit` ended runs older than `days` of their status, and whatever else is out of date.
+
+        `days` has succeeded, failed, canceled, timed_out. With `explain` nothing is deleted.
+        """
+        ...
+
+    async def check(self) -> list[str]:
+        """What is wrong with the rows, one sentence each; empty: nothing."""
+        ...
+
+    async def backup(self, to: str) -> None:
+        """A whole copy into a new file, while everything goes on."""
+        ...
+
+    async def attend(self, worker: Worker) -> None:
+        """A worker is there, or still there."""
+        ...
+
+    async def leave(self, worker: str) -> None:
+        """A worker has gone."""
+        ...
+
+    async def facts(self) -> dict[str, Any]:
+        """What kind of store this is, its schema, its size: for people."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Bell(Protocol):
+    """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
+
+    async def ring(self, what: str) -> None:
+        """Tell the other nodes: `tasks` or `messages`."""
+        ...
+
+    async def hear(self, timeout: timedelta) -> str | None:
+        """Wait for a ring of another node; None: none came."""
+        ...
+
+
+class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Bell, Protocol):
+    """All of it: what SQLite and PostgreSQL both are."""

@@ -155,7 +155,7 @@ class Advancer:
             else:
                 lives[run] = live
         if wanted:
-            lives.update(await self._memory.fetch(wanted))
+            lives.update(await self._memory.fetch(wanted, remember=True))
         return lives
 
     def _decide(self, live: Live, requests: list[Request]) -> Decision | None:

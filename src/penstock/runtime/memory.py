@@ -50,8 +50,11 @@ class Memory:
     def forget(self, run: str) -> None:
         self._runs.pop(run, None)
 
-    async def fetch(self, runs: Sequence[str]) -> dict[str, Live | BaseException]:
-        """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all."""
+    async def fetch(self, runs: Sequence[str], remember: bool = False) -> dict[str, Live | BaseException]:
+        """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all.
+
+        Only who decides about the runs may have them remembered: what others read may be old by now.
+        """
         found: dict[str, Live | BaseException] = {}
         halves: list[tuple[StoredRun, Stored]] = []
         for row in await self._store.load(runs):
@@ -66,7 +69,9 @@ class Memory:
         for row, half in halves:
             mine = {digest: body for (run, digest), body in bodies.items() if run == row.run}
             try:
-                found[row.run] = await self._live(half, mine)
+                found[row.run] = live = await self._live(half, mine)
+                if remember:
+                    self.keep(row.run, live)
             except Exception as error:
                 found[row.run] = error
         return found
@@ -75,6 +80,4 @@ class Memory:
         pack = Packer()
         snapshot = half.snapshot(bodies, pack)
         flow = await self._flows.get(snapshot.run.workflow, snapshot.run.version)
-        live = Live(flow, snapshot, pack)
-        self.keep(snapshot.run.id, live)
-        return live
+        return Live(flow, snapshot, pack)

@@ -16,12 +16,19 @@ from penstock.engine.loading import Source
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.occurrence import Outside, Paused, Resumed
-from penstock.flow.run import RunId, Snapshot
+from penstock.flow.run import Pauser, RunId, Snapshot
 from penstock.flow.view import history_view, run_view
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
-from penstock.runtime.views import count_view, queue_view, refused_view, row_view, undelivered_view, worker_view
+from penstock.runtime.views import (
+    count_view,
+    queue_view,
+    refused_view,
+    row_view,
+    undelivered_view,
+    worker_view,
+)
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
@@ -106,7 +113,7 @@ class Engine:
 
     async def _set_paused(self, workflow: str | None, paused: bool) -> None:
         running = await self._open()
-        by = "installation" if workflow is None else "workflow"
+        by: Pauser = "installation" if workflow is None else "workflow"
         body = encode_message(Paused(by) if paused else Resumed(by))
         if not await running.store.set_paused(workflow, paused, body):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])

@@ -11,7 +11,7 @@ import pytest
 from penstock.runtime.gate import Gate
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
-from penstock.testing.faults import Faults, Strike, Tally, faulty_gate, faulty_store, shrink
+from penstock.testing.faults import Faults, Strike, Tally, Watch, faulty_gate, faulty_store, shrink
 from penstock.testing.simloop import Process, SimLoop, current_process, run_simulated
 
 
@@ -167,11 +167,15 @@ def test_a_transaction_is_done_even_where_its_node_dies() -> None:
     ledger, watched = Ledger(), list[Any]()
 
     async def main(loop: SimLoop) -> None:
-        def watch(verb: str, args: tuple[Any, ...], answer: Any) -> None:
-            watched.append((verb, args, answer))
-            node.kill()
+        class Killer(Watch):
+            def asked(self, verb: str, args: tuple[Any, ...]) -> None:
+                watched.append((verb, args))
 
-        store = faulty_store(cast(Store, ledger), loop.process("database"), Only(None), watch)
+            def answered(self, verb: str, args: tuple[Any, ...], answer: Any) -> None:
+                watched.append(answer)
+                node.kill()
+
+        store = faulty_store(cast(Store, ledger), loop.process("database"), Only(None), Killer())
         node = loop.process("node")
 
         async def work() -> None:
@@ -183,7 +187,7 @@ def test_a_transaction_is_done_even_where_its_node_dies() -> None:
 
     run_simulated(main)
 
-    assert watched == [("commit", ([],), "answer")]
+    assert watched == [("commit", ([],)), "answer"]
     assert ledger.done == [("<process database>", [])]
 
 

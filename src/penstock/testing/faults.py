@@ -106,8 +106,14 @@ def shrink(strikes: Iterable[Strike], fails: Callable[[frozenset[Strike]], bool]
     return left
 
 
-Watch = Callable[[str, tuple[Any, ...], Any], None]
-"""Told of each call that was done, at the moment when it was: the verb, what was asked, what was answered."""
+class Watch:
+    """Told of each call at the moment when it is done, at the other end of the wire. This one does not listen."""
+
+    def asked(self, verb: str, args: tuple[Any, ...]) -> None:
+        """The call has arrived."""
+
+    def answered(self, verb: str, args: tuple[Any, ...], answer: Any) -> None:
+        """The call is done, whether or not its answer gets back."""
 
 
 class Wire:
@@ -189,19 +195,26 @@ READS = frozenset(
 )  # fmt: skip
 """Verbs of a store that change nothing: their answer cannot be in doubt."""
 
+NOBODY = Watch()
 _ONCE = frozenset({"hear", "close"})  # no faults: a bell has its own, and a closed store answers nobody
 
 
-def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch | None = None) -> Store:
+async def _watched(
+    watch: Watch, far: object, verb: str, args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    watch.asked(verb, args)
+    answer = await getattr(far, verb)(*args, **options)
+    watch.answered(verb, args, answer)
+    return answer
+
+
+def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch = NOBODY) -> Store:
     """The store as one node sees it. The calls themselves are done in `server`, whatever becomes of the node."""
     wire = Wire("store", faults)
 
     async def ask(verb: str, *args: Any, **options: Any) -> Any:
         async def work() -> Any:
-            answer = await getattr(store, verb)(*args, **options)
-            if watch is not None:
-                watch(verb, args, answer)
-            return answer
+            return await _watched(watch, store, verb, args, options)
 
         if verb in _ONCE:
             if verb == "hear" and faults.strikes("store.bell.deaf"):
@@ -213,7 +226,7 @@ def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch | N
 
 
 def faulty_gate(
-    pick: Callable[[], tuple[Process, Gate] | None], faults: Faults, watch: Watch | None = None
+    pick: Callable[[], tuple[Process, Gate] | None], faults: Faults, watch: Watch = NOBODY
 ) -> Gate:
     """The gate as one worker sees it; each call goes to the node that `pick` names, None: there is none."""
     wire = Wire("gate", faults)
@@ -225,10 +238,7 @@ def faulty_gate(
         process, gate = node
 
         async def work() -> Any:
-            answer = await getattr(gate, verb)(*args, **options)
-            if watch is not None:
-                watch(verb, args, answer)
-            return answer
+            return await _watched(watch, gate, verb, args, options)
 
         return await wire.ask(
             process, verb, work, writes=True, withdraw=verb == "claim", repeats=verb in ("report", "beat")

@@ -70,6 +70,10 @@ class Runs(Protocol):
         """
         ...
 
+    async def discard(self, messages: Sequence[int]) -> None:
+        """Delete messages that are for nobody any more."""
+        ...
+
     async def now(self) -> datetime:
         """The store's time."""
         ...
@@ -102,10 +106,10 @@ class Mail(Protocol):
         """The live run that one of the keys belongs to."""
         ...
 
-    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
+    async def keep(self, kept: Kept) -> str | None:
         """Keep an event for the run that will have one of its keys.
 
-        Answers the run where one has it by now: nothing is kept then. Answers "" where the id was seen before.
+        Answers the run where one has it by now: nothing is kept then. Answers "" where its id was seen before.
         """
         ...
 

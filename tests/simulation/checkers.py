@@ -170,7 +170,7 @@ def history_is_stamped_by_the_stores_clock(evidence: Evidence) -> Iterator[str]:
         last, at = next(commits, (0, 0.0))
         for entry in ran.history:
             while entry.seq > last:
-                last, at = next(commits, (ran.snapshot.seq, at))
+                last, at = next(commits, (entry.seq, at))
             if not at - SLACK <= seconds(entry.at) <= at + 0.001:
                 yield f"entry {entry.seq} of run {ran.id} says {entry.at}, and was committed at {moment(at)}"
                 break

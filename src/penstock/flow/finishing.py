@@ -125,7 +125,7 @@ def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element,
     message = (
         "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"
     )
-    error = Failure(kind, message, {"limit": outcome.limit})
+    error = Failure(kind, outcome.message or message, {"limit": outcome.limit})
     multiplier = step.retry.after_timeout(timeouts)
     turn.withdrawn += (element.id,)
     if multiplier is None:

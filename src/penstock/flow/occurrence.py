@@ -48,6 +48,7 @@ class TimedOut(Struct, frozen=True, tag=True):
     """An attempt outlived a time-out, or its worker vanished (`lost`)."""
 
     limit: str  # schedule_to_start | start_to_close | schedule_to_close | heartbeat | lost
+    message: str | None = None  # what is known of it, for people
 
 
 class Reported(Struct, frozen=True, tag=True, gc=False):

@@ -153,10 +153,6 @@ class Shelf(Protocol):
         """
         ...
 
-    async def pauses(self, workflow: str) -> tuple[bool, bool]:
-        """Whether the workflow, and whether the installation, is paused."""
-        ...
-
 
 class Views(Protocol):
     """The read side, for people."""

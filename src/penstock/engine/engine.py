@@ -29,6 +29,7 @@ from penstock.runtime.views import (
     undelivered_view,
     worker_view,
 )
+from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
@@ -47,6 +48,7 @@ class Engine:
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
     SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
+    `store` is one that is open already, instead of `url`.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -58,7 +60,9 @@ class Engine:
         work: bool = True,
         concurrency: int = CONCURRENCY,
         grace: float | None = None,
+        store: Store | None = None,
     ) -> None:
+        self._store = store
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
         self._grace = timedelta(seconds=(0 if url == MEMORY else 10) if grace is None else grace)
@@ -327,11 +331,15 @@ class Engine:
             if self._closed:
                 raise closed()
             if self._running is None:
-                self._running = await Running.open(
-                    self._url,
-                    self._tasks,
-                    work=self._work,
-                    concurrency=self._concurrency,
-                    grace=self._grace,
-                )
+                self._running = await self._begin()
             return self._running
+
+    async def _begin(self) -> Running:
+        how: dict[str, Any] = {
+            "work": self._work,
+            "concurrency": self._concurrency,
+            "grace": self._grace,
+        }
+        if self._store is not None:
+            return await Running.on(self._store, self._tasks, shared=True, **how)
+        return await Running.open(self._url, self._tasks, **how)

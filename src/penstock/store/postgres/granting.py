@@ -109,7 +109,7 @@ async def note_seen(work: Work, kept: Sequence[Kept]) -> list[Kept]:
         key = None if one.seen is None else (one.seen.scope, one.seen.id)
         if key is None or key in new:
             fresh.append(one)
-            new.discard(key)  # type: ignore[arg-type]
+            new.discard(key)
     return fresh
 
 

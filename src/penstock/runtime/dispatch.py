@@ -203,9 +203,14 @@ class Dispatch:
             log.warning("what was not wanted any more could not be given back: %s", error)
 
     async def _lease(self, wish: Wish) -> list[Assignment]:
-        leased = await self._store.lease(wish)
-        if len(leased) < wish.limit:
-            self._backlog -= set(wish.task_lists)
+        lists = set(wish.task_lists)
+        self._backlog -= lists  # before looking: what comes to the lists meanwhile must not be forgotten
+        leased: list[Leased] | None = None
+        try:
+            leased = await self._store.lease(wish)
+        finally:
+            if leased is None or len(leased) == wish.limit:
+                self._backlog |= lists
         self.leased += len(leased)
         return await self._assignments(leased)
 

@@ -128,7 +128,7 @@ class Hands:
     def _look(self, taken: int) -> None:
         """Add hands where the queue stands: at once where they wait for something, slowly where they compute."""
         self._look_at = None
-        if not self._queue:
+        if not self._queue or (self._live >= self._most and not self._idle):
             self._stands = 0
             return
         moved = self._taken - taken

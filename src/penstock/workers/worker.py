@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from uuid import uuid4
 
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.errors import NoTask
 from penstock.runtime.gate import Assignment, Gate
+from penstock.store.errors import StoreAway
 from penstock.store.rows import Lease, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.workers.calling import failure
@@ -81,7 +83,7 @@ class Worker:
         self._wish = Wish(
             worker=self.id, task_lists=self.task_lists, tasks=tuple(self.tasks), limit=self.concurrency
         )
-        self._stopping = False
+        self._stopping = self._telling = False
         self._claiming: asyncio.Task[list[Assignment]] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -113,9 +115,11 @@ class Worker:
         self._leases = Leases(self.gate, self._now, self.id, self._all_held, self._give_up)
 
         def told() -> None:
-            # A loop that was closed meanwhile sends no progress.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._leases.told)
+            # Once for many: a task may tell its progress in a tight loop. A closed loop sends none.
+            if not self._telling:
+                self._telling = True
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._progress)
 
         self._crew = Crew(
             self._ended,
@@ -126,6 +130,10 @@ class Worker:
             sources=self._sources,
             limit=self._limit,
         )
+
+    def _progress(self) -> None:
+        self._telling = False
+        self._leases.told()
 
     async def _supervised(self, name: str, chore: Callable[[], Awaitable[None]]) -> None:
         """Do a chore again and again. An error in one round must not end it."""
@@ -235,6 +243,8 @@ class Worker:
         self._stopping = True
         self._room.set()
         claiming = self._claiming
+        if claiming is not None:
+            claiming.cancel()
         back = self._crew.take_back()
         self._held.difference_update(back)
         await self._release([work.lease for work in back])
@@ -254,7 +264,6 @@ class Worker:
 
     async def _give_back(self, claiming: asyncio.Task[list[Assignment]]) -> None:
         """What comes of a claim after all, because it was answered as we stopped."""
-        claiming.cancel()
         await asyncio.wait([claiming], timeout=LAST_CALL)
         if claiming.done() and not claiming.cancelled() and claiming.exception() is None:
             await self._release([each.lease for each in claiming.result()])
@@ -263,7 +272,15 @@ class Worker:
         if not leases:
             return
         self.counts["worker.released"] += len(leases)
-        await self._last_call("give back tasks", self.gate.release(leases))
+        await self._last_call("give back tasks", self._insist_on_release(leases))
+
+    async def _insist_on_release(self, leases: Sequence[Lease]) -> None:
+        """Try again: what is not given back costs an attempt, though nothing went wrong."""
+        for failures in count(1):
+            try:
+                return await self.gate.release(leases)
+            except StoreAway:
+                await asyncio.sleep(BACKOFF.delay(failures, self.id).total_seconds())
 
     async def _last_call(self, what: str, call: Awaitable[None]) -> None:
         """One call that must not hold up the end."""

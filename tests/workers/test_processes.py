@@ -8,8 +8,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -22,30 +21,16 @@ from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers import processes
 from penstock.workers.loading import load_tasks
 from penstock.workers.worker import Worker
+from tests.workers.working import reported, working
 
 SOURCE = str(Path(__file__).parent / "rule_tasks.py")
 SHORT = Timeouts(heartbeat=timedelta(seconds=0.6))
 
 
-@asynccontextmanager
-async def working(gate: ScriptedGate, source: str = SOURCE) -> AsyncIterator[Worker]:
-    worker = Worker(gate, load_tasks([source]), name="test", processes=1, sources=[source])
-    stop = asyncio.Event()
-    running = asyncio.ensure_future(worker.run(stop))
-    try:
-        yield worker
-    finally:
-        stop.set()
-        await asyncio.wait_for(running, 30)
-
-
-async def reported(gate: ScriptedGate, run: str) -> Any:
-    await gate.until(lambda: run in gate.outcomes())
-    return gate.outcomes()[run]
-
-
-def played(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(main())
+def children(gate: ScriptedGate, source: str = SOURCE) -> AbstractAsyncContextManager[Worker]:
+    """A worker with one child process."""
+    tasks = {name: task.function for name, task in load_tasks([source]).items()}
+    return working(gate, tasks, processes=1, sources=[source])
 
 
 @pytest.mark.parametrize(
@@ -61,14 +46,14 @@ def test_a_task_that_ends_its_process_is_lost_and_the_next_one_runs(
 ) -> None:
     async def main() -> None:
         gate = ScriptedGate()
-        async with working(gate):
-            lost = await reported(gate, gate.give(task, params))
-            after = await reported(gate, gate.give("echo", {"value": "after"}))
+        async with children(gate):
+            [lost] = await reported(gate, gate.give(task, params))
+            [after] = await reported(gate, gate.give("echo", {"value": "after"}))
 
         assert lost == TimedOut("lost", f"the process of the task {how}")
         assert after == Done(output="after")
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_task_that_does_not_listen_is_killed_with_all_that_it_started(
@@ -79,19 +64,19 @@ def test_a_task_that_does_not_listen_is_killed_with_all_that_it_started(
 
     async def main() -> None:
         gate = ScriptedGate()
-        async with working(gate):
+        async with children(gate):
             params = {"begun": str(begun), "lock": str(lock)}
             run = gate.give("process.deaf", params, Timeouts(heartbeat=timedelta(seconds=3)))
             await gate.until(begun.exists)
             held = not _is_free(lock)
             gate.lose([run])
             await gate.until(lambda: _is_free(lock))
-            after = await reported(gate, gate.give("echo", {"value": "after"}))
+            [after] = await reported(gate, gate.give("echo", {"value": "after"}))
 
         assert (held, after) == (True, Done(output="after"))
         assert run not in gate.outcomes()
 
-    played(main)
+    asyncio.run(main())
 
 
 def _is_free(lock: Path) -> bool:
@@ -108,8 +93,8 @@ def test_what_a_task_prints_and_reads_does_not_disturb_and_its_context_is_whole(
     async def main() -> None:
         gate = ScriptedGate()
         run = gate.give("process.print")
-        async with working(gate):
-            outcome = await reported(gate, run)
+        async with children(gate):
+            [outcome] = await reported(gate, run)
 
         assert isinstance(outcome, Done)
         shown = dict(outcome.output)
@@ -121,7 +106,7 @@ def test_what_a_task_prints_and_reads_does_not_disturb_and_its_context_is_whole(
             "events": {"START": {"number": 1}},
         }
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_task_that_the_child_does_not_have_fails_for_good(tmp_path: Path) -> None:
@@ -133,13 +118,13 @@ def test_a_task_that_the_child_does_not_have_fails_for_good(tmp_path: Path) -> N
 
     async def main() -> None:
         gate = ScriptedGate()
-        async with working(gate, str(source)):
-            outcome = await reported(gate, gate.give("only_here"))
+        async with children(gate, str(source)):
+            [outcome] = await reported(gate, gate.give("only_here"))
 
         assert isinstance(outcome, Failed)
         assert (outcome.error.kind, outcome.retry) == ("fatal", False)
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_child_that_cannot_load_its_tasks_costs_no_attempt_and_is_tried_again(
@@ -154,15 +139,15 @@ def test_a_child_that_cannot_load_its_tasks_costs_no_attempt_and_is_tried_again(
 
     async def main() -> None:
         gate = ScriptedGate()
-        async with working(gate, str(source)):
+        async with children(gate, str(source)):
             broken.touch()
             run = gate.give("work")
             await gate.until(lambda: "no licence" in caplog.text)
             broken.unlink()
-            assert await reported(gate, run) == Done(output="worked")
+            assert await reported(gate, run) == [Done(output="worked")]
 
     with caplog.at_level(logging.ERROR):
-        played(main)
+        asyncio.run(main())
 
 
 def test_a_child_ends_with_its_worker(tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +18,7 @@ from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.context import Context
 from penstock.workers.task import task, tasks_of
 from penstock.workers.worker import Worker, utc_now
+from tests.workers.working import reported, working
 
 SHORT = Timeouts(heartbeat=timedelta(seconds=0.3))
 
@@ -29,27 +29,6 @@ def echo(value: Any = None) -> Any:
 
 async def echo_async(value: Any = None) -> Any:
     return value
-
-
-def played(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(main())
-
-
-@asynccontextmanager
-async def working(gate: ScriptedGate, tasks: Any, **more: Any) -> AsyncIterator[Worker]:
-    worker = Worker(gate, tasks_of(tasks), name="test", **more)
-    stop = asyncio.Event()
-    running = asyncio.ensure_future(worker.run(stop))
-    try:
-        yield worker
-    finally:
-        stop.set()
-        await asyncio.wait_for(running, 20)
-
-
-async def reported(gate: ScriptedGate, *runs: str) -> list[Any]:
-    await gate.until(lambda: all(run in gate.outcomes() for run in runs))
-    return [gate.outcomes()[run] for run in runs]
 
 
 def test_a_stopping_worker_gives_back_what_it_has_not_begun() -> None:
@@ -74,7 +53,7 @@ def test_a_stopping_worker_gives_back_what_it_has_not_begun() -> None:
         assert [lease.run for lease in gate.released] == runs[1:]
         assert worker.counts["worker.released"] == 4
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_what_a_claim_answers_as_the_worker_stops_is_given_back() -> None:
@@ -95,7 +74,7 @@ def test_what_a_claim_answers_as_the_worker_stops_is_given_back() -> None:
 
         assert (gate.released, gate.reports) == (list(gate.leased), [])
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_giving_back_is_tried_again_while_the_gate_is_away() -> None:
@@ -119,26 +98,35 @@ def test_giving_back_is_tried_again_while_the_gate_is_away() -> None:
 
         assert [lease.run for lease in gate.released] == runs[1:]
 
-    played(main)
+    asyncio.run(main())
 
 
-def test_many_tiny_tasks_share_few_calls_and_few_threads() -> None:
-    seen: set[str] = set()
-
-    def tiny() -> None:
-        seen.add(threading.current_thread().name + str(threading.get_ident()))
-
+def test_many_tiny_tasks_share_few_calls() -> None:
     async def main() -> None:
         gate = ScriptedGate()
-        runs = [gate.give("tiny") for _ in range(1000)]
-        async with working(gate, {"tiny": tiny}, concurrency=500):
+        runs = [gate.give("echo") for _ in range(1000)]
+        async with working(gate, {"echo": echo_async}, concurrency=500):
             outcomes = await reported(gate, *runs)
 
         assert outcomes == [Done()] * 1000
-        assert [report.lease.run for report in gate.reports] == runs  # in order
-        assert len(seen) < 20
+        assert [report.lease.run for report in gate.reports] == runs
+        assert max(gate.calls.count("claim"), gate.calls.count("report")) <= 6
 
-    played(main)
+    asyncio.run(main())
+
+
+def test_tiny_plain_functions_need_one_thread_and_run_in_order() -> None:
+    began: list[int] = []
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        runs = [gate.give("tiny", {"number": number}) for number in range(300)]
+        async with working(gate, {"tiny": lambda number: began.append(number)}, threads=1):
+            await reported(gate, *runs)
+
+        assert began == list(range(300))
+
+    asyncio.run(main())
 
 
 def test_tasks_that_wait_get_a_thread_each() -> None:
@@ -154,7 +142,7 @@ def test_tasks_that_wait_get_a_thread_each() -> None:
         async with working(gate, {"meet": meet}, concurrency=24):
             assert await reported(gate, *runs) == [Done(output="met")] * 24
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_thread_that_is_stuck_is_replaced() -> None:
@@ -175,7 +163,84 @@ def test_a_thread_that_is_stuck_is_replaced() -> None:
         assert outcomes == [Done(output=1), Done(output=2)]
         assert stuck_run not in gate.outcomes()
 
-    played(main)
+    asyncio.run(main())
+
+
+def test_what_waits_for_a_thread_and_is_no_longer_wanted_is_not_begun() -> None:
+    began: list[str] = []
+    free = threading.Event()
+
+    def work(name: str) -> None:
+        began.append(name)
+        free.wait(20)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        first = gate.give("work", {"name": "first"}, SHORT)
+        second = gate.give("work", {"name": "second"}, SHORT)
+        async with working(gate, {"work": work, "echo": echo}, threads=1) as worker:
+            await gate.until(lambda: began and len(gate.leased) == 2)
+            gate.lose([second])
+            await gate.until(lambda: worker.counts["worker.canceled"])
+            free.set()
+            await reported(gate, first, gate.give("echo"))
+
+        assert (began, second in gate.outcomes()) == (["first"], False)
+
+    asyncio.run(main())
+
+
+def test_draining_without_grace_stops_what_runs() -> None:
+    async def endless() -> None:
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        gate.give("endless")
+        async with working(gate, {"endless": endless}) as worker:
+            await gate.until(lambda: worker.counts["worker.claimed"])
+            await worker.drain(timedelta(0))
+            stopped = worker.counts["worker.canceled"]
+
+        assert (stopped, gate.reports, gate.released) == (1, [], [])
+
+    asyncio.run(main())
+
+
+class Silent(ScriptedGate):
+    """Does not answer renewals."""
+
+    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+        await super().beat(beats)
+        await asyncio.Event().wait()
+        return []
+
+
+def test_a_gate_that_never_answers_a_renewal_does_not_keep_a_task_alive_over_its_lease() -> None:
+    async def endless() -> None:
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        gate = Silent()
+        gate.give("endless", timeouts=SHORT)
+        async with working(gate, {"endless": endless}) as worker:
+            await gate.until(lambda: worker.counts["worker.canceled"])
+
+        assert (len(gate.beats), gate.reports) == (1, [])
+
+    asyncio.run(main())
+
+
+def test_a_gate_that_fails_while_the_worker_stops_does_not_hold_it_up() -> None:
+    async def main() -> None:
+        gate = ScriptedGate()
+        async with working(gate, {"echo": echo_async}):
+            await reported(gate, gate.give("echo"))
+            gate.away = {"claim", "attend", "report", "log", "release", "leave"}
+
+        assert gate.calls[-1] == "leave"
+
+    asyncio.run(main())
 
 
 def test_reports_that_come_too_late_are_counted() -> None:
@@ -190,7 +255,7 @@ def test_reports_that_come_too_late_are_counted() -> None:
         assert worker.counts["worker.rejected"] == 2
         assert worker.counts["worker.reported"] == 4
 
-    played(main)
+    asyncio.run(main())
 
 
 class Poisoned(ScriptedGate):
@@ -219,7 +284,7 @@ def test_one_report_that_the_gate_fails_on_does_not_hold_up_the_others_and_is_gi
         assert list(gate.outcomes()) == [runs[0], runs[2], later]
         assert worker.counts["worker.dropped"] == 1
 
-    played(main)
+    asyncio.run(main())
 
 
 class Broken(ScriptedGate):
@@ -259,7 +324,7 @@ def test_no_bug_in_any_call_ends_the_worker() -> None:
 
         assert (gate.broken, len(gate.lines), gate.left) == (set(), 1, [worker.id])
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_task_that_cancels_itself_has_failed_and_the_next_one_runs() -> None:
@@ -278,7 +343,7 @@ def test_a_task_that_cancels_itself_has_failed_and_the_next_one_runs() -> None:
         assert isinstance(outcomes[0], Failed)
         assert (outcomes[0].error.kind, outcomes[1]) == ("error", Done(output=1))
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_clock_that_is_hours_off_neither_stops_tasks_nor_loses_leases() -> None:
@@ -298,8 +363,8 @@ def test_a_clock_that_is_hours_off_neither_stops_tasks_nor_loses_leases() -> Non
             go.set()
             assert await reported(gate, run) == [Done(output="held")]
 
-    played(lambda: main(timedelta(hours=5)))
-    played(lambda: main(timedelta(hours=-5)))
+    asyncio.run(main(timedelta(hours=5)))
+    asyncio.run(main(timedelta(hours=-5)))
 
 
 def test_progress_that_is_not_json_costs_neither_the_task_nor_its_lease() -> None:
@@ -320,7 +385,7 @@ def test_progress_that_is_not_json_costs_neither_the_task_nor_its_lease() -> Non
 
         assert {beat.progress for beat in gate.beaten(run)} == {None}
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_progress_is_told_once_though_the_next_renewal_is_far() -> None:
@@ -341,7 +406,7 @@ def test_progress_is_told_once_though_the_next_renewal_is_far() -> None:
 
         assert [beat.progress for beat in gate.beaten(run)] == [b'{"number":99}']
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_worker_serves_the_lists_of_its_tasks_under_an_id_that_is_new_at_every_start() -> None:
@@ -365,7 +430,7 @@ def test_a_worker_serves_the_lists_of_its_tasks_under_an_id_that_is_new_at_every
             (one.id, one.task_lists), (two.id, two.task_lists),
         }  # fmt: skip
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_a_worker_that_is_cancelled_ends_its_tasks() -> None:
@@ -389,7 +454,7 @@ def test_a_worker_that_is_cancelled_ends_its_tasks() -> None:
 
         assert (running.cancelled(), ended, gate.left) == (True, ["canceled: True"], [worker.id])
 
-    played(main)
+    asyncio.run(main())
 
 
 def test_processes_without_sources_are_refused() -> None:

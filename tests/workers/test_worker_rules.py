@@ -35,7 +35,6 @@ KINDS = {
     "coroutines": in_this_process(ASYNC),
     "threads": in_this_process(PLAIN),
     "processes": in_children(PLAIN),
-    "coroutines in processes": in_children(ASYNC),
 }
 
 
@@ -43,3 +42,10 @@ KINDS = {
 @pytest.mark.parametrize("rule", RULES)
 def test_every_kind_of_worker_keeps_every_rule(rule: str, kind: str, tmp_path: Path) -> None:
     prove(rule, KINDS[kind], tmp_path)
+
+
+@pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("wk1_", "wk2_", "wk8_"))])
+def test_coroutines_in_processes_end_fail_and_are_stopped_by_the_same_rules(
+    rule: str, tmp_path: Path
+) -> None:
+    prove(rule, in_children(ASYNC), tmp_path)

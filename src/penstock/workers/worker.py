@@ -71,9 +71,8 @@ class Worker:
         lists = (task.offer.task_list or "default" for task in tasks.values())
         self.task_lists = tuple(sorted(set(lists)) if task_lists is None else task_lists)
         self.concurrency = processes or concurrency
-        self.id = (
-            new_id()
-        )  # new at every start: a name that is used again must not revive a dead one's leases
+        # New at every start: a name that is used again must not revive a dead one's leases.
+        self.id = new_id()
         self.counts: Counter[str] = Counter()
         self._threads = threads or self.concurrency
         self._processes, self._sources, self._limit = processes, tuple(sources), limit
@@ -146,11 +145,10 @@ class Worker:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise
-                if self._stopping:
-                    continue
                 failures += 1
-                self.counts[f"worker.{name}_failures"] += 1
-                LOG.warning("worker %s cannot %s now: %s", self.name, name, error)
+                if not self._stopping:  # a claim is cancelled then
+                    self.counts[f"worker.{name}_failures"] += 1
+                    LOG.warning("worker %s cannot %s now: %s", self.name, name, error)
                 await asyncio.sleep(BACKOFF.delay(failures, self.id + name).total_seconds())
 
     async def _claim(self) -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.sqlite.builders import T0, a_task, begin, turn
-from tests.store.sqlite.power import Disk
 
 from penstock.store.change import Committed
 from penstock.store.errors import StoreAway, StoreBusy, StoreFull
 from penstock.store.rows import Filter
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import T0, a_task, begin, turn
+from tests.store.sqlite.power import Disk
 
 
 class Gate:

@@ -6,10 +6,9 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from tests.store.sqlite.builders import begin, turn
-
 from penstock.store.rows import Filter
 from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import begin, turn
 
 RUNS = 1200
 """A page each, and more: 5 MB before they go."""

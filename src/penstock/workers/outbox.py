@@ -42,8 +42,15 @@ KEEP = 600.0
 class Outbox:
     """Sends what has gathered as soon as the call before is over; nothing waits for company."""
 
-    def __init__(self, gate: Gate, now: Callable[[], datetime], seed: str, counts: Counter[str]) -> None:
-        self._gate, self._now, self._seed, self._counts = gate, now, seed, counts
+    def __init__(
+        self,
+        gate: Gate,
+        now: Callable[[], datetime],
+        seed: str,
+        counts: Counter[str],
+        told: Callable[[], None],
+    ) -> None:
+        self._gate, self._now, self._seed, self._counts, self._told = gate, now, seed, counts, told
         self._loop = asyncio.get_running_loop()
         self._ended: list[tuple[Work, Outcome]] = []
         self._sending: list[tuple[Work, Outcome]] = []
@@ -124,6 +131,7 @@ class Outbox:
         self._failures = 0
         done = {id(work) for work, _ in batch}
         self._sending = [each for each in self._sending if id(each[0]) not in done]
+        self._told()
 
     async def _is_bad(self, each: tuple[Work, Outcome]) -> bool:
         """Whether the gate fails on this report alone."""

@@ -110,7 +110,8 @@ class Worker:
         loop = asyncio.get_running_loop()
         self._stopping = False
         self._room, self._rest = asyncio.Event(), asyncio.Event()
-        self._outbox = Outbox(self.gate, self._now, self.id, self.counts)
+        # Reports that were stuck took room: whoever waits for room must hear that they are gone.
+        self._outbox = Outbox(self.gate, self._now, self.id, self.counts, self._room.set)
         self._leases = Leases(self.gate, self._now, self.id, self._all_held, self._give_up)
 
         def told() -> None:

@@ -55,7 +55,7 @@ class Outbox:
         self._ended: list[tuple[Work, Outcome]] = []
         self._sending: list[tuple[Work, Outcome]] = []
         self._refused: list[tuple[Work, Outcome]] = []  # the gate fails on these, and only on these
-        self._insist_at = 0.0
+        self._insist_at = self._keep = 0.0
         self._some = asyncio.Event()
         self._none = asyncio.Event()
         self._none.set()
@@ -129,15 +129,15 @@ class Outbox:
                 batch if len(batch) == 1 else [each for each in batch if await self._is_bad(each)]
             )
         self._failures = 0
-        done = {id(work) for work, _ in batch}
-        self._sending = [each for each in self._sending if id(each[0]) not in done]
+        del self._sending[: len(batch)]
         self._told()
 
     async def _is_bad(self, each: tuple[Work, Outcome]) -> bool:
         """Whether the gate fails on this report alone."""
         try:
             await self._tell([each])
-        except Exception:
+        except Exception as error:
+            self._keep = KEEP if isinstance(error, StoreAway) else 0.0
             return True
         return False
 
@@ -165,7 +165,7 @@ class Outbox:
         """Try each refused report again, now and then, until its lease is surely gone."""
         if self._loop.time() >= self._insist_at:
             self._refused = [each for each in self._refused if await self._is_bad(each)]
-            self._refused = self._living(self._refused, 0.0)
+            self._refused = self._living(self._refused, self._keep)
             self._failures += 1
             wait = BACKOFF.delay(self._failures, self._seed).total_seconds()
             self._insist_at = self._loop.time() + wait

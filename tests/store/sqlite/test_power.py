@@ -53,7 +53,7 @@ def left(folder: Path) -> dict[str, int] | None:
         db.close()
     except apsw.SQLError:
         return {}  # the tables were not made yet
-    except apsw.Error:
+    except (apsw.Error, TypeError):  # what cannot be read, or is no number where one must be
         return None
     return found if whole and set(found) == pages == tasks else None
 

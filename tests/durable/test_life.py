@@ -350,26 +350,28 @@ def test_higher_priorities_come_first(place: Place) -> None:
     gate = asyncio.Event()
 
     async def work(ctx: Context) -> None:
-        if ctx.step == "first":
-            await gate.wait()
         served.append(ctx.step)
+        await gate.wait()
 
     text = """
 penstock: 1
 name: w
 steps:
-  first: {task: work}
   low: {task: work, priority: -1}
   high: {task: work, priority: 5}
   plain: {task: work}
 """
 
     async def main(engine: Engine) -> None:
+        await engine.publish("penstock: 1\nname: blocker\nsteps:\n  busy: {task: work}\n")
         await engine.publish(text)
+        await engine.start("blocker")
+        while not served:
+            await asyncio.sleep(0.01)
         id = await engine.start("w")
         gate.set()
         await engine.wait(id)
 
     place.run(main, {"work": work}, concurrency=1)
 
-    assert served == ["first", "high", "plain", "low"]
+    assert served == ["busy", "high", "plain", "low"]

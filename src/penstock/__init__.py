@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from penstock.engine.checking import CheckFailed
-    from penstock.engine.engine import Engine, SyncEngine
+    from penstock.engine.engine import Engine
+    from penstock.engine.sync import SyncEngine
+    from penstock.flow.errors import PenstockError
     from penstock.flow.problems import DefinitionError, Problem
-    from penstock.runtime.errors import PenstockError
     from penstock.workers.context import Context
     from penstock.workers.task import Fatal, Out, task
 
@@ -36,9 +37,9 @@ _HOMES = {
     "Engine": "penstock.engine.engine",
     "Fatal": "penstock.workers.task",
     "Out": "penstock.workers.task",
-    "PenstockError": "penstock.runtime.errors",
+    "PenstockError": "penstock.flow.errors",
     "Problem": "penstock.flow.problems",
-    "SyncEngine": "penstock.engine.engine",
+    "SyncEngine": "penstock.engine.sync",
     "task": "penstock.workers.task",
 }
 

@@ -1,35 +1,53 @@
-"""Published workflows of an engine in memory: versions, checked and compiled once."""
+"""Publishing: a definition is read, checked and put on the shelf as the next version."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from penstock.engine.checking import refuse_errors
-from penstock.engine.loading import Source, load
-from penstock.flow.compile import Flow
-from penstock.runtime.errors import UnknownWorkflow
+from penstock.engine.loading import SUFFIXES, Loaded, Source, load, read_text
+from penstock.flow.format.writing import write_yaml
+from penstock.runtime.flows import Flows, encode_offers
+from penstock.store.protocol import Shelf
+from penstock.store.rows import Version
 from penstock.workers.task import Task
 
 
 class Catalog:
     """Names to versions. A version never changes once it is published."""
 
-    def __init__(self, tasks: Mapping[str, Task]) -> None:
-        self._tasks = tasks
-        self._flows: dict[str, list[Flow]] = {}
+    def __init__(self, shelf: Shelf, flows: Flows, tasks: Mapping[str, Task]) -> None:
+        self._shelf, self._flows, self._tasks = shelf, flows, tasks
 
-    def publish(self, definition: Source) -> Flow:
-        """The next version. Raises DefinitionError, CheckFailed."""
+    async def publish(
+        self, definition: Source, note: str | None = None, start: bool | None = None, again: bool = True
+    ) -> Version:
+        """The next version; with `again` False the newest one where nothing changed.
+
+        The first publish starts a workflow whose source is `api`, and others where `start` says so.
+        Raises DefinitionError, CheckFailed.
+        """
         loaded = load(definition, self._tasks)
         refuse_errors(loaded)
-        versions = self._flows.setdefault(loaded.flow.name, [])
-        flow = loaded.flow.as_version(len(versions) + 1)
-        versions.append(flow)
-        return flow
+        source = loaded.definition.source
+        begin = (source is None or source.kind == "api") if start is None else start
+        version = await self._shelf.publish(
+            loaded.flow.name,
+            text_of(definition, loaded),
+            encode_offers(loaded.flow, loaded.offers),
+            note,
+            begin,
+            again,
+        )
+        self._flows.forget()
+        return version
 
-    def flow(self, name: str, version: int | None = None) -> Flow:
-        """A version, the newest by default. Raises UnknownWorkflow."""
-        versions = self._flows.get(name)
-        if not versions:
-            raise UnknownWorkflow(name, self._flows)
-        return versions[-1 if version is None else version - 1]
+
+def text_of(source: Source, loaded: Loaded) -> str:
+    """The definition as its author wrote it; what was no text is written as YAML."""
+    if isinstance(source, Path):
+        return read_text(source)
+    if isinstance(source, str):
+        return source if "\n" in source or not source.endswith(SUFFIXES) else read_text(Path(source))
+    return write_yaml(loaded.definition)

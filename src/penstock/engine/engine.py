@@ -3,61 +3,129 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import functools
-import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
-from penstock.engine.catalog import Catalog
+import msgspec
+
 from penstock.engine.loading import Source
-from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Attempt
-from penstock.flow.run import RunId, Snapshot
-from penstock.flow.view import history_view, run_view, time_text
-from penstock.runtime.clock import LoopClock
-from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, PenstockError
-from penstock.runtime.host import Host, Hosted
-from penstock.runtime.ids import new_run_id
+from penstock.engine.running import Running
+from penstock.engine.sync import SyncEngine, closed
+from penstock.flow.occurrence import Outside, Paused, Resumed
+from penstock.flow.run import Pauser, RunId, Snapshot
+from penstock.flow.view import history_view, run_view
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
+from penstock.runtime.history import read_history
+from penstock.runtime.views import (
+    count_view,
+    queue_view,
+    refused_view,
+    row_view,
+    undelivered_view,
+    worker_view,
+)
+from penstock.store.protocol import Store
+from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
-from penstock.workers.loop import LoopExecutor
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
 from penstock.workers.threads import Threads
-
-T = TypeVar("T")
+from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
 """How many workflows may be called at a time; others wait, within their own limit."""
 
+MEMORY = "memory:"
+
 
 class Engine:
-    """Publishes workflows and runs them. `Engine("memory:")` keeps everything in this process.
+    """Publishes workflows and runs them.
 
-    `tasks` are functions, modules, or a map from name to function; without them every `@task` of this
-    process is offered. Use it with `async with`, or `Engine.sync(...)` from plain code.
+    `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
+    SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
+    without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
+    `store` is one that is open already, instead of `url`.
+    Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
-    def __init__(self, url: str = "memory:", *, tasks: Any = None) -> None:
-        if url != "memory:":
-            raise Invalid(f"this version keeps runs in memory only: use Engine('memory:'), not {url!r}")
+    def __init__(
+        self,
+        url: str = MEMORY,
+        *,
+        tasks: Any = None,
+        work: bool = True,
+        concurrency: int = CONCURRENCY,
+        grace: float | None = None,
+        store: Store | None = None,
+    ) -> None:
+        self._store = store
+        self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
-        self._catalog = Catalog(self._tasks)
-        self._logs: dict[str, list[dict[str, Any]]] = {}
-        self._host: Host | None = None
-        self._executor: LoopExecutor | None = None
+        self._grace = timedelta(seconds=(0 if url == MEMORY else 10) if grace is None else grace)
         self._calls = Threads(CALLS, "penstock-call")
-        self._waiters: set[asyncio.Future[None]] = set()
+        self._running: Running | None = None
+        self._opening = asyncio.Lock()
         self._closed = False
 
-    async def publish(self, definition: Source) -> int:
+    # -- workflows -----------------------------------------------------------------------------------------
+
+    async def publish(self, definition: Source, *, note: str | None = None, start: bool | None = None) -> int:
         """Publish a definition (YAML or JSON text, a path, or a plain map); its version, 1, 2, 3 …
 
         Raises DefinitionError where it cannot be read and CheckFailed where the checks find an error.
         """
-        return self._catalog.publish(definition).version
+        return (await (await self._open()).catalog.publish(definition, note, start)).version
+
+    async def workflows(self) -> list[dict[str, Any]]:
+        """Every workflow: name, newest version, whether it is started and whether it is paused."""
+        states = await (await self._open()).node.flows.states()
+        return [
+            {
+                "name": each.name,
+                "published_version": each.latest,
+                "started": each.started,
+                "paused": each.paused or each.halted,
+            }
+            for each in states
+        ]
+
+    async def start_source(self, workflow: str) -> None:
+        """Let the source of a workflow make runs."""
+        await self._set_started(workflow, True)
+
+    async def stop_source(self, workflow: str) -> None:
+        """Let the source of a workflow make no more runs; those under way finish."""
+        await self._set_started(workflow, False)
+
+    async def pause_workflow(self, workflow: str | None = None) -> None:
+        """Dispatch nothing new of a workflow, or (None) of the installation, until it is resumed."""
+        await self._set_paused(workflow, True)
+
+    async def resume_workflow(self, workflow: str | None = None) -> None:
+        """Go on where the pause of a workflow or of the installation held runs."""
+        await self._set_paused(workflow, False)
+
+    async def _set_started(self, workflow: str, started: bool) -> None:
+        running = await self._open()
+        if not await running.store.set_started(workflow, started):
+            raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
+        running.node.flows.forget()
+
+    async def _set_paused(self, workflow: str | None, paused: bool) -> None:
+        running = await self._open()
+        by: Pauser = "installation" if workflow is None else "workflow"
+        body = encode_message(Paused(by) if paused else Resumed(by))
+        if not await running.store.set_paused(workflow, paused, body):
+            raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
+        running.node.flows.forget()
+        running.node.ringing.look()
+        await running.store.ring("messages")
+
+    # -- runs ----------------------------------------------------------------------------------------------
 
     async def start(
         self,
@@ -68,23 +136,31 @@ class Engine:
         labels: Mapping[str, str] | None = None,
         tags: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        version: int | None = None,
     ) -> RunId:
         """Start a run of the newest version; its id. A key seen before gives the first run.
 
-        Raises UnknownWorkflow, InvalidInput, NoTask.
+        Raises UnknownWorkflow, InvalidInput, IdempotencyMismatch, and in memory NoTask.
         """
-        flow = self._catalog.flow(workflow)
-        missing = missing_tasks(flow, self._tasks)
-        if missing:
-            raise NoTask(missing, self._tasks)
-        return self._bound().start(
-            flow,
+        running = self._running or await self._open()
+        if self._url == MEMORY:
+            await self._refuse_missing(workflow)
+        return await running.node.intake.start(
+            workflow,
+            version=version,
             input=input,
             subject=subject,
             labels=labels,
             tags=tags,
             idempotency_key=idempotency_key,
         )
+
+    async def _refuse_missing(self, workflow: str) -> None:
+        """In memory nobody else will ever do a task that this process does not have."""
+        flow, _ = await (await self._open()).node.flows.newest(workflow)
+        missing = [name for name in missing_tasks(flow, self._tasks) if name != "workflow"]
+        if missing:
+            raise NoTask(missing, self._tasks)
 
     async def emit(
         self,
@@ -103,64 +179,22 @@ class Engine:
         if (run is None) == (key is None):
             raise Invalid("say which run the event is for: either `run` or `key`")
         outside = Outside(event=event, data=data, set=None if set is None else dict(set), id=id)
-        if run is not None:
-            return self._bound().emit(RunId(run), outside)
-        assert key is not None
-        return self._bound().emit_by_key(key, outside)
-
-    async def undelivered(self) -> list[dict[str, Any]]:
-        """The outside events of the last seven days that no run has taken, each with its `reason`."""
-        return [
-            {
-                "event": kept.event.event,
-                "key": kept.key,
-                "data": kept.event.data,
-                "set": kept.event.set,
-                "id": kept.event.id,
-                "at": time_text(kept.at),
-                "reason": kept.reason,
-            }
-            for kept in self._bound().undelivered()
-        ]
-
-    async def refused_keys(self) -> list[dict[str, Any]]:
-        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
-        return [
-            {"run": each.run, "key": dict([each.key]), "holder": each.holder, "at": time_text(each.at)}
-            for each in self._bound().refused_keys()
-        ]
+        intake = (await self._open()).node.intake
+        return await (intake.emit_by_key(key, outside) if run is None else intake.emit(run, outside))  # type: ignore[arg-type]
 
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
 
         Raises TimeoutError.
         """
-        hosted = self._bound().hosted(RunId(run))
 
         def over(snapshot: Snapshot) -> bool:
             return snapshot.ended or snapshot.status == "stalled" or (rest and snapshot.status == "waiting")
 
+        node = (await self._open()).node
         async with asyncio.timeout(timeout):
-            # Again: an event that was kept for the run may have sent it on before we look.
-            while not over(hosted.snapshot):
-                await self._change(hosted, over)
-        return self._view(run)
-
-    async def _change(self, hosted: Hosted, wanted: Callable[[Snapshot], bool]) -> None:
-        """Wait until the run has once been as wanted."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-        def look(snapshot: Snapshot) -> None:
-            if wanted(snapshot) and not future.done():
-                future.set_result(None)
-
-        hosted.watchers.append(look)
-        self._waiters.add(future)
-        try:
-            await future
-        finally:
-            self._waiters.discard(future)
-            hosted.watchers.remove(look)
+            live = await node.watching.until(run, over)
+        return run_view(live.flow, live.snapshot)
 
     async def call(
         self, workflow: str, *, input: Any = None, subject: str | None = None, timeout: float = 30
@@ -172,9 +206,8 @@ class Engine:
         `heartbeat`: the worker is this process. Raises CannotCall where a step cannot run that way and
         CallTimedOut.
         """
-        self._refuse_closed()
-        flow, limit = self._catalog.flow(workflow), timedelta(seconds=timeout)
-        until = time.monotonic() + timeout
+        flow, _ = await (await self._open()).node.flows.newest(workflow)
+        until, limit = time.monotonic() + timeout, timedelta(seconds=timeout)
         run = functools.partial(
             call_workflow, flow, self._tasks, input=input, subject=subject, limit=limit, until=until
         )
@@ -184,59 +217,102 @@ class Engine:
         except TimeoutError:
             raise CallTimedOut(flow.name, limit) from None
 
-    async def cancel(self, run: str, *, force: bool = False) -> dict[str, Any]:
+    async def cancel(self, run: str, *, force: bool = False, reason: str | None = None) -> dict[str, Any]:
         """Cancel a run; its clean-up steps still run, unless `force`."""
-        self._bound().cancel(RunId(run), force)
-        return self._view(run)
+        await (await self._open()).node.intake.cancel(run, force, reason)
+        return await self.show(run)
 
     async def pause(self, run: str) -> dict[str, Any]:
         """Dispatch nothing new of a run until it is resumed."""
-        self._bound().pause(RunId(run))
-        return self._view(run)
+        await (await self._open()).node.intake.pause(run)
+        return await self.show(run)
 
     async def resume(self, run: str) -> dict[str, Any]:
         """Go on where a pause held the run."""
-        self._bound().resume(RunId(run))
-        return self._view(run)
+        await (await self._open()).node.intake.resume(run)
+        return await self.show(run)
 
     async def retry(self, run: str, step: str | None = None) -> dict[str, Any]:
         """Put back what the failed steps of a failed run consumed, and run on."""
-        self._bound().retry(RunId(run), step)
-        return self._view(run)
+        await (await self._open()).node.intake.retry(run, step)
+        return await self.show(run)
+
+    async def rerun(self, run: str, *, version: int | None = None, input: Any = None) -> RunId:
+        """A new run of the same workflow with the same input, or another; its id."""
+        return await (await self._open()).node.intake.rerun(run, version, input)
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.
 
         Raises RunEnded, and Invalid where there is no such step or port.
         """
-        self._bound().disable(RunId(run), step, port)
-        return self._view(run)
+        await (await self._open()).node.intake.disable(run, step, port)
+        return await self.show(run)
+
+    # -- reading -------------------------------------------------------------------------------------------
 
     async def show(self, run: str) -> dict[str, Any]:
         """The run as it is now."""
-        return self._view(run)
+        live = await (await self._open()).node.look(run)
+        return run_view(live.flow, live.snapshot)
 
-    async def history(self, run: str) -> list[dict[str, Any]]:
+    async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""
-        return history_view(self._bound().hosted(RunId(run)).history)
+        running = await self._open()
+        await running.node.look(run)
+        return history_view([entry async for entry in read_history(running.store, run, after, limit)])
 
-    async def logs(self, run: str) -> list[dict[str, Any]]:
+    async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """What the tasks of a run wrote with `ctx.log`, in order."""
-        self._bound().hosted(RunId(run))
-        return list(self._logs.get(run, ()))
+        running = await self._open()
+        await running.node.look(run)
+        return [msgspec.json.decode(body) for _, body in await running.store.logs(run, after, limit)]
+
+    async def runs(self, **filters: Any) -> list[dict[str, Any]]:
+        """Runs, newest first: `workflow`, `version`, `statuses`, `subject`, `label`, `key`, `waiting_for`, `since`,
+        `until`, `parent`, `limit` (50), `before` (the last id of the page before)."""
+        return [row_view(row) for row in await (await self._open()).store.runs(Filter(**filters))]
+
+    async def counts(self, **filters: Any) -> dict[str, int]:
+        """How many runs there are of each status."""
+        return count_view(await (await self._open()).store.count(Filter(**filters)))
+
+    async def undelivered(self) -> list[dict[str, Any]]:
+        """The outside events of the last seven days that no run has taken, each with its `reason`."""
+        return [undelivered_view(row) for row in await (await self._open()).store.undelivered(0, 1000)]
+
+    async def redeliver(self, id: int) -> bool:
+        """Give an undelivered event to the run that has its key now; False: there is none."""
+        running = await self._open()
+        done = await running.store.redeliver(id)
+        running.node.ringing.look()
+        return done
+
+    async def refused_keys(self) -> list[dict[str, Any]]:
+        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
+        return [refused_view(row) for row in await (await self._open()).store.refused(1000)]
+
+    async def queues(self) -> list[dict[str, Any]]:
+        """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
+        return [queue_view(row) for row in await (await self._open()).store.queues()]
+
+    async def workers(self) -> list[dict[str, Any]]:
+        """The workers that are there."""
+        return [worker_view(row) for row in await (await self._open()).store.workers()]
+
+    # -- life ----------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Void what is under way; whoever waits is told. Runs in memory are gone with the process."""
+        """Let what runs finish within the grace, and close; whoever waits is told."""
         self._closed = True
         self._calls.close()
-        if self._host is not None and self._executor is not None:
-            self._executor.close()
-            self._host.close()
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_exception(closed())
+        async with self._opening:
+            running, self._running = self._running, None
+        if running is not None:
+            await running.close(self._grace)
 
     async def __aenter__(self) -> Engine:
+        await self._open()
         return self
 
     async def __aexit__(
@@ -245,98 +321,25 @@ class Engine:
         await self.close()
 
     @staticmethod
-    def sync(url: str = "memory:", *, tasks: Any = None) -> SyncEngine:
+    def sync(url: str = MEMORY, **more: Any) -> SyncEngine:
         """The same engine for plain callers: every method waits for its answer."""
-        return SyncEngine(url, tasks=tasks)
+        return SyncEngine(Engine(url, **more))
 
-    def _bound(self) -> Host:
-        """The host, made on the loop of the first call."""
-        self._refuse_closed()
-        if self._host is None:
-            loop = asyncio.get_running_loop()
-            self._executor = LoopExecutor(loop, self._tasks, log=self._write_log)
-            self._host = Host(LoopClock(loop), self._executor, new_run_id)
-        return self._host
-
-    def _refuse_closed(self) -> None:
-        if self._closed:
-            raise closed()
-
-    def _write_log(self, attempt: Attempt, level: str, text: str) -> None:
-        line = {
-            "at": time_text(datetime.now(UTC)),
-            "step": attempt.step,
-            "index": attempt.index,
-            "attempt": attempt.attempt,
-            "level": level,
-            "text": text,
-        }
-        self._logs.setdefault(attempt.run.id, []).append(line)
-
-    def _view(self, run: str) -> dict[str, Any]:
-        hosted = self._bound().hosted(RunId(run))
-        return run_view(hosted.flow, hosted.snapshot)
-
-
-def closed() -> PenstockError:
-    return PenstockError("this engine is closed")
-
-
-class SyncEngine:
-    """An `Engine` on a loop in a thread of its own. Each method of Engine is here, and waits."""
-
-    def __init__(self, url: str = "memory:", *, tasks: Any = None) -> None:
-        self._engine = Engine(url, tasks=tasks)
-        self._loop = asyncio.new_event_loop()
-        self._closed = False
-        self._closing = threading.Lock()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="penstock", daemon=True)
-        self._thread.start()
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._engine, name)
-
-        @functools.wraps(method)
-        def waiting(*args: Any, **kwargs: Any) -> Any:
-            return self._run(method(*args, **kwargs))
-
-        return waiting
-
-    def _run(self, work: Coroutine[Any, Any, T]) -> T:
-        with self._closing:
+    async def _open(self) -> Running:
+        """The store and all that works on it, opened at the first call."""
+        async with self._opening:
             if self._closed:
-                work.close()
                 raise closed()
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except concurrent.futures.CancelledError:
-            raise closed() from None
+            if self._running is None:
+                self._running = await self._begin()
+            return self._running
 
-    def close(self) -> None:
-        """Void what is under way, tell whoever waits, and end the thread."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-        asyncio.run_coroutine_threadsafe(self._shut(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _shut(self) -> None:
-        """What is not cancelled before the loop stops would wait for ever."""
-        await self._engine.close()
-        await asyncio.sleep(0)
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-
-    def __enter__(self) -> SyncEngine:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    async def _begin(self) -> Running:
+        how: dict[str, Any] = {
+            "work": self._work,
+            "concurrency": self._concurrency,
+            "grace": self._grace,
+        }
+        if self._store is not None:
+            return await Running.on(self._store, self._tasks, shared=True, **how)
+        return await Running.open(self._url, self._tasks, **how)

@@ -142,19 +142,22 @@ def _cancel(turn: Turn, canceled: Canceled) -> Answer:
     return "accepted"
 
 
-def _pause(turn: Turn, _: Paused) -> Answer:
-    if turn.ended or turn.paused:
+def _pause(turn: Turn, paused: Paused) -> Answer:
+    if turn.ended or paused.by in turn.paused:
         return "refused" if turn.ended else "duplicate"
-    turn.paused = True
-    turn.record("paused")
+    if not turn.paused:
+        turn.record("paused", data=None if paused.by == "run" else {"by": paused.by})
+    turn.paused = (*turn.paused, paused.by)
     return "accepted"
 
 
-def _resume(turn: Turn, _: Resumed) -> Answer:
-    if turn.ended or not turn.paused:
+def _resume(turn: Turn, resumed: Resumed) -> Answer:
+    if turn.ended or resumed.by not in turn.paused:
         return "refused" if turn.ended else "duplicate"
-    turn.paused = False
-    turn.record("resumed")
+    turn.paused = tuple(by for by in turn.paused if by != resumed.by)
+    if turn.paused:
+        return "accepted"
+    turn.record("resumed", data=None if resumed.by == "run" else {"by": resumed.by})
     held = sorted(
         (element.firing, element.index or 0, element)
         for element in turn.elements.values()

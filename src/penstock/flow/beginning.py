@@ -131,7 +131,7 @@ def _react(
         if index is None:
             start(turn, step, firing, element)
         else:
-            turn.elements = turn.elements.set(element.id, element)
+            turn.keep_element(element)
         return
     turn.inline += 1
     if isinstance(reaction, Sleep):
@@ -153,7 +153,7 @@ def _begin_each(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token,
     kept = _kept_results(turn, firing, tokens)
     firing = replace(firing, done=len(kept))
     for index, output in kept.items():
-        turn.results = turn.results.set((firing.number, index), Result(output))
+        turn.keep_result(firing.number, index, Result(output))
     turn.firings = turn.firings.set(firing.number, firing)
     state = turn.steps[step.name]
     turn.steps = turn.steps.set(step.name, replace(state, elements=(len(items), len(kept), 0)))
@@ -206,7 +206,7 @@ def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict
         result = turn.results.get((old.number, index))
         if result is None:
             continue
-        turn.results = turn.results.delete((old.number, index))
+        turn.drop_result(old.number, index)
         if not result.failed and old.items[index : index + 1] == firing.items[index : index + 1]:
             kept[index] = result.entry
     return kept

@@ -45,7 +45,7 @@ def dispatch_plain(turn: Turn, step: FlowStep, firing: Firing, params: Any) -> N
 
 
 def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
-    turn.elements = turn.elements.set((element.firing, element.index), element)
+    turn.keep_element(element)
     turn.attempts.append(
         Attempt(
             turn.was.run, firing.number, element.index, step.name, step.task, element.attempt, element.params,
@@ -58,7 +58,7 @@ def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:
     """Keep an element that is in motion and not with a worker: its step is ready, for a reason."""
-    turn.elements = turn.elements.set(element.id, replace(element, state=state))
+    turn.keep_element(replace(element, state=state))
     before = turn.steps[element.step]
     if state in REASONS and element.index is None and before.latest == element.firing:
         turn.steps = turn.steps.set(element.step, replace(before, status="ready", reason=REASONS[state]))

@@ -68,7 +68,7 @@ def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, 
     """A box that needs no worker has ended."""
     if finish.emission is not None:
         turn.emissions += (finish.emission,)
-    turn.elements = turn.elements.set(element.id, element)
+    turn.keep_element(element)
     finish_element(turn, step, firing, element, finish.port, finish.output, finish.tags, finish.set)
 
 
@@ -125,7 +125,7 @@ def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element,
     message = (
         "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"
     )
-    error = Failure(kind, message, {"limit": outcome.limit})
+    error = Failure(kind, outcome.message or message, {"limit": outcome.limit})
     multiplier = step.retry.after_timeout(timeouts)
     turn.withdrawn += (element.id,)
     if multiplier is None:
@@ -162,7 +162,7 @@ def _element_ended(
 def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool) -> None:
     """One more element is over: keep its entry, start others, end the firing with the last."""
     assert firing.total is not None and element.index is not None
-    turn.results = turn.results.set((firing.number, element.index), Result(entry, failed))
+    turn.keep_result(firing.number, element.index, Result(entry, failed))
     firing = replace(
         firing,
         live=firing.live - (element.attempt > 0),

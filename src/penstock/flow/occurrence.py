@@ -7,16 +7,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.run import Failure
+from penstock.flow.run import Failure, Pauser
 
 
-class Begun(Struct, frozen=True):
+class Begun(Struct, frozen=True, tag=True):
     """The run was made: START is fired. `tags` are those of the object it is about."""
 
     tags: dict[str, Any] = {}
 
 
-class Outside(Struct, frozen=True, kw_only=True):
+class Outside(Struct, frozen=True, tag=True, kw_only=True):
     """An event from outside, already found to be declared and valid."""
 
     event: str
@@ -25,7 +25,7 @@ class Outside(Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Done(Struct, frozen=True, gc=False, kw_only=True):
+class Done(Struct, frozen=True, tag=True, gc=False, kw_only=True):
     """A task ended on one of its ports."""
 
     port: str = "done"
@@ -36,7 +36,7 @@ class Done(Struct, frozen=True, gc=False, kw_only=True):
     correlate: dict[str, str] | None = None
 
 
-class Failed(Struct, frozen=True, kw_only=True):
+class Failed(Struct, frozen=True, tag=True, kw_only=True):
     """A task failed; `retry` False: do not try again."""
 
     error: Failure
@@ -44,13 +44,14 @@ class Failed(Struct, frozen=True, kw_only=True):
     retry_after: timedelta | None = None
 
 
-class TimedOut(Struct, frozen=True):
+class TimedOut(Struct, frozen=True, tag=True):
     """An attempt outlived a time-out, or its worker vanished (`lost`)."""
 
     limit: str  # schedule_to_start | start_to_close | schedule_to_close | heartbeat | lost
+    message: str | None = None  # what is known of it, for people
 
 
-class Reported(Struct, frozen=True, gc=False):
+class Reported(Struct, frozen=True, tag=True, gc=False):
     """How an attempt ended. A report of an attempt that is not the current one changes nothing."""
 
     firing: int
@@ -59,14 +60,14 @@ class Reported(Struct, frozen=True, gc=False):
     outcome: Done | Failed | TimedOut
 
 
-class Granted(Struct, frozen=True):
+class Granted(Struct, frozen=True, tag=True):
     """An element holds its `serialize` key now."""
 
     firing: int
     index: int | None
 
 
-class Rang(Struct, frozen=True):
+class Rang(Struct, frozen=True, tag=True):
     """A timer of an element is due: its backoff or its sleep is over."""
 
     firing: int
@@ -74,47 +75,51 @@ class Rang(Struct, frozen=True):
     attempt: int
 
 
-class RunTimedOut(Struct, frozen=True):
+class RunTimedOut(Struct, frozen=True, tag=True):
     """The run outlived its `timeout`."""
 
     epoch: int = 0
 
 
-class CleanupTimedOut(Struct, frozen=True):
+class CleanupTimedOut(Struct, frozen=True, tag=True):
     """The clean-up outlived `cleanup_timeout`."""
 
     epoch: int = 0
 
 
-class Canceled(Struct, frozen=True):
+class Canceled(Struct, frozen=True, tag=True):
     """A person or the API cancels the run; `force` skips the clean-up."""
 
     force: bool = False
     reason: str | None = None
 
 
-class Paused(Struct, frozen=True):
-    """Nothing new is dispatched until the run is resumed."""
+class Paused(Struct, frozen=True, tag=True):
+    """Nothing new is dispatched until the run is resumed; each pause, of the run or wider, is lifted by itself."""
+
+    by: Pauser = "run"
 
 
-class Resumed(Struct, frozen=True):
-    """What waited for the pause goes on, in order."""
+class Resumed(Struct, frozen=True, tag=True):
+    """What waited for the pause goes on, in order, unless another pause holds it."""
+
+    by: Pauser = "run"
 
 
-class Retried(Struct, frozen=True):
+class Retried(Struct, frozen=True, tag=True):
     """R13: put back what failed firings consumed, or those of one step."""
 
     step: str | None = None
 
 
-class Disabled(Struct, frozen=True):
+class Disabled(Struct, frozen=True, tag=True):
     """R9 for one run: `port` None makes the step work again."""
 
     step: str
     port: str | None = "done"
 
 
-class Continued(Struct, frozen=True):
+class Continued(Struct, frozen=True, tag=True):
     """A decision stopped after many firings without a task: go on."""
 
 

@@ -105,4 +105,5 @@ class Plan(Struct):
     releases: tuple[Release, ...]
     correlations: tuple[tuple[str, str], ...]
     emissions: tuple[Emission, ...]
-    unfinished: bool = False
+    unfinished: bool
+    touched: list[ElementKey]  # elements of an `each` that changed, or whose result did

@@ -15,6 +15,7 @@ RunId = NewType("RunId", str)
 Status = Literal["running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out"]
 Ending = Literal["failed", "canceled", "timed_out"]
 StepStatus = Literal["blocked", "ready", "running", "complete", "failed", "canceled", "disabled"]
+Pauser = Literal["run", "workflow", "installation"]
 ENDED = frozenset({"succeeded", "failed", "canceled", "timed_out"})
 
 
@@ -141,7 +142,7 @@ class Snapshot(Struct, frozen=True, gc=False):
     seq: int = 0
     status: Status = "running"
     ending: Ending | None = None
-    paused: bool = False
+    paused: tuple[Pauser, ...] = ()  # whose pauses hold it
     started_at: datetime | None = None
     ended_at: datetime | None = None
     data: Any = None

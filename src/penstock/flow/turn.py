@@ -17,7 +17,7 @@ from penstock.flow.plan import (
     Release,
     Timer,
 )
-from penstock.flow.run import Aside, Element, ElementKey, Ending, Failure, Firing, Snapshot, Status
+from penstock.flow.run import Aside, Element, ElementKey, Ending, Failure, Firing, Result, Snapshot, Status
 from penstock.kernel.firing import Board
 
 
@@ -64,6 +64,7 @@ class Turn:
         "steps",
         "tags",
         "timers",
+        "touched",
         "unfinished",
         "was",
         "withdrawn",
@@ -105,6 +106,7 @@ class Turn:
         self.releases: tuple[Release, ...] = ()
         self.correlations: tuple[tuple[str, str], ...] = ()
         self.emissions: tuple[Emission, ...] = ()
+        self.touched: list[ElementKey] = []  # elements of an `each` that changed: they are kept apart
         self.inline, self.unfinished = 0, False
 
     def record(
@@ -123,6 +125,27 @@ class Turn:
         self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing, id))
         return number
 
+    def keep_element(self, element: Element) -> None:
+        """The element as it is now."""
+        key = element.firing, element.index
+        self.elements = self.elements.set(key, element)
+        if element.index is not None:
+            self.touched.append(key)
+
+    def drop_element(self, key: ElementKey) -> None:
+        self.elements = self.elements.delete(key)
+        if key[1] is not None:
+            self.touched.append(key)
+
+    def keep_result(self, firing: int, index: int, result: Result) -> None:
+        """What an element of an `each` came to."""
+        self.results = self.results.set((firing, index), result)
+        self.touched.append((firing, index))
+
+    def drop_result(self, firing: int, index: int) -> None:
+        self.results = self.results.delete((firing, index))
+        self.touched.append((firing, index))
+
     def step_of(self, firing: Firing | Element) -> FlowStep:
         return self.flow.steps[firing.step]
 
@@ -138,6 +161,7 @@ class Turn:
         return Plan(
             self.was.revision, self._snapshot(), self.history, self.answers, self.attempts, self.withdrawn,
             self.timers, self.acquires, self.releases, self.correlations, self.emissions, self.unfinished,
+            self.touched,
         )  # fmt: skip
 
     def _drop_void_attempts(self) -> None:
@@ -153,7 +177,12 @@ class Turn:
     def _changed(self) -> bool:
         """Whether anything follows that the history does not tell; what comes too late leaves the run as it is."""
         was = self.was
-        return self.elements is not was.elements or self.status != was.status or self.agenda != was.agenda
+        return (
+            self.elements is not was.elements
+            or self.status != was.status
+            or self.agenda != was.agenda
+            or self.paused != was.paused
+        )
 
     def _snapshot(self) -> Snapshot:
         if not self.history and not self._changed():

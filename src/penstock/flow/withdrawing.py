@@ -15,7 +15,7 @@ from penstock.flow.turn import Turn
 def close_element(turn: Turn, element: Element) -> None:
     """Forget an element; it no longer holds or awaits its `serialize` key."""
     key = element.firing, element.index
-    turn.elements = turn.elements.delete(key)
+    turn.drop_element(key)
     if element.key is not None:
         turn.releases += (Release(element.key, key),)
 
@@ -69,7 +69,7 @@ def drop_results(turn: Turn, firing: Firing) -> None:
     """Forget the outputs of the elements of an `each` that is over."""
     for index in range(firing.total or 0):
         if (firing.number, index) in turn.results:
-            turn.results = turn.results.delete((firing.number, index))
+            turn.drop_result(firing.number, index)
 
 
 def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:

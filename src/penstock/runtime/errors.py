@@ -3,6 +3,7 @@
 PenstockError
 ├── NotFound
 │   ├── UnknownWorkflow
+│   ├── UnknownVersion
 │   └── UnknownRun
 ├── Invalid
 │   ├── InvalidInput         the input does not fit `params`
@@ -59,6 +60,16 @@ class UnknownWorkflow(NotFound):
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
         super().__init__(f"no workflow '{name}' is published{_near(name, known)}")
         self.name = name
+
+
+class UnknownVersion(NotFound):
+    """The workflow has no such version."""
+
+    code = "unknown_version"
+
+    def __init__(self, name: str, version: int, latest: int) -> None:
+        super().__init__(f"'{name}' has no version {version}: its versions are 1 to {latest}")
+        self.name, self.version = name, version
 
 
 class UnknownRun(NotFound):

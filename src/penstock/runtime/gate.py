@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from penstock.flow.occurrence import Done, Failed
+from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.plan import Attempt
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
@@ -32,17 +32,20 @@ class Assignment(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """How an attempt ended."""
+    """How an attempt ended. The only time-out a worker may report is `lost`: the process of the task died."""
 
     lease: Lease
-    outcome: Done | Failed
+    outcome: Done | Failed | TimedOut
 
 
 class Gate(Protocol):
     """All calls take many at a time. What cannot be done now because the store is away raises StoreAway."""
 
     async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
-        """Work for the worker, at once where there is some, else as soon as there is, or [] after `wait`."""
+        """Work for the worker, at once where there is some, else as soon as there is, or [] after `wait`.
+
+        A claim that is cancelled hands out nothing: what it had leased by then is given back.
+        """
         ...
 
     async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:

@@ -115,7 +115,7 @@ class Host:
         known = self._known(flow.name, idempotency_key, input)
         if known is not None:
             return known
-        then = tuple(self._checked(flow, event) for event in then)
+        then = tuple(checked_event(flow, event) for event in then)
         header = Header(
             id=RunId(self._ids()),
             workflow=flow.name,
@@ -145,7 +145,7 @@ class Host:
 
     def emit(self, run: RunId, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
-        return self._ask(run, self._checked(self.hosted(run).flow, event))
+        return self._ask(run, checked_event(self.hosted(run).flow, event))
 
     def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
@@ -159,7 +159,7 @@ class Host:
             self.inbox.remember(event, now)
             return "accepted"
         hosted = self.hosted(run)
-        event = self._checked(hosted.flow, event)
+        event = checked_event(hosted.flow, event)
         self.inbox.remember(event, now)
         return self._ask(run, _told_apart(hosted, event))
 
@@ -219,17 +219,6 @@ class Host:
         if hosted is None:
             raise UnknownRun(run)
         return hosted
-
-    def _checked(self, flow: Flow, event: Outside) -> Outside:
-        """The event with its data in plain JSON. Raises UndeclaredEvent, InvalidEvent, BadPayload."""
-        if event.event not in flow.outside:
-            raise UndeclaredEvent(flow.name, event.event, flow.outside)
-        event = plain_event(event)
-        declared = next(each for each in flow.definition.external or () if each.name == event.event)
-        problems = violations(declared.schema, event.data)
-        if problems:
-            raise InvalidEvent(event.event, problems)
-        return event
 
     # -- the doing of plans --------------------------------------------------------------------------------
 
@@ -335,7 +324,7 @@ class Host:
         """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
         hosted = self.hosted(run)
         try:
-            event = self._checked(hosted.flow, event)
+            event = checked_event(hosted.flow, event)
         except Invalid as error:
             return str(error)
         self._queue.append((run, _told_apart(hosted, event)))
@@ -369,6 +358,18 @@ def plain_event(event: Outside) -> Outside:
     """An outside event with its data in plain JSON. Raises BadPayload."""
     what = f"the data of event '{event.event}'"
     return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))
+
+
+def checked_event(flow: Flow, event: Outside) -> Outside:
+    """The event with its data in plain JSON. Raises UndeclaredEvent, InvalidEvent, BadPayload."""
+    if event.event not in flow.outside:
+        raise UndeclaredEvent(flow.name, event.event, flow.outside)
+    event = plain_event(event)
+    declared = next(each for each in flow.definition.external or () if each.name == event.event)
+    problems = violations(declared.schema, event.data)
+    if problems:
+        raise InvalidEvent(event.event, problems)
+    return event
 
 
 def _told_apart(hosted: Hosted, event: Outside) -> Outside:

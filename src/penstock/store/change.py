@@ -84,22 +84,27 @@ class Post(Struct, frozen=True):
     body: bytes
 
 
+class Seen(Struct, frozen=True):
+    """An id that must not come twice within its scope; `until` None: as long as its run is kept."""
+
+    scope: str
+    id: str
+    until: datetime | None = None
+
+
 class Kept(Struct, frozen=True, kw_only=True):
-    """An outside event that no run has taken: it waits for one of its keys until `until`."""
+    """An outside event for whichever run has one of its keys: posted to it, or kept until `until`.
+
+    One without keys is only shown: its run did not take it, `reason` says why. One whose id was `seen` before
+    is dropped.
+    """
 
     keys: tuple[tuple[str, str], ...]
     event: str
     body: bytes
     reason: str
     until: datetime
-
-
-class Seen(Struct, frozen=True):
-    """An id that must not come twice within its scope; None: as long as its run is kept."""
-
-    scope: str
-    id: str
-    until: datetime | None = None
+    seen: Seen | None = None
 
 
 class Change(Struct, frozen=True, kw_only=True):

@@ -70,6 +70,10 @@ class Runs(Protocol):
         """
         ...
 
+    async def discard(self, messages: Sequence[int]) -> None:
+        """Delete messages that are for nobody any more."""
+        ...
+
     async def now(self) -> datetime:
         """The store's time."""
         ...
@@ -102,10 +106,10 @@ class Mail(Protocol):
         """The live run that one of the keys belongs to."""
         ...
 
-    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
+    async def keep(self, kept: Kept) -> str | None:
         """Keep an event for the run that will have one of its keys.
 
-        Answers the run where one has it by now: nothing is kept then. Answers "" where the id was seen before.
+        Answers the run where one has it by now: nothing is kept then. Answers "" where its id was seen before.
         """
         ...
 
@@ -122,9 +126,15 @@ class Shelf(Protocol):
     """Published workflows."""
 
     async def publish(
-        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
     ) -> Version:
-        """The next version; the newest one where it is the same text with the same offers.
+        """The next version; without `again` the newest one where it is the same text with the same offers.
 
         A workflow that is new is started where `start` says so; one that is not stays as it is.
         """
@@ -147,10 +157,6 @@ class Shelf(Protocol):
 
         False: there is no such workflow. Nothing is posted where it is so already.
         """
-        ...
-
-    async def pauses(self, workflow: str) -> tuple[bool, bool]:
-        """Whether the workflow, and whether the installation, is paused."""
         ...
 
 

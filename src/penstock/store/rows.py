@@ -114,6 +114,7 @@ class WorkflowState(Struct, frozen=True, kw_only=True):
     latest: int
     started: bool
     paused: bool
+    halted: bool = False  # the whole installation is paused
 
 
 class Worker(Struct, frozen=True, kw_only=True):

@@ -43,9 +43,13 @@ class Context:
     What it holds is copied when it is looked at: a task that looks at nothing pays for nothing.
     """
 
-    def __init__(self, attempt: Attempt, write: LogSink | None = None) -> None:
+    def __init__(
+        self, attempt: Attempt, write: LogSink | None = None, told: Callable[[], None] | None = None
+    ) -> None:
+        """`told` is called, in the task's thread, when the task says how far it is."""
         self._attempt = attempt
         self._write = write
+        self._told = told
         self._canceled = False
         self.progress: Any = None
 
@@ -107,7 +111,10 @@ class Context:
 
     def heartbeat(self, progress: Any = None) -> bool:
         """Say that the task is alive, and how far it is; True: the work is still wanted."""
-        self.progress = progress
+        if progress is not None:
+            self.progress = progress
+            if self._told is not None:
+                self._told()
         return not self._canceled
 
     def cancel(self) -> None:

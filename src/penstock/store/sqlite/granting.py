@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from penstock.store.change import Change, Kept, Message
 from penstock.store.sqlite.session import Session, unique
-from penstock.store.sqlite.times import micros
+from penstock.store.sqlite.times import NEVER, micros
 
 AT_HAND = 5_000_000
 """Microseconds for which new messages are left to the node whose call made them."""
@@ -73,7 +73,7 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     """Queue runs for their keys, let go of those of ended runs, and give kept events to whoever owns a key now."""
     asked = [(name, value, c.run) for c in changes for name, value in c.keys]
     over = [c.run for c in changes if c.over]
-    kept = [(c.run, one) for c in changes for one in c.kept]
+    kept = [one for c in changes for one in c.kept]
     if not (asked or over or kept):
         return
     ownerless = [
@@ -84,24 +84,29 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     freed = session.rows_of_runs("drop_correlations_of_runs", over)
     handed_on = [(name, value) for name, value, number in freed if _was_first(session, name, value, number)]
     deliver_kept(session, unique(ownerless + handed_on), letters)
-    for run, one in kept:
-        owner = _other_owner(session, one.keys, run)
+    for one in kept:
+        if not note_seen(session, one):
+            continue
+        owner = owner_of(session, one.keys)
         if owner is None:
             insert_kept(session, one)
         else:
             letters.post(owner, one.body)
 
 
+def note_seen(session: Session, kept: Kept) -> bool:
+    """Note the id of an event; False where it came before."""
+    seen = kept.seen
+    if seen is None:
+        return True
+    until = NEVER if seen.until is None else micros(seen.until)
+    return session.run("insert_seen", (seen.scope, seen.id, until, None, session.now)) > 0
+
+
 def _was_first(session: Session, name: str, value: str, number: int) -> bool:
     """Whether who left stood before all who are left: only then has the key a new owner."""
     first = session.row("first_in_line", (name, value))
     return first is not None and number < first[0]
-
-
-def _other_owner(session: Session, keys: Iterable[Key], run: str) -> str | None:
-    """Who owns one of the keys, but not the run that could not take the event: it would come back for ever."""
-    owner = owner_of(session, keys)
-    return None if owner == run else owner
 
 
 def owner_of(session: Session, keys: Iterable[Key]) -> str | None:

@@ -1,0 +1,286 @@
+"""Runs go on: what happened is gathered, decided about in batches, and written in one transaction a batch.
+
+The batch grows by itself: while one is being written, the next gathers. On an idle system it has one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from penstock.flow.occurrence import Outside
+from penstock.runtime.deciding import Decision, decide
+from penstock.runtime.dispatch import Dispatch
+from penstock.runtime.errors import UnknownRun
+from penstock.runtime.flows import Flows
+from penstock.runtime.memory import Live, Memory
+from penstock.runtime.request import Request
+from penstock.runtime.store_clock import StoreClock
+from penstock.store.change import Committed, Message, Outcome
+from penstock.store.errors import StoreError
+from penstock.store.protocol import Runs
+
+BATCH = 500
+LANES = 2
+TRIES = 50
+"""How often a decision is made anew because others were faster, before something must be wrong."""
+
+log = logging.getLogger("penstock.advancing")
+
+Settled = Callable[[Decision], None]
+Posted = Callable[[list[Message]], None]
+
+
+class Advancer:
+    """The only way in which a run changes."""
+
+    def __init__(
+        self, store: Runs, flows: Flows, memory: Memory, dispatch: Dispatch, clock: StoreClock, shared: bool
+    ) -> None:
+        self._store, self._flows, self._memory = store, flows, memory
+        self._dispatch, self._clock, self._shared = dispatch, clock, shared
+        self._waiting: dict[str, list[Request]] = {}
+        self._busy: set[str] = set()
+        self._lanes = asyncio.Semaphore(LANES)
+        self._wake = asyncio.Event()
+        self._carrying: set[asyncio.Task[None]] = set()
+        self.settled: list[Settled] = []
+        self.posted: Posted = lambda messages: None
+        self.overdue: Callable[[], None] = lambda: None
+        self.stale = self.decided = self.batches = 0
+
+    def submit(self, request: Request) -> None:
+        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
+        self._waiting.setdefault(request.run, []).append(request)
+        self._wake.set()
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing more is decided: tell whoever waits."""
+        waiting, self._waiting = self._waiting, {}
+        for requests in waiting.values():
+            for request in requests:
+                request.tell(None, error)
+
+    async def run(self) -> None:
+        """Decide and write, for ever."""
+        try:
+            while True:
+                await self._wake.wait()
+                await self._lanes.acquire()
+                await asyncio.sleep(0)  # whoever is about to ask joins this batch
+                batch = self._take()
+                if not batch:
+                    self._wake.clear()
+                    self._lanes.release()
+                    continue
+                task = asyncio.create_task(self._carry(batch))
+                self._carrying.add(task)
+                task.add_done_callback(self._carrying.discard)
+        finally:
+            for task in list(self._carrying):
+                task.cancel()
+
+    async def drain(self) -> None:
+        """Wait until nothing is under way."""
+        while self._waiting or self._carrying:
+            await asyncio.sleep(0.005)
+
+    # -- gathering -----------------------------------------------------------------------------------------
+
+    def _take(self) -> dict[str, list[Request]]:
+        batch: dict[str, list[Request]] = {}
+        for run in self._waiting:
+            if run not in self._busy:
+                batch[run] = self._waiting[run]
+                if len(batch) >= BATCH:
+                    break
+        for run in batch:
+            batch[run], rest = _one_decision(self._waiting.pop(run))
+            if rest:
+                self._waiting[run] = rest
+        self._busy.update(batch)
+        return batch
+
+    async def _carry(self, batch: dict[str, list[Request]]) -> None:
+        try:
+            await self._advance(batch)
+        except BaseException as error:
+            for requests in batch.values():
+                for request in requests:
+                    request.tell(None, error)
+            if not isinstance(error, StoreError | asyncio.CancelledError):
+                log.exception("a batch of %d runs was not decided", len(batch))
+            for run in batch:
+                self._memory.forget(run)
+        finally:
+            self._busy.difference_update(batch)
+            self._lanes.release()
+            if self._waiting:
+                self._wake.set()
+
+    async def _advance(self, batch: dict[str, list[Request]]) -> None:
+        lives = await self._lives(batch)
+        decisions: list[Decision] = []
+        try:
+            for run, requests in batch.items():
+                live = lives.get(run)
+                if isinstance(live, Live):
+                    decision = self._decide(live, requests)
+                    if decision is not None:
+                        decisions.append(decision)
+                else:
+                    self._refuse(run, requests, live)
+            self.decided += len(decisions)
+            await self._write(decisions)
+        except BaseException:
+            for decision in decisions:
+                self._give_up(decision)
+            raise
+
+    async def _lives(self, batch: dict[str, list[Request]]) -> dict[str, Live | BaseException]:
+        """The runs as they are known here; those that are not, or must be fresh, from the store."""
+        lives: dict[str, Live | BaseException] = {}
+        wanted: list[str] = []
+        for run, requests in batch.items():
+            first = requests[0]
+            live = self._memory.get(run)
+            if first.new is not None and live is None:
+                header = first.new.run
+                flow = self._flows.known(header.workflow, header.version)
+                assert flow is not None, "a run is made only with its flow at hand"
+                lives[run] = Live(flow, first.new)
+            elif live is None or any(request.fresh for request in requests):
+                wanted.append(run)
+            else:
+                lives[run] = live
+        if wanted:
+            lives.update(await self._memory.fetch(wanted, remember=True))
+        return lives
+
+    def _decide(self, live: Live, requests: list[Request]) -> Decision | None:
+        """One run that cannot be decided about must not hold the others."""
+        try:
+            return decide(live, requests, self._clock.now(), self._dispatch.reserve)
+        except Exception as error:
+            log.exception("run %s cannot be decided about", live.snapshot.run.id)
+            self._memory.forget(live.snapshot.run.id)
+            for request in requests:
+                request.tell(None, error)
+            return None
+
+    def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
+        """A run that is not there, or cannot be read, is left alone."""
+        if error is not None:
+            log.error("run %s cannot be read and is left alone: %s", run, error)
+        elif gone := [request.read for request in requests if request.read is not None]:
+            self._dispatch.discard(gone)
+        for request in requests:
+            request.tell(None, error or UnknownRun(run))
+
+    # -- writing -------------------------------------------------------------------------------------------
+
+    async def _write(self, decisions: list[Decision]) -> None:
+        unchanged = [each for each in decisions if each.change is None]
+        changed = [each for each in decisions if each.change is not None]
+        for decision in unchanged:
+            self._answer_unchanged(decision)
+        if not changed:
+            return
+        committed = await self._store.commit([each.change for each in changed if each.change is not None])
+        self.batches += 1
+        self._clock.tell(committed.now)
+        self._settle(changed, committed)
+
+    def _answer_unchanged(self, decision: Decision) -> None:
+        """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
+        fresh = not self._shared or all(request.fresh for request in decision.requests)
+        if fresh:
+            self._answer(decision)
+        else:
+            for request in decision.requests:
+                request.fresh = True
+                self.submit(request)
+
+    def _settle(self, changed: Sequence[Decision], committed: Committed) -> None:
+        lost = False
+        for decision, outcome in zip(changed, committed.outcomes, strict=True):
+            if outcome == "applied":
+                self._apply(decision, committed)
+            else:
+                lost = lost or outcome == "stale"
+                self.stale += outcome == "stale"
+                self._give_up(decision)
+                self._again(decision.requests, outcome)
+        if committed.messages:
+            self.posted(committed.messages)
+        if lost:
+            self.overdue()  # what was dropped because another node was faster may still be there
+
+    def _apply(self, decision: Decision, committed: Committed) -> None:
+        live, plan = decision.live, decision.plan
+        live.snapshot = snapshot = plan.snapshot
+        run = snapshot.run.id
+        if snapshot.ended:
+            self._memory.forget(run)
+        else:
+            self._memory.keep(run, live)
+        if decision.desks:
+            self._dispatch.hand_over(decision.desks, committed.now)
+        change = decision.change
+        assert change is not None
+        if len(change.tasks) > len(decision.desks):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in decision.desks}
+            self._dispatch.note(
+                attempt.task_list
+                for attempt in plan.attempts
+                if (attempt.firing, attempt.index) not in handed
+            )
+        if change.hold is False:
+            self._dispatch.look()
+        if change.void:
+            self._dispatch.withdrawn(run, change.void)
+        for settled in self.settled:
+            settled(decision)
+        self._answer(decision)
+
+    def _answer(self, decision: Decision) -> None:
+        for request, answer in zip(decision.requests, decision.answers, strict=False):
+            request.tell(answer)
+
+    def _give_up(self, decision: Decision) -> None:
+        self._memory.forget(decision.live.snapshot.run.id)
+        if decision.desks:
+            self._dispatch.free(decision.desks)
+            decision.desks = []
+
+    def _again(self, requests: Sequence[Request], outcome: Outcome) -> None:
+        """Others were faster. What lies in the store is found again there; the rest is decided anew."""
+        single = len(requests) == 1
+        for request in requests:
+            request.tries += 1
+            if outcome == "lost" and single:
+                request.tell("superseded")
+            elif outcome in ("seen", "known") and single:
+                request.tell("duplicate")
+            elif outcome == "stale" and request.from_store:
+                request.tell("superseded")
+            elif request.new is not None and outcome == "stale":
+                request.tell("duplicate")  # a run of that id is there
+            elif request.tries > TRIES:
+                request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
+            else:
+                request.alone, request.fresh = True, True
+                self.submit(request)
+
+
+def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
+    """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
+    if len(requests) == 1:
+        return requests, []
+    ids = 0
+    for number, request in enumerate(requests):
+        ids += isinstance(request.occurrence, Outside) and request.seen is not None
+        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
+            return requests[:number], requests[number:]
+    return requests, []

@@ -1,0 +1,90 @@
+"""Child runs: a step `workflow` starts one and waits for it. Their ids say whose they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.flow.occurrence import Canceled, Done, Failed, Reported
+from penstock.flow.plan import Attempt
+from penstock.flow.run import Element, ElementKey, Failure, Snapshot
+from penstock.runtime.codec.messages import StartChild, encode_message
+from penstock.store.change import Post
+
+TASK = "workflow"
+"""The task that the engine does by itself."""
+
+
+def child_id(run: str, firing: int, index: int | None, attempt: int) -> str:
+    """The same for the same attempt, so that it is begun once however often it is asked for."""
+    place = f"{firing}" if index is None else f"{firing}.{index}"
+    return f"{run}-{place}~{attempt}"
+
+
+def parent_of(child: str) -> tuple[str, int, int | None, int] | None:
+    """Run, firing, index and attempt that a child run reports to."""
+    parent, dash, rest = child.rpartition("-")
+    place, _, attempt = rest.partition("~")
+    if not dash or not attempt.isdigit():
+        return None
+    firing, _, index = place.partition(".")
+    return parent, int(firing), int(index) if index else None, int(attempt)
+
+
+def start_posts(attempt: Attempt) -> list[Post]:
+    """The messages by which a child run begins; where nobody waits for it, the step is done at once."""
+    run = attempt.run.id
+    child = child_id(run, attempt.firing, attempt.index, attempt.attempt)
+    wish, wrong = _wish(run, attempt.params)
+    if wish is None:
+        outcome: Done | Failed = Failed(error=Failure("child", wrong), retry=False)
+        return [_report(run, attempt.firing, attempt.index, attempt.attempt, outcome)]
+    posts = [Post(child, encode_message(wish))]
+    if not wish.wait:
+        done = Done(output={"run": child})
+        posts.append(_report(run, attempt.firing, attempt.index, attempt.attempt, done))
+    return posts
+
+
+def _wish(run: str, params: Any) -> tuple[StartChild | None, str]:
+    name, subject, wait = params.get("name"), params.get("subject"), params.get("wait", True)
+    if not isinstance(name, str) or not name:
+        return None, "`with.name` of a `workflow` step must be the name of a published workflow"
+    if subject is not None and not isinstance(subject, str):
+        return None, "`with.subject` of a `workflow` step must be a text"
+    if not isinstance(wait, bool):
+        return None, "`with.wait` of a `workflow` step must be true or false"
+    return StartChild(run, name, subject, params.get("input"), wait), ""
+
+
+def cancel_post(run: str, key: ElementKey, element: Element) -> Post:
+    """R10: the child run of a withdrawn firing is canceled."""
+    child = child_id(run, key[0], key[1], element.attempt)
+    return Post(child, encode_message(Canceled(reason=f"its parent run '{run}' withdrew it")))
+
+
+def end_post(snapshot: Snapshot) -> Post | None:
+    """A child run that has ended tells its parent."""
+    parent = parent_of(snapshot.run.id) if snapshot.run.parent else None
+    if parent is None:
+        return None
+    run, firing, index, attempt = parent
+    if snapshot.status == "succeeded":
+        outcome: Done | Failed = Done(output={"run": snapshot.run.id, "result": snapshot.result})
+    else:
+        error = snapshot.error
+        detail = {"run": snapshot.run.id, "status": snapshot.status}
+        why = f": {error.message}" if error is not None else ""
+        message = f"run '{snapshot.run.id}' of '{snapshot.run.workflow}' ended as {snapshot.status}{why}"
+        outcome = Failed(error=Failure("child", message, detail))
+    return _report(run, firing, index, attempt, outcome)
+
+
+def refusal(parent: str, child: str, why: str) -> Reported:
+    """A child run that cannot begin fails its step, and is not tried again."""
+    place = parent_of(child)
+    assert place is not None
+    return Reported(place[1], place[2], place[3], Failed(error=Failure("child", why), retry=False))
+
+
+def _report(run: str, firing: int, index: int | None, attempt: int, outcome: Done | Failed) -> Post:
+    return Post(run, encode_message(Reported(firing, index, attempt, outcome)))

@@ -1,0 +1,1 @@
+"""Runs as bytes: snapshots, history and messages, each payload encoded once."""

@@ -1,0 +1,42 @@
+"""What is posted to a run and comes true later: occurrences, and the wish for a child run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct, ValidationError
+from msgspec.msgpack import Decoder
+
+from penstock.flow.occurrence import Occurrence
+from penstock.runtime.codec.payloads import encode
+
+
+class StartChild(Struct, frozen=True, tag=True):
+    """Begin a child run under the id that the message is for; its end is reported to `parent`."""
+
+    parent: str
+    workflow: str
+    subject: str | None = None
+    input: Any = None
+    wait: bool = True
+
+
+Message = Occurrence | StartChild
+_decode = Decoder(Message).decode
+
+
+class Unreadable(Exception):
+    """A message of another program, or of a later one: it is left alone and told of."""
+
+
+def encode_message(message: Message) -> bytes:
+    return encode(message)
+
+
+def decode_message(body: bytes) -> Message:
+    """Raises Unreadable."""
+    try:
+        message: Message = _decode(body)
+        return message
+    except (ValidationError, ValueError) as error:
+        raise Unreadable(str(error)) from error

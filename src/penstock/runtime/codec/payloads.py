@@ -1,0 +1,85 @@
+"""Payloads inside encoded state: small ones in place, large ones kept apart once and referred to."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Raw
+from msgspec.msgpack import Decoder, Encoder, Ext
+
+INLINE = 2048
+"""Bytes up to which a payload is kept in place; a larger one is stored once a run, however often it is used."""
+
+APART, SAME = 1, 2
+"""Codes of extensions: a payload that is kept apart; inside a history page, that of an earlier entry."""
+
+encode = Encoder().encode
+
+
+class Ref:
+    """Stands for a payload that is kept apart, until it is fetched."""
+
+    __slots__ = ("digest",)
+
+    def __init__(self, digest: bytes) -> None:
+        self.digest = digest
+
+
+class Same:
+    """Stands for the payload of an earlier entry of the same page."""
+
+    __slots__ = ("entry",)
+
+    def __init__(self, entry: int) -> None:
+        self.entry = entry
+
+
+def _hook(code: int, data: memoryview) -> Any:
+    return Ref(bytes(data)) if code == APART else Same(int.from_bytes(data, "big"))
+
+
+decode = Decoder(ext_hook=_hook).decode
+
+
+class Packer:
+    """Encodes the payloads of one run. One object is encoded once in a round, a large one once in its life."""
+
+    __slots__ = ("_large", "_round", "fresh")
+
+    def __init__(self) -> None:
+        self._large: dict[int, tuple[Any, Raw]] = {}  # the object is kept, so that its id stays its own
+        self._round: dict[int, tuple[Any, Raw]] = {}
+        self.fresh: list[tuple[bytes, bytes]] = []
+
+    def begin(self) -> None:
+        """A new round: what it finds to be large and new is in `fresh`."""
+        self._round.clear()
+        self.fresh = []
+
+    def __call__(self, value: Any) -> Any:
+        """What to encode in place of the payload."""
+        if value is None or value is True or value is False:
+            return value
+        key = id(value)
+        known = self._round.get(key) or self._large.get(key)
+        if known is not None:
+            return known[1]
+        body = encode(value)
+        raw = Raw(body)
+        if len(body) > INLINE:
+            digest = blake2b(body, digest_size=16).digest()
+            self.fresh.append((digest, body))
+            raw = Raw(encode(Ext(APART, digest)))
+            self._large[key] = (value, raw)
+        else:
+            self._round[key] = (value, raw)
+        return raw
+
+    def adopt(self, value: Any, digest: bytes) -> None:
+        """A payload that lies in the store already."""
+        self._large[id(value)] = (value, Raw(encode(Ext(APART, digest))))
+
+    def forget(self) -> None:
+        """After a round that failed: what it took for stored may not be."""
+        self._large.clear()

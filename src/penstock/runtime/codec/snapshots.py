@@ -1,0 +1,338 @@
+"""A snapshot as bytes: the header once, the head at every change, the elements of fans apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from immutables import Map
+from msgspec import Raw
+from msgspec.structs import astuple
+
+from penstock.flow.run import Aside, Element, Failure, Firing, Header, Origin, Result, Snapshot, StepState
+from penstock.flow.tags import NO_TAGS, Tag, Tags
+from penstock.kernel.marking import Marking, Taken, Token
+from penstock.runtime.codec.payloads import Packer, Ref, decode, encode
+from penstock.store.change import WHOLE, Part
+
+FORMAT = 1
+INPUT = "i"
+"""Stands for the run's input where its data is still that."""
+
+
+class Unreadable(Exception):
+    """The state of a run was written by a later Penstock, or is damaged: it is left alone."""
+
+
+# -- to bytes ------------------------------------------------------------------------------------------------
+
+
+def encode_header(header: Header, pack: Packer) -> bytes:
+    return encode(
+        (
+            FORMAT, header.id, header.workflow, header.version, header.subject, header.labels,
+            pack(header.input), header.parent, header.rerun_of,
+        )
+    )  # fmt: skip
+
+
+class HeadEncoder:
+    """Encodes the head of one run again and again; steps that did not change are not encoded anew."""
+
+    __slots__ = ("_states", "pack")
+
+    def __init__(self, pack: Packer) -> None:
+        self.pack = pack
+        self._states: dict[str, tuple[StepState, Raw]] = {}
+
+    def __call__(self, was: Snapshot) -> bytes:
+        return _Writing(self.pack).head(was, self._steps(was.steps))
+
+    def _steps(self, steps: Map[str, StepState]) -> dict[str, Raw]:
+        known, pack = self._states, self.pack
+        for name, state in steps.items():
+            before = known.get(name)
+            if before is None or before[0] is not state:
+                fields = (
+                    state.status, state.firings, state.live, state.latest, state.attempts, pack(state.output),
+                    _failure(state.error, pack), state.port, state.reason, state.elements, state.spoke,
+                )  # fmt: skip
+                known[name] = (state, Raw(encode(fields)))
+        return {name: known[name][1] for name in steps}
+
+
+class _Writing:
+    """One head being written: origins and tag sets that are shared are written once."""
+
+    __slots__ = ("at", "origins", "pack", "rows", "tagged", "tags")
+
+    def __init__(self, pack: Packer) -> None:
+        self.pack = pack
+        self.origins: dict[int, int] = {}
+        self.rows: list[Any] = []
+        self.tags: dict[int, int] = {}
+        self.tagged: list[Any] = []
+
+    def head(self, was: Snapshot, steps: dict[str, Raw]) -> bytes:
+        pack, run, marking = self.pack, was.run, was.marking
+        data = INPUT if was.data is run.input and run.input is not None else (pack(was.data),)
+        result = None if was.result is None else INPUT if was.result is was.data else (pack(was.result),)
+        tokens = [(place, [self.token(token) for token in queue]) for place, queue in marking.tokens.items()]
+        body = (
+            was.seq, was.status, was.ending, was.paused, was.started_at, was.ended_at, data,
+            self.tag_set(was.tags), result, _failure(was.error, pack), was.ok,
+            [(number, pack(each)) for number, each in was.put_off.items()],
+            tokens, _pairs(marking.owed), _pairs(marking.filled), _pairs(marking.complete),
+            self.firings(was.firings),
+            [self.element(each) for key, each in was.elements.items() if key[1] is None],
+            self.firings(was.failed), self.firings(was.halted),
+            [(key, self.firing(firing)) for key, firing in was.kept.items()],
+            dict(was.came), _pairs(was.keys), dict(was.disabled),
+            [(each.step, each.slot, self.token(each.token), each.reason) for each in was.aside],
+            was.epoch, was.agenda, was.revision, steps,
+        )  # fmt: skip
+        return encode((FORMAT, self.tagged, self.rows, body))
+
+    def token(self, token: Token) -> tuple[int, str, int]:
+        return token.number, token.name, self.origin(token.load)
+
+    def origin(self, origin: Origin) -> int:
+        number = self.origins.get(id(origin))
+        if number is None:
+            number = self.origins[id(origin)] = len(self.rows)
+            self.rows.append(
+                (
+                    self.pack(origin.data), self.tag_set(origin.tags), origin.at, origin.step, origin.outside,
+                    origin.id, origin.firing,
+                )
+            )  # fmt: skip
+        return number
+
+    def tag_set(self, tags: Tags) -> int | None:
+        if not tags:
+            return None
+        number = self.tags.get(id(tags))
+        if number is None:
+            number = self.tags[id(tags)] = len(self.tagged)
+            self.tagged.append({name: astuple(tag) for name, tag in tags.items()})
+        return number
+
+    def firings(self, firings: Map[int, Firing]) -> list[Any]:
+        return [self.firing(firing) for firing in firings.values()] if firings else []
+
+    def firing(self, firing: Firing) -> tuple[Any, ...]:
+        """Without its items: they never change and are kept apart."""
+        taken = firing.taken
+        slots = [[self.token(token) for token in slot] for slot in taken.slots]
+        dropped = [(slot, self.token(token)) for slot, token in taken.dropped] if taken.dropped else ()
+        return (
+            firing.number, firing.step, slots, taken.key, dropped, firing.at, self.tag_set(firing.tags),
+            firing.total, firing.begun, firing.live, firing.done, firing.failed, firing.attempts,
+        )  # fmt: skip
+
+    def element(self, element: Element) -> tuple[Any, ...]:
+        return encode_element(element, self.pack)
+
+
+def encode_element(element: Element, pack: Packer) -> tuple[Any, ...]:
+    return (
+        element.firing, element.index, element.step, element.state, pack(element.params), element.attempt,
+        element.failures, element.timeouts, element.multiplier, element.key, pack(element.output),
+    )  # fmt: skip
+
+
+def encode_parts(
+    was: Snapshot, now: Snapshot, touched: Iterable[tuple[int, int | None]], pack: Packer
+) -> list[Part]:
+    """What changed of elements and results of fans, and the items of fans that came or went."""
+    parts: list[Part] = []
+    for key in dict.fromkeys(touched):
+        firing, index = key
+        assert index is not None
+        element, before = now.elements.get(key), was.elements.get(key)
+        if element is not before:
+            body = None if element is None else encode(encode_element(element, pack))
+            parts.append(Part("e", firing, index, body))
+        result, earlier = now.results.get((firing, index)), was.results.get((firing, index))
+        if result is not earlier:
+            done = None if result is None else encode((pack(result.entry), result.failed))
+            parts.append(Part("r", firing, index, done))
+    fans, former = _fans(now), _fans(was)
+    if fans or former:
+        for number in fans.keys() - former.keys():
+            parts.append(Part("i", number, WHOLE, encode([pack(item) for item in fans[number].items])))
+        parts += [Part("i", number, WHOLE, None) for number in former.keys() - fans.keys()]
+    return parts
+
+
+def _fans(snapshot: Snapshot) -> dict[int, Firing]:
+    """The firings of `each` steps that the snapshot still knows."""
+    maps: tuple[Map[Any, Firing], ...] = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.kept)
+    return {each.number: each for map in maps if map for each in map.values() if each.total is not None}
+
+
+def _pairs(map: Mapping[Any, Any]) -> list[Any]:
+    return list(map.items()) if map else []
+
+
+def _failure(error: Failure | None, pack: Packer) -> tuple[str, str, Any] | None:
+    return None if error is None else (error.kind, error.message, pack(error.detail))
+
+
+# -- from bytes ----------------------------------------------------------------------------------------------
+
+
+class Stored:
+    """A run read from its bytes in two steps: first what payloads it needs, then the snapshot."""
+
+    def __init__(self, header: bytes, head: bytes, parts: Iterable[Part]) -> None:
+        try:
+            self._header, self._head = decode(header), decode(head)
+            self._parts = [(part, decode(part.body)) for part in parts if part.body is not None]
+        except Exception as error:
+            raise Unreadable(str(error)) from error
+        if self._header[0] != FORMAT or self._head[0] != FORMAT:
+            raise Unreadable(f"its format is {self._head[0]}, this Penstock knows {FORMAT}")
+        self._bodies: dict[bytes, Any] = {}
+
+    def refs(self) -> set[bytes]:
+        """The digests of the payloads that are kept apart."""
+        found: set[bytes] = set()
+        _gather(self._header, found)
+        _gather(self._head, found)
+        for _, body in self._parts:
+            _gather(body, found)
+        return found
+
+    def snapshot(self, bodies: Mapping[bytes, bytes], pack: Packer) -> Snapshot:
+        """Raises Unreadable."""
+        self._bodies = {digest: decode(body) for digest, body in bodies.items()}
+        for digest, value in self._bodies.items():
+            pack.adopt(value, digest)
+        try:
+            return self._snapshot()
+        except Exception as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from error
+
+    def _value(self, value: Any) -> Any:
+        return self._bodies[value.digest] if type(value) is Ref else value
+
+    def _snapshot(self) -> Snapshot:
+        _, tagged, rows, body = self._head
+        self._tags: list[Tags] = [
+            {name: Tag(tag[0], tag[1], tuple(tag[2]), tag[3]) for name, tag in each.items()}
+            for each in tagged
+        ]
+        self._origins = [
+            Origin(self._value(data), self._tag_set(tags), at, step, outside, id, firing)
+            for data, tags, at, step, outside, id, firing in rows
+        ]
+        self._items = {
+            part.firing: tuple(self._value(item) for item in items)
+            for part, items in self._parts
+            if part.kind == "i"
+        }
+        return self._filled(*body)
+
+    def _header_value(self) -> Header:
+        _, id, workflow, version, subject, labels, input, parent, rerun_of = self._header
+        return Header(
+            id=id, workflow=workflow, version=version, subject=subject, labels=labels,
+            input=self._value(input), parent=parent, rerun_of=rerun_of,
+        )  # fmt: skip
+
+    def _filled(
+        self, seq: int, status: Any, ending: Any, paused: Any, started_at: datetime | None,
+        ended_at: datetime | None, data: Any, tags: int | None, result: Any, error: Any, ok: bool,
+        put_off: Any, tokens: Any, owed: Any, filled: Any, complete: Any, firings: Any, elements: Any,
+        failed: Any, halted: Any, kept: Any, came: Any, keys: Any, disabled: Any, aside: Any, epoch: int,
+        agenda: Any, revision: int, steps: Any,
+    ) -> Snapshot:  # fmt: skip
+        header = self._header_value()
+        own = header.input if data == INPUT else self._value(data[0])
+        marking = Marking(
+            Map({_place(place): tuple(map(self._token, queue)) for place, queue in tokens}),
+            Map({(_place(place), name): count for (place, name), count in owed}),
+            Map({_place(join): count for join, count in filled}),
+            Map({step: tuple((number, key) for number, key in done) for step, done in complete}),
+        )
+        return Snapshot(
+            header, seq, status, ending, tuple(paused), started_at, ended_at, own, self._tag_set(tags),
+            own if result == INPUT else None if result is None else self._value(result[0]),
+            self._failure(error), ok, Map({number: self._value(each) for number, each in put_off}), marking,
+            self._firings(firings), self._all_elements(elements), self._results(),
+            Map({name: self._state(state) for name, state in steps.items()}),
+            self._firings(failed), self._firings(halted),
+            Map({tuple(key): self._firing(firing) for key, firing in kept}),
+            Map(came), Map(), Map({(name, value): number for (name, value), number in keys}), Map(disabled),
+            tuple(Aside(step, slot, self._token(token), reason) for step, slot, token, reason in aside),
+            epoch, tuple(agenda), revision,
+        )  # fmt: skip
+
+    def _tag_set(self, number: int | None) -> Tags:
+        return NO_TAGS if number is None else self._tags[number]
+
+    def _token(self, row: Any) -> Token:
+        number, name, origin = row
+        return Token(number, name, self._origins[origin])
+
+    def _firings(self, rows: Any) -> Map[int, Firing]:
+        return Map({row[0]: self._firing(row) for row in rows})
+
+    def _firing(self, row: Any) -> Firing:
+        number, step, slots, key, dropped, at, tags, total, begun, live, done, failed, attempts = row
+        taken = Taken(
+            tuple(tuple(map(self._token, slot)) for slot in slots),
+            key,
+            tuple((slot, self._token(token)) for slot, token in dropped),
+        )
+        items = self._items.get(number, ())
+        return Firing(
+            number, step, taken, at, self._tag_set(tags), total, items, begun, live, done, failed, attempts
+        )
+
+    def _all_elements(self, rows: Any) -> Map[tuple[int, int | None], Element]:
+        apart = [body for part, body in self._parts if part.kind == "e"]
+        return Map({(row[0], row[1]): self._element(row) for row in (*rows, *apart)})
+
+    def _element(self, row: Any) -> Element:
+        firing, index, step, state, params, attempt, failures, timeouts, multiplier, key, output = row
+        return Element(
+            firing, index, step, state, self._value(params), attempt, failures, timeouts, multiplier, key,
+            self._value(output),
+        )  # fmt: skip
+
+    def _results(self) -> Map[tuple[int, int], Result]:
+        return Map(
+            {
+                (part.firing, part.index): Result(self._value(body[0]), body[1])
+                for part, body in self._parts
+                if part.kind == "r"
+            }
+        )
+
+    def _state(self, row: Any) -> StepState:
+        status, firings, live, latest, attempts, output, error, port, reason, elements, spoke = row
+        return StepState(
+            status, firings, tuple(live), latest, attempts, self._value(output), self._failure(error), port,
+            reason, None if elements is None else tuple(elements), spoke,
+        )  # fmt: skip
+
+    def _failure(self, row: Any) -> Failure | None:
+        return None if row is None else Failure(row[0], row[1], self._value(row[2]))
+
+
+def _place(place: Any) -> Any:
+    return tuple(place) if isinstance(place, list) else place
+
+
+def _gather(value: Any, found: set[bytes]) -> None:
+    if type(value) is Ref:
+        found.add(value.digest)
+    elif type(value) is list:
+        for item in value:
+            _gather(item, found)
+    elif type(value) is dict:
+        for item in value.values():
+            _gather(item, found)

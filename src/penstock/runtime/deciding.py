@@ -1,0 +1,281 @@
+"""From what happened to a run to what must be written: `advance`, and its plan as a change of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import msgspec
+from immutables import Map
+from msgspec.structs import replace
+
+from penstock.flow.advance import advance
+from penstock.flow.occurrence import (
+    Canceled,
+    CleanupTimedOut,
+    Continued,
+    Granted,
+    Occurrence,
+    Outside,
+    RunTimedOut,
+)
+from penstock.flow.plan import Answer, Attempt, Emission, Plan
+from penstock.flow.rest import starving, waiting_for
+from penstock.flow.run import Element, ElementKey, Snapshot
+from penstock.runtime.children import TASK, cancel_post, end_post, start_posts
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.codec.pages import encode_page
+from penstock.runtime.codec.snapshots import encode_header, encode_parts
+from penstock.runtime.errors import Invalid
+from penstock.runtime.host import checked_event
+from penstock.runtime.inbox import KEPT_FOR, NO_RUN
+from penstock.runtime.memory import Live
+from penstock.runtime.request import Request
+from penstock.store.change import (
+    WHOLE,
+    Change,
+    EndedTask,
+    Kept,
+    Lock,
+    NewRun,
+    NewTask,
+    Part,
+    Post,
+    Seen,
+    Unlock,
+)
+
+HEARTBEAT = timedelta(seconds=60)
+_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
+_CONTINUED = Continued()
+_NOTHING: Map[str, int] = Map()
+
+
+class Desk(Protocol):
+    """Where a worker of this process waits for work."""
+
+    @property
+    def worker(self) -> str: ...
+
+
+Reserve = Callable[[Attempt], Desk | None]
+"""A desk that will take the attempt as soon as it is durable."""
+
+
+class Decision:
+    """What was decided about one run, and what is to be written."""
+
+    __slots__ = ("answers", "change", "desks", "live", "now", "plan", "requests")
+
+    def __init__(self, live: Live, requests: Sequence[Request], answers: list[Answer], plan: Plan) -> None:
+        self.live, self.requests, self.answers, self.plan = live, requests, answers, plan
+        self.change: Change | None = None  # None: nothing is to be written
+        self.desks: list[tuple[Attempt, Desk]] = []
+
+
+def decide(live: Live, requests: Sequence[Request], now: datetime, reserve: Reserve) -> Decision:
+    """Decide about all that happened to one run, in order."""
+    occurrences, parked = _occurrences(live, requests, now)
+    plan = advance(live.flow, live.snapshot, occurrences, now)
+    answers = _answers(requests, parked, plan.answers)
+    decision = Decision(live, requests, answers, plan)
+    used_up = any(each.rung is not None or each.read is not None for each in requests)
+    if plan.snapshot is not live.snapshot or used_up or requests[0].new is not None or _ends(decision):
+        if plan.snapshot.seen:
+            plan.snapshot = replace(plan.snapshot, seen=_NOTHING)  # the ids lie in rows of their own
+        decision.change = _change(decision, tuple(parked.values()), now, reserve)
+    return decision
+
+
+def _occurrences(
+    live: Live, requests: Sequence[Request], now: datetime
+) -> tuple[list[Occurrence], dict[int, Kept]]:
+    """What happened, in order; an event that does not fit the workflow is parked for a person to look at."""
+    occurrences: list[Occurrence] = []
+    parked: dict[int, Kept] = {}
+    for number, request in enumerate(requests):
+        occurrence = request.occurrence
+        if request.check and isinstance(occurrence, Outside):
+            try:
+                occurrence = checked_event(live.flow, occurrence)
+            except Invalid as error:
+                parked[number] = Kept(
+                    keys=(),
+                    event=occurrence.event,
+                    body=encode_message(occurrence),
+                    reason=str(error),
+                    until=now + KEPT_FOR,
+                )
+                continue
+        occurrences.append(occurrence)
+    # What happens to a run whose decision stopped half-way must not be taken for its rest.
+    if live.snapshot.agenda and not (occurrences and isinstance(occurrences[-1], _ENDINGS)):
+        occurrences.append(_CONTINUED)
+    return occurrences, parked
+
+
+def _answers(requests: Sequence[Request], parked: dict[int, Kept], given: list[Answer]) -> list[Answer]:
+    if not parked:
+        return given
+    answers = iter(given)
+    return ["recorded" if number in parked else next(answers) for number in range(len(requests))]
+
+
+def _ends(decision: Decision) -> bool:
+    return any(_ended(request, answer) for request, answer in _told(decision))
+
+
+def _told(decision: Decision) -> zip[tuple[Request, Answer]]:
+    return zip(decision.requests, decision.answers, strict=False)
+
+
+def _ended(request: Request, answer: Answer) -> bool:
+    """Whether the task row of the request's lease goes: its report counts, or the row was found to be overdue."""
+    return request.lease is not None and (answer == "accepted" or request.told is None)
+
+
+def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve: Reserve) -> Change:
+    live, plan, requests = decision.live, decision.plan, decision.requests
+    was, snapshot = live.snapshot, plan.snapshot
+    live.pack.begin()
+    head = live.encode(snapshot)
+    page = encode_page(plan.history, live.pack) if plan.history else None
+    parts: Sequence[Part] = ()
+    if plan.touched or was.results or _has_fans(was) or _has_fans(snapshot):
+        parts = encode_parts(was, snapshot, plan.touched, live.pack)
+    tasks, posts = _tasks_and_posts(decision, reserve)
+    over = snapshot.ended and not was.ended
+    if over and (post := end_post(snapshot)) is not None:
+        posts.append(post)
+    if plan.unfinished:
+        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+    return Change(
+        run=snapshot.run.id,
+        base=plan.base,
+        revision=snapshot.revision,
+        seq=snapshot.seq,
+        status=snapshot.status,
+        ended_at=snapshot.ended_at,
+        waiting=_waiting(live, snapshot),
+        head=head,
+        new=_new_run(live, requests[0], now),
+        page=page,
+        page_from=was.seq + 1,
+        parts=tuple(parts),
+        payloads=tuple(live.pack.fresh),
+        tasks=tasks,
+        ended=tuple([_end(request) for request, answer in _told(decision) if _ended(request, answer)]),
+        void=tuple([(firing, WHOLE if index is None else index) for firing, index in plan.withdrawn]),
+        hold=None if bool(was.paused) == bool(snapshot.paused) else bool(snapshot.paused),
+        timers=tuple([(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]),
+        rung=tuple([request.rung for request in requests if request.rung is not None]),
+        read=tuple([request.read for request in requests if request.read is not None]),
+        locks=tuple([_lock(each.key, each.limit, each.element) for each in plan.acquires]),
+        unlocks=tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases]),
+        keys=plan.correlations,
+        posts=tuple(posts),
+        kept=(*parked, *(_kept(each, now) for each in plan.emissions)),
+        seen=tuple([request.seen for request in requests if request.seen is not None]),
+        over=over,
+    )
+
+
+def _has_fans(snapshot: Snapshot) -> bool:
+    maps = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.kept)
+    return any(each.total is not None for map in maps if map for each in map.values())
+
+
+def _tasks_and_posts(decision: Decision, reserve: Reserve) -> tuple[tuple[NewTask, ...], list[Post]]:
+    plan, was = decision.plan, decision.live.snapshot
+    tasks: list[NewTask] = []
+    posts: list[Post] = []
+    for key in plan.withdrawn:
+        element = was.elements.get(key)
+        if element is not None and element.state == "running" and _is_child(decision.live, element):
+            posts.append(cancel_post(was.run.id, key, element))
+    for attempt in plan.attempts:
+        if attempt.task == TASK:
+            posts += start_posts(attempt)
+            continue
+        desk = reserve(attempt)
+        if desk is not None:
+            decision.desks.append((attempt, desk))
+        tasks.append(_new_task(attempt, desk))
+    return tuple(tasks), posts
+
+
+def _is_child(live: Live, element: Element) -> bool:
+    return live.flow.steps[element.step].task == TASK
+
+
+def _new_task(attempt: Attempt, desk: Desk | None) -> NewTask:
+    limits = attempt.timeouts
+    return NewTask(
+        attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
+        attempt.task_list, attempt.priority, limits.schedule_to_start, limits.start_to_close,
+        limits.schedule_to_close, limits.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
+    )  # fmt: skip
+
+
+def _end(request: Request) -> EndedTask:
+    lease = request.lease
+    assert lease is not None
+    return EndedTask(lease.firing, lease.index, lease.attempt, lease.fence)
+
+
+def _place(element: ElementKey) -> tuple[int, int]:
+    return element[0], WHOLE if element[1] is None else element[1]
+
+
+def _lock(key: str, most: int, element: ElementKey) -> Lock:
+    return Lock(key, most, *_place(element), encode_message(Granted(*element)))
+
+
+def _kept(emission: Emission, now: datetime) -> Kept:
+    event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+    return keep(emission.key, event, now)
+
+
+def keep(key: dict[str, str], event: Outside, now: datetime) -> Kept:
+    """An event that looks for a run by its keys."""
+    return Kept(
+        keys=tuple(key.items()),
+        event=event.event,
+        body=encode_message(event),
+        reason=NO_RUN,
+        until=now + KEPT_FOR,
+        seen=seen_by_key(event, now),
+    )
+
+
+def seen_by_key(event: Outside, now: datetime) -> Seen | None:
+    """Found by key, an id is unique within its event."""
+    return None if event.id is None else Seen(f"key/{event.event}", event.id, now + KEPT_FOR)
+
+
+def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:
+    if request.new is None:
+        return None
+    header = live.snapshot.run
+    return NewRun(
+        workflow=header.workflow,
+        version=header.version,
+        subject=header.subject,
+        parent=header.parent,
+        labels=msgspec.json.encode(header.labels).decode(),
+        started_at=now,
+        header=encode_header(header, live.pack),
+        start_key=request.start_key,
+    )
+
+
+def _waiting(live: Live, snapshot: Snapshot) -> str | None:
+    """What a run at rest waits for, so that it can be looked for."""
+    if snapshot.status == "waiting":
+        names = list(waiting_for(live.flow, snapshot))
+    elif snapshot.status == "stalled":
+        names = sorted({name for each in starving(live.flow, snapshot) for name in each.events()})
+    else:
+        return None
+    return msgspec.json.encode(names).decode()

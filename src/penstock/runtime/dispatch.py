@@ -1,0 +1,321 @@
+"""The task gate of a node: work is handed to who waits for it, at once where it was made here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Reported
+from penstock.flow.plan import Answer, Attempt
+from penstock.flow.run import Snapshot
+from penstock.runtime.deciding import HEARTBEAT
+from penstock.runtime.deciding import Desk as AnyDesk
+from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.runtime.memory import Live, Memory
+from penstock.runtime.repeats import verdict_of
+from penstock.runtime.request import Request, Told
+from penstock.runtime.store_clock import StoreClock
+from penstock.store.change import WHOLE
+from penstock.store.protocol import Store
+from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
+
+PATIENCE = timedelta(seconds=5)
+"""How long a worker may be away from its desk before what was laid there goes to others."""
+
+LOOK_AGAIN = timedelta(seconds=1)
+"""How long a worker waits before it looks into a store that others write too."""
+
+log = logging.getLogger("penstock.dispatch")
+
+
+class Desk:
+    """Where one worker gets its work. `room` is what it may still be given, `coming` what is being written for it."""
+
+    __slots__ = ("coming", "given", "lists", "ready", "room", "sitting", "tasks", "worker")
+
+    def __init__(self, worker: str) -> None:
+        self.worker = worker
+        self.lists: frozenset[str] = frozenset()
+        self.tasks: frozenset[str] | None = None
+        self.room = self.coming = self.sitting = 0
+        self.given: list[Assignment] = []
+        self.ready = asyncio.Event()
+
+    def sit(self, wish: Wish) -> None:
+        """The worker waits for as much as it wishes, what is on its way included."""
+        self.lists = frozenset(wish.task_lists)
+        self.tasks = None if wish.tasks is None else frozenset(wish.tasks)
+        self.room = wish.limit - self.coming - len(self.given)
+        self.sitting += 1
+
+    def takes(self, attempt: Attempt) -> bool:
+        return (
+            self.room > 0
+            and self.sitting > 0
+            and attempt.task_list in self.lists
+            and (self.tasks is None or attempt.task in self.tasks)
+        )
+
+
+class Dispatch:
+    """Hands out work, renews leases and takes reports; `Gate` for workers in this process and behind HTTP."""
+
+    def __init__(self, store: Store, memory: Memory, clock: StoreClock, shared: bool) -> None:
+        self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
+        self._desks: dict[str, Desk] = {}
+        self._backlog: set[str] = set()  # lists that may hold work for whoever looks
+        self._seen: set[str] = set()  # lists that were looked into once
+        self._tidying: set[asyncio.Task[None]] = set()
+        self.submit: Callable[[Request], None] = lambda request: None
+        self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
+        self.ring: Callable[[str], None] = lambda what: None
+        self.rejected = self.repeated = self.handed = self.leased = 0
+
+    # -- what decisions need -------------------------------------------------------------------------------
+
+    def reserve(self, attempt: Attempt) -> Desk | None:
+        """A desk that takes the attempt. Not where others wait in its list: they came first."""
+        if attempt.task_list in self._backlog:
+            return None
+        for desk in self._desks.values():
+            if desk.takes(attempt):
+                desk.room -= 1
+                desk.coming += 1
+                return desk
+        return None
+
+    def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime) -> None:
+        """What was reserved is durable: the work is theirs."""
+        for attempt, desk in desks:
+            assert isinstance(desk, Desk)
+            desk.coming -= 1
+            desk.given.append(_assignment(attempt, 1, now))
+            if desk.sitting:
+                desk.ready.set()
+            elif len(desk.given) == 1:
+                self._sweep_later(desk)
+        self.handed += len(desks)
+
+    def free(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
+        """What was reserved came to nothing."""
+        for _, desk in desks:
+            assert isinstance(desk, Desk)
+            desk.coming -= 1
+            desk.room += 1
+            desk.ready.set()
+
+    def note(self, lists: Iterable[str]) -> None:
+        """There may be work in these lists: for who waits here, else for other nodes."""
+        noted = set(lists)
+        self._backlog |= noted
+        self._wake(noted)
+        self.ring("tasks")
+
+    def look(self) -> None:
+        """There may be work in any list: another node made it, or it was given back, or a pause is over."""
+        self._seen.clear()
+        for desk in self._desks.values():
+            self._backlog |= desk.lists
+            desk.ready.set()
+
+    def _wake(self, lists: set[str]) -> None:
+        for desk in self._desks.values():
+            if not lists.isdisjoint(desk.lists):
+                desk.ready.set()
+
+    def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
+        """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
+        for nudge in self.nudges:
+            nudge(run, elements)
+
+    def discard(self, messages: Sequence[int]) -> None:
+        """Messages for a run that is gone."""
+        self._later(self._store.discard(messages))
+
+    # -- what workers do -----------------------------------------------------------------------------------
+
+    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+        """Work for a worker, at once or as soon as there is some."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + wait.total_seconds()
+        self._backlog |= set(wish.task_lists) - self._seen
+        self._seen |= set(wish.task_lists)
+        while True:
+            if not self._backlog.isdisjoint(wish.task_lists):
+                found = await self._lease(wish)
+                if found:
+                    return found
+            left = until - loop.time()
+            if left <= 0:
+                return []
+            given = await self._sit(wish, min(left, LOOK_AGAIN.total_seconds()) if self._shared else left)
+            if given:
+                return given
+            if self._shared:
+                self._backlog |= set(wish.task_lists)
+
+    async def _sit(self, wish: Wish, seconds: float) -> list[Assignment]:
+        """Wait until something is given, or a list may have work, or the time is over.
+
+        What is still being written then is given at the worker's next claim.
+        """
+        desk = self._desks.setdefault(wish.worker, Desk(wish.worker))
+        desk.sit(wish)
+        try:
+            async with asyncio.timeout(seconds):
+                while not desk.given and self._backlog.isdisjoint(desk.lists):
+                    desk.ready.clear()
+                    await desk.ready.wait()
+        except TimeoutError:
+            pass
+        except BaseException:
+            self._sweep_later(desk)
+            raise
+        finally:
+            desk.sitting -= 1
+        given, desk.given = desk.given, []
+        return given
+
+    def _sweep_later(self, desk: Desk) -> None:
+        asyncio.get_running_loop().call_later(PATIENCE.total_seconds(), self._sweep, desk)
+
+    def _sweep(self, desk: Desk) -> None:
+        """Whoever waited has gone: what it was given goes back to the lists."""
+        if not desk.sitting:
+            given, desk.given = desk.given, []
+            if given:
+                self._later(self.release([each.lease for each in given]))
+            elif not desk.coming:
+                self._desks.pop(desk.worker, None)
+
+    def _later(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tidying.add(task)
+        task.add_done_callback(self._tidied)
+
+    def _tidied(self, task: asyncio.Task[None]) -> None:
+        self._tidying.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.warning("what was not wanted any more could not be given back: %s", error)
+
+    async def _lease(self, wish: Wish) -> list[Assignment]:
+        lists = set(wish.task_lists)
+        self._backlog -= lists  # before looking: what comes to the lists meanwhile must not be forgotten
+        leased: list[Leased] | None = None
+        try:
+            leased = await self._store.lease(wish)
+        finally:
+            if leased is None or len(leased) == wish.limit:
+                self._backlog |= lists
+        self.leased += len(leased)
+        return await self._assignments(leased)
+
+    async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
+        """The work itself; a lease whose run says otherwise is left to run out."""
+        wanted = {each.lease.run for each in leased}
+        missing = [run for run in wanted if self._shared or self._memory.get(run) is None]
+        fetched = await self._memory.fetch(missing) if missing else {}
+        made: list[Assignment] = []
+        for each in leased:
+            live = fetched.get(each.lease.run) or self._memory.get(each.lease.run)
+            attempt = attempt_of(live.flow, live.snapshot, each.lease) if isinstance(live, Live) else None
+            if attempt is None:
+                log.warning("task %s of run %s is not wanted any more", each.task, each.lease.run)
+            else:
+                made.append(Assignment(each.lease, attempt, each.expires, each.deadline))
+        return made
+
+    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+        return await self._store.renew(beats)
+
+    async def report(self, reports: Sequence[Report]) -> list[Verdict]:
+        """Take reports, all at once; each is durable when this answers."""
+        answers: list[Answer | None] = [None] * len(reports)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        left = len(reports)
+        failed: BaseException | None = None
+
+        def told(number: int, answer: Answer | None, error: BaseException | None) -> None:
+            nonlocal left, failed
+            answers[number] = answer
+            failed = failed or error
+            left -= 1
+            if not left and not done.done():
+                done.set_result(None) if failed is None else done.set_exception(failed)
+
+        for number, report in enumerate(reports):
+            self.submit(_request(report, partial(_tell, told, number)))
+        if reports:
+            await done
+        return [await self._verdict(each, answer) for each, answer in zip(reports, answers, strict=True)]
+
+    async def _verdict(self, report: Report, answer: Answer | None) -> Verdict:
+        if answer == "accepted":
+            return "accepted"
+        verdict = await verdict_of(self._store, report)
+        self.repeated += verdict == "repeated"
+        self.rejected += verdict != "repeated"
+        return verdict
+
+    async def release(self, leases: Sequence[Lease]) -> None:
+        if leases:
+            await self._store.release(leases)
+            self.look()
+            self.ring("tasks")
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        await self._store.log(lines)
+
+    async def attend(self, worker: Worker) -> None:
+        await self._store.attend(worker)
+
+    async def leave(self, worker: str) -> None:
+        await self._store.leave(worker)
+
+
+def _tell(
+    told: Callable[[int, Answer | None, BaseException | None], None],
+    number: int,
+    _: Request,
+    answer: Answer | None,
+    error: BaseException | None,
+) -> None:
+    told(number, answer, error)
+
+
+def _request(report: Report, told: Told) -> Request:
+    lease = report.lease
+    index = None if lease.index == WHOLE else lease.index
+    occurrence = Reported(lease.firing, index, lease.attempt, report.outcome)
+    return Request(lease.run, occurrence, told, lease=lease)
+
+
+def _assignment(attempt: Attempt, fence: int, now: datetime) -> Assignment:
+    limits = attempt.timeouts
+    index = WHOLE if attempt.index is None else attempt.index
+    ends = [limit for limit in (limits.start_to_close, limits.schedule_to_close) if limit is not None]
+    return Assignment(
+        Lease(attempt.run.id, attempt.firing, index, attempt.attempt, fence),
+        attempt,
+        now + (limits.heartbeat or HEARTBEAT),
+        now + min(ends) if ends else None,
+    )
+
+
+def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:
+    """The attempt that a lease is for, as the run has it; None: the run does not want it."""
+    index = None if lease.index == WHOLE else lease.index
+    element = snapshot.elements.get((lease.firing, index))
+    firing = snapshot.firings.get(lease.firing)
+    if element is None or firing is None or element.attempt != lease.attempt or element.state != "running":
+        return None
+    step = flow.steps[element.step]
+    return Attempt(
+        snapshot.run, firing.number, index, step.name, step.task, element.attempt, element.params,
+        snapshot.data, firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list,
+        step.priority, step.ports,
+    )  # fmt: skip

@@ -1,0 +1,94 @@
+"""Published versions, compiled once: what a run is decided by."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from penstock.flow.compile import Flow, compile_flow
+from penstock.flow.format.reading import read_definition
+from penstock.flow.task import Offer
+from penstock.runtime.errors import UnknownVersion, UnknownWorkflow
+from penstock.steps.kinds import KINDS, OFFERS
+from penstock.store.protocol import Shelf
+from penstock.store.rows import Version, WorkflowState
+
+_offers = msgspec.json.Decoder(dict[str, Offer]).decode
+
+
+def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
+    """What the tasks of a flow offer: kept with the version, for it decides its ports for ever."""
+    used = sorted({step.task for step in flow.steps.values()} & offers.keys())
+    return msgspec.json.encode({name: offers[name] for name in used})
+
+
+class Flows:
+    """Versions by name and number. A version never changes, so it is read once."""
+
+    def __init__(self, shelf: Shelf, shared: bool) -> None:
+        self._shelf = shelf
+        self._shared = shared
+        self._flows: dict[tuple[str, int], Flow] = {}
+        self._states: dict[str, WorkflowState] = {}
+        self._looking: asyncio.Task[None] | None = None
+        self._next: asyncio.Task[None] | None = None
+
+    def known(self, workflow: str, version: int) -> Flow | None:
+        return self._flows.get((workflow, version))
+
+    async def get(self, workflow: str, version: int) -> Flow:
+        """One version. Raises UnknownWorkflow, UnknownVersion."""
+        flow = self._flows.get((workflow, version))
+        if flow is None:
+            found = await self._shelf.version(workflow, version)
+            if found is None:
+                await self._raise_unknown(workflow, version)
+            assert found is not None
+            flow = self._flows[workflow, version] = compile_version(found)
+        return flow
+
+    async def newest(self, workflow: str) -> tuple[Flow, WorkflowState]:
+        """The version that new runs use, and the state of the workflow. Raises UnknownWorkflow."""
+        state = self._states.get(workflow)
+        if state is None or self._shared:
+            await self._look()
+            state = self._states.get(workflow)
+        if state is None:
+            raise UnknownWorkflow(workflow, self._states)
+        return await self.get(workflow, state.latest), state
+
+    async def states(self) -> list[WorkflowState]:
+        """Every workflow, by name."""
+        await self._look()
+        return list(self._states.values())
+
+    def forget(self) -> None:
+        """Something was published or paused: look again."""
+        self._states.clear()
+
+    async def _look(self) -> None:
+        """Read the states anew. Who asks while others read waits for the next reading, which all then share."""
+        if self._next is None:
+            self._next = asyncio.create_task(self._read(self._looking))
+        await asyncio.shield(self._next)
+
+    async def _read(self, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        self._looking, self._next = self._next, None
+        self._states = {state.name: state for state in await self._shelf.workflows()}
+
+    async def _raise_unknown(self, workflow: str, version: int) -> None:
+        await self._look()
+        state = self._states.get(workflow)
+        if state is None:
+            raise UnknownWorkflow(workflow, self._states)
+        raise UnknownVersion(workflow, version, state.latest)
+
+
+def compile_version(version: Version) -> Flow:
+    """The flow of a published version, with the ports that its tasks had then."""
+    offers = {**OFFERS, **_offers(version.offers)}
+    return compile_flow(read_definition(version.definition), KINDS, offers, version=version.version)

@@ -1,0 +1,292 @@
+"""What callers do to runs: start them, fire events into them, hold, mend and end them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.flow.advance import new_run
+from penstock.flow.compile import Flow
+from penstock.flow.errors import PenstockError
+from penstock.flow.keys import key_text
+from penstock.flow.occurrence import (
+    Begun,
+    Canceled,
+    Disabled,
+    Occurrence,
+    Outside,
+    Paused,
+    Resumed,
+    Retried,
+)
+from penstock.flow.plan import Answer
+from penstock.flow.run import Header, Pauser, RunId, Snapshot
+from penstock.flow.validation import violations
+from penstock.runtime.children import refusal
+from penstock.runtime.codec.messages import StartChild
+from penstock.runtime.deciding import keep, seen_by_key
+from penstock.runtime.errors import (
+    IdempotencyMismatch,
+    Invalid,
+    InvalidInput,
+    NotRetryable,
+    RunEnded,
+)
+from penstock.runtime.flows import Flows
+from penstock.runtime.host import checked_event, plain_event, plain_payload
+from penstock.runtime.memory import Live
+from penstock.runtime.request import Request
+from penstock.runtime.store_clock import StoreClock
+from penstock.store.change import Seen
+from penstock.store.protocol import Store
+from penstock.store.rows import WorkflowState
+
+log = logging.getLogger("penstock.intake")
+
+Look = Callable[[str], Awaitable[Live]]
+
+
+class Intake:
+    """Every way in. What it answers is durable."""
+
+    def __init__(
+        self,
+        store: Store,
+        flows: Flows,
+        clock: StoreClock,
+        submit: Callable[[Request], None],
+        look: Look,
+        ids: Callable[[], str],
+    ) -> None:
+        self._store, self._flows, self._clock, self._look = store, flows, clock, look
+        self._submit, self._ids = submit, ids
+        self._children: set[asyncio.Task[None]] = set()
+        self.duplicates = 0
+
+    # -- starting ------------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        workflow: str,
+        *,
+        version: int | None = None,
+        input: Any = None,
+        subject: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        tags: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        rerun_of: str | None = None,
+    ) -> RunId:
+        """Make a run and begin it. A key seen before gives the first run.
+
+        Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
+        """
+        flow, state = await self._flows.newest(workflow)
+        if version is not None and version != flow.version:
+            flow = await self._flows.get(workflow, version)
+        input = checked_input(flow, input)
+        header = Header(
+            id=RunId(self._ids()),
+            workflow=flow.name,
+            version=flow.version,
+            subject=subject,
+            labels={**(flow.definition.labels or {}), **(labels or {})},
+            input=input,
+            rerun_of=rerun_of,
+        )
+        begun = Begun(plain_payload(dict(tags), "the tags") if tags else {})
+        if idempotency_key is not None:
+            return await self._start_once(header, begun, state, idempotency_key)
+        await self._begin(header, begun, state)
+        return header.id
+
+    async def _begin(
+        self,
+        header: Header,
+        begun: Begun,
+        state: WorkflowState,
+        start_key: tuple[str, bytes] | None = None,
+        read: int | None = None,
+    ) -> Answer:
+        """Make the run, held where its workflow or the installation is paused."""
+        snapshot = new_run(header)
+        holds: list[Pauser] = ["workflow"] if state.paused else []
+        if state.halted:
+            holds.append("installation")
+        if holds:
+            snapshot = replace(snapshot, paused=tuple(holds))
+        return await self.ask(header.id, begun, new=snapshot, start_key=start_key, read=read)
+
+    async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
+        digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
+        known = await self._store.start_key(header.workflow, key)
+        if known is None and await self._begin(header, begun, state, (key, digest)) != "duplicate":
+            return header.id
+        known = known or await self._store.start_key(header.workflow, key)
+        assert known is not None, "a start key was known and is not there"
+        self.duplicates += 1
+        if known[1] != digest:
+            raise IdempotencyMismatch(key, known[0])
+        return RunId(known[0])
+
+    def begin_child(self, message: int, run: str, wish: StartChild) -> None:
+        """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
+        task = asyncio.ensure_future(self._begin_child(message, run, wish))
+        self._children.add(task)
+        task.add_done_callback(self._children.discard)
+
+    async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
+        try:
+            flow, state = await self._flows.newest(wish.workflow)
+            input = checked_input(flow, wish.input)
+            header = Header(
+                id=RunId(run),
+                workflow=flow.name,
+                version=flow.version,
+                subject=wish.subject,
+                labels=flow.definition.labels or {},
+                input=input,
+                parent=wish.parent,
+            )
+            await self._begin(header, Begun(), state, read=message)
+        except Invalid as error:
+            self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
+        except PenstockError as error:
+            if error.code == "unknown_workflow":
+                self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
+            else:
+                log.warning("child run %s did not begin yet: %s", run, error)
+
+    # -- events --------------------------------------------------------------------------------------------
+
+    async def emit(self, run: str, event: Outside) -> Answer:
+        """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload."""
+        seen = None if event.id is None else Seen(run, event.id)
+        live = await self.look(run)
+        event = checked_event(live.flow, event)
+        return self._counted(await self._event(run, event, seen))
+
+    async def emit_by_key(self, key: Mapping[str, Any], event: Outside) -> Answer:
+        """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+        named = {str(name): str(value) for name, value in key.items()}
+        if not named:
+            raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
+        event = plain_event(event)
+        seen = seen_by_key(event, self._clock.now())
+        run = await self._store.find(list(named.items()))
+        if run is None:
+            run = await self._store.keep(keep(named, event, self._clock.now()))
+        if run is None:
+            return "accepted"
+        if run == "":
+            return self._counted("duplicate")
+        if seen is not None and (await self._store.seen([seen]))[0]:
+            return self._counted("duplicate")
+        live = await self.look(run)
+        return self._counted(await self._event(run, checked_event(live.flow, event), seen))
+
+    async def _event(self, run: str, event: Outside, seen: Seen | None) -> Answer:
+        if seen is not None and (await self._store.seen([seen]))[0]:
+            return "duplicate"
+        return await self.ask(run, event, seen=seen)
+
+    def _counted(self, answer: Answer) -> Answer:
+        self.duplicates += answer == "duplicate"
+        return answer
+
+    # -- acting on runs ------------------------------------------------------------------------------------
+
+    async def cancel(self, run: str, force: bool = False, reason: str | None = None) -> None:
+        """Raises UnknownRun, RunEnded."""
+        await self._act(run, Canceled(force, reason))
+
+    async def pause(self, run: str) -> None:
+        """Raises UnknownRun, RunEnded."""
+        await self._act(run, Paused())
+
+    async def resume(self, run: str) -> None:
+        """Raises UnknownRun, RunEnded."""
+        await self._act(run, Resumed())
+
+    async def _act(self, run: str, occurrence: Occurrence) -> None:
+        if await self.ask(run, occurrence) == "refused":
+            raise RunEnded(run, (await self.look(run)).snapshot.status)
+
+    async def retry(self, run: str, step: str | None = None) -> None:
+        """Put back what failed. Raises UnknownRun, NotRetryable, Invalid."""
+        flow = (await self.look(run)).flow
+        if step is not None and step not in flow.steps:
+            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+        if await self.ask(run, Retried(step)) == "refused":
+            raise NotRetryable(run, (await self.look(run)).snapshot.status)
+
+    async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
+        """A new run of the same workflow, with the same input unless another is given."""
+        header = (await self.look(run)).snapshot.run
+        return await self.start(
+            header.workflow,
+            version=version,
+            input=header.input if input is None else input,
+            subject=header.subject,
+            labels=header.labels,
+            rerun_of=run,
+        )
+
+    async def disable(self, run: str, step: str, port: str | None = "done") -> None:
+        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        if await self.ask(run, Disabled(step, port)) != "refused":
+            return
+        live = await self.look(run)
+        if live.snapshot.ended:
+            raise RunEnded(run, live.snapshot.status)
+        known = live.flow.steps.get(step)
+        if known is None:
+            raise Invalid(
+                f"'{live.flow.name}' has no step '{step}': its steps are {', '.join(live.flow.steps)}"
+            )
+        ports = ", ".join(known.ports) or "none"
+        raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+
+    # -- the way -------------------------------------------------------------------------------------------
+
+    async def look(self, run: str) -> Live:
+        """The run as it is. Raises UnknownRun."""
+        return await self._look(run)
+
+    async def ask(
+        self,
+        run: str,
+        occurrence: Occurrence,
+        *,
+        new: Snapshot | None = None,
+        start_key: tuple[str, bytes] | None = None,
+        seen: Seen | None = None,
+        read: int | None = None,
+    ) -> Answer:
+        """Let one thing happen and tell how it was taken, once it is durable."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+        def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
+            if not future.done():
+                future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
+
+        self._submit(Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read))
+        return await future
+
+
+def _raised(error: BaseException | None) -> BaseException:
+    return error or PenstockError("the engine stopped before this was done: ask again")
+
+
+def checked_input(flow: Flow, input: Any) -> Any:
+    """The input in plain JSON. Raises InvalidInput, BadPayload."""
+    input = plain_payload(input, "the input")
+    problems = violations(flow.definition.params, {} if input is None else input)
+    if problems:
+        raise InvalidInput(flow.name, problems)
+    return input

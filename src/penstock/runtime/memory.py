@@ -1,0 +1,83 @@
+"""Runs that this node remembers, so that it need not read them again before every decision."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from penstock.flow.compile import Flow
+from penstock.flow.run import Snapshot
+from penstock.runtime.codec.payloads import Packer
+from penstock.runtime.codec.snapshots import HeadEncoder, Stored
+from penstock.runtime.flows import Flows
+from penstock.store.protocol import Runs
+from penstock.store.rows import StoredRun
+
+REMEMBERED = 20_000
+
+
+class Live:
+    """One run as this node knows it. Its revision tells the store whether that is still so."""
+
+    __slots__ = ("encode", "flow", "pack", "snapshot")
+
+    def __init__(self, flow: Flow, snapshot: Snapshot, pack: Packer | None = None) -> None:
+        self.flow, self.snapshot = flow, snapshot
+        self.pack = Packer() if pack is None else pack
+        self.encode = HeadEncoder(self.pack)
+
+
+class Memory:
+    """The runs used last. What is here may be stale where other nodes write: commits find out."""
+
+    def __init__(self, store: Runs, flows: Flows, most: int = REMEMBERED) -> None:
+        self._store, self._flows, self._most = store, flows, most
+        self._runs: OrderedDict[str, Live] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def get(self, run: str) -> Live | None:
+        return self._runs.get(run)
+
+    def keep(self, run: str, live: Live) -> None:
+        """Remember a run, and forget the one not used for longest."""
+        self._runs[run] = live
+        self._runs.move_to_end(run)
+        if len(self._runs) > self._most:
+            self._runs.popitem(last=False)
+
+    def forget(self, run: str) -> None:
+        self._runs.pop(run, None)
+
+    async def fetch(self, runs: Sequence[str], remember: bool = False) -> dict[str, Live | BaseException]:
+        """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all.
+
+        Only who decides about the runs may have them remembered: what others read may be old by now.
+        """
+        found: dict[str, Live | BaseException] = {}
+        halves: list[tuple[StoredRun, Stored]] = []
+        for row in await self._store.load(runs):
+            if row is None:
+                continue
+            try:
+                halves.append((row, Stored(row.header, row.head, row.parts)))
+            except Exception as error:
+                found[row.run] = error
+        refs = [(row.run, digest) for row, half in halves for digest in half.refs()]
+        bodies = await self._store.payloads(refs) if refs else {}
+        for row, half in halves:
+            mine = {digest: body for (run, digest), body in bodies.items() if run == row.run}
+            try:
+                found[row.run] = live = await self._live(half, mine)
+                if remember:
+                    self.keep(row.run, live)
+            except Exception as error:
+                found[row.run] = error
+        return found
+
+    async def _live(self, half: Stored, bodies: dict[bytes, bytes]) -> Live:
+        pack = Packer()
+        snapshot = half.snapshot(bodies, pack)
+        flow = await self._flows.get(snapshot.run.workflow, snapshot.run.version)
+        return Live(flow, snapshot, pack)

@@ -1,0 +1,43 @@
+"""Loops that must not end: each is begun again when it fails, a little later every time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from penstock.store.errors import StoreError
+
+FIRST, LONGEST = 0.05, 5.0
+
+log = logging.getLogger("penstock.supervising")
+
+
+class Pulse:
+    """Whether a loop is alive: how often it failed, and why last."""
+
+    __slots__ = ("failures", "last")
+
+    def __init__(self) -> None:
+        self.failures = 0
+        self.last: str | None = None
+
+
+async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) -> None:
+    """Run a loop for ever; a database that is away for an hour must not end it."""
+    wait = FIRST
+    while True:
+        began = asyncio.get_running_loop().time()
+        try:
+            await loop()
+        except Exception as error:
+            if asyncio.get_running_loop().time() - began > LONGEST:
+                wait = FIRST
+            pulse.failures += 1
+            pulse.last = str(error)
+            if isinstance(error, StoreError):
+                log.warning("%s waits: %s", name, error)
+            else:
+                log.exception("%s failed and is begun again", name)
+        await asyncio.sleep(wait)
+        wait = min(wait * 2, LONGEST)

@@ -1,0 +1,95 @@
+"""Those who run tasks: coroutines on the loop, plain functions in threads, or all of them in processes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.workers.calling import call_async, failure
+from penstock.workers.context import Context, LogSink
+from penstock.workers.hands import Ended, Hands, ThreadHand
+from penstock.workers.processes import KILL_AFTER, ProcessHand
+from penstock.workers.work import Hand, Work
+
+
+class Crew:
+    """Begins work and tells how each piece ended, on the loop; what was cancelled is not told."""
+
+    def __init__(
+        self,
+        ended: Ended,
+        write: LogSink,
+        told: Callable[[], None],
+        *,
+        threads: int,
+        processes: int = 0,
+        sources: Sequence[str] = (),
+        limit: int = PAYLOAD_LIMIT,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._ended, self._write, self._told, self._limit = ended, write, told, limit
+        self._processes = processes > 0
+
+        def hire() -> Hand:
+            return ProcessHand(sources, write, limit) if self._processes else ThreadHand(limit)
+
+        most = processes or threads
+        self._hands = Hands(self._loop, most, hire, self._take, replace=not self._processes)
+        self._leaving: set[asyncio.Future[None]] = set()
+
+    def begin(self, works: Iterable[Work]) -> None:
+        """Start each: a coroutine at once, anything else as soon as a hand is free."""
+        queued: list[Work] = []
+        for work in works:
+            if work.task.takes_context or self._processes:
+                work.context = Context(work.attempt, self._write, self._told)
+            if work.task.is_async and not self._processes:
+                work.begun = True
+                work.future = self._loop.create_task(self._run(work))
+            else:
+                queued.append(work)
+        if queued:
+            self._hands.put(queued)
+
+    async def _run(self, work: Work) -> None:
+        try:
+            outcome = await call_async(work.task, work.attempt, work.context, self._limit)
+        except asyncio.CancelledError as error:
+            if work.void:
+                raise
+            # It was cancelled by somebody else's code: an attempt that is not reported would hang its run.
+            outcome = failure(error)
+        if not work.void:
+            self._ended(work, outcome)
+
+    def _take(self, work: Work, outcome: object) -> None:
+        if not work.void:
+            self._ended(work, outcome)  # type: ignore[arg-type]
+
+    def cancel(self, work: Work) -> None:
+        """The work is no longer wanted: its task is told, and nothing of it will be."""
+        work.void = True
+        if work.context is not None:
+            work.context.cancel()
+        if work.future is None:
+            self._hands.cancel(work)
+        elif not work.future.done():
+            # Kept until it has ended: the loop itself would let it be swept away half-way.
+            self._leaving.add(work.future)
+            work.future.add_done_callback(self._leaving.discard)
+            work.future.cancel()
+
+    def take_back(self) -> list[Work]:
+        """All that was not begun; it will not be."""
+        return self._hands.take_back()
+
+    async def close(self, patience: float = 1.0) -> None:
+        """Let everybody go; cancelled coroutines may clean up for a moment."""
+        if self._leaving:
+            await asyncio.wait(self._leaving, timeout=patience)
+        self._hands.close()
+        if self._processes:
+            # Children that are left behind would only be ended by the end of this process.
+            await asyncio.to_thread(self._hands.join, time.monotonic() + patience + KILL_AFTER)

@@ -1,0 +1,111 @@
+"""What a worker and its child process say to each other: frames of msgpack over pipes, length first."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from penstock.flow.occurrence import Done, Failed
+from penstock.flow.plan import Attempt
+from penstock.flow.run import Origin
+from penstock.kernel.marking import Taken, Token
+
+_LENGTH = 4
+
+
+class Run(Struct, frozen=True, tag=True):
+    """Run an attempt; `number` is which one of this child."""
+
+    number: int
+    attempt: Attempt
+    limit: int
+
+
+class Cancel(Struct, frozen=True, tag=True):
+    """An attempt is no longer wanted."""
+
+    number: int
+
+
+class Ready(Struct, frozen=True, tag=True):
+    """The tasks are loaded."""
+
+
+class Broken(Struct, frozen=True, tag=True):
+    """The tasks cannot be loaded."""
+
+    why: str
+
+
+class Line(Struct, frozen=True, tag=True):
+    """The task wrote a line."""
+
+    level: str
+    text: str
+
+
+class Progress(Struct, frozen=True, tag=True):
+    """The task says how far it is."""
+
+    value: Any
+
+
+class Ended(Struct, frozen=True, tag=True):
+    """The task ended, one way or the other."""
+
+    done: Done | None = None
+    failed: Failed | None = None
+
+
+Down = Run | Cancel
+Up = Ready | Broken | Line | Progress | Ended
+
+
+def send(pipe: BinaryIO, frame: Down | Up) -> None:
+    """Write one frame, whole. Raises OSError where the other side is gone."""
+    body = _encode(frame)
+    pipe.write(len(body).to_bytes(_LENGTH, "big") + body)
+    pipe.flush()
+
+
+def read_up(pipe: BinaryIO) -> Up | None:
+    """The next frame of the child; None: it is gone."""
+    body = _read(pipe)
+    return None if body is None else _decode_up(body)
+
+
+def read_down(pipe: BinaryIO) -> Down | None:
+    """The next frame of the worker; None: it is gone."""
+    body = _read(pipe)
+    if body is None:
+        return None
+    frame = _decode_down(body)
+    return replace(frame, attempt=_whole(frame.attempt)) if isinstance(frame, Run) else frame
+
+
+def _read(pipe: BinaryIO) -> bytes | None:
+    head = pipe.read(_LENGTH)
+    if len(head) < _LENGTH:
+        return None
+    size = int.from_bytes(head, "big")
+    body = pipe.read(size)
+    return body if len(body) == size else None
+
+
+def _whole(attempt: Attempt) -> Attempt:
+    """The loads of tokens belong to the flow: they come as plain maps and are made what they were."""
+    slots = tuple([tuple([_token(token) for token in slot]) for slot in attempt.taken.slots])
+    return replace(attempt, taken=Taken(slots, attempt.taken.key))
+
+
+def _token(token: Token) -> Token:
+    load = token.load
+    return token if load is None else Token(token.number, token.name, msgspec.convert(load, Origin))
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_up = msgspec.msgpack.Decoder(Up).decode
+_decode_down = msgspec.msgpack.Decoder(Down).decode

@@ -1,0 +1,119 @@
+"""A child process of a worker: `python -m penstock.workers.process_main SOURCE…` runs the tasks of its sources."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import BinaryIO
+
+from penstock.flow.occurrence import Done
+from penstock.flow.payload import NotJson, TooLarge, pure
+from penstock.flow.plan import Attempt
+from penstock.runtime.errors import NoTask
+from penstock.workers.calling import Outcome, call, call_async, failure
+from penstock.workers.context import Context
+from penstock.workers.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, Up, read_down, send
+from penstock.workers.loading import TasksUnreadable, load_tasks
+from penstock.workers.task import Fatal, Task
+
+
+class Child:
+    """Runs one attempt after the other; a second thread listens, so that a cancellation comes through."""
+
+    def __init__(self, tasks: dict[str, Task], wanted: BinaryIO, told: BinaryIO) -> None:
+        self._tasks, self._wanted, self._told = tasks, wanted, told
+        self._lock = threading.Lock()
+        self._runs: SimpleQueue[Run] = SimpleQueue()
+        self._runner = asyncio.Runner()
+        self._loop = self._runner.get_loop()
+        self._number = 0
+        self._context: Context | None = None
+        self._task: asyncio.Task[Outcome] | None = None
+
+    def work(self) -> None:
+        """For ever: the worker ends it by closing the pipe."""
+        threading.Thread(target=self._listen, daemon=True).start()
+        while True:
+            run = self._runs.get()
+            outcome = self._outcome(run)
+            self._context = self._task = None
+            self._say(Ended(done=outcome) if isinstance(outcome, Done) else Ended(failed=outcome))
+
+    def _listen(self) -> None:
+        while (frame := read_down(self._wanted)) is not None:
+            if isinstance(frame, Cancel):
+                self._cancel(frame.number)
+            else:
+                self._number, self._context = frame.number, Context(frame.attempt, self._write, self._tell)
+                self._runs.put(frame)
+        # The worker is gone: nobody would hear how the task ends, nor end what it started.
+        os.killpg(0, signal.SIGKILL)
+
+    def _cancel(self, number: int) -> None:
+        if number != self._number:
+            return
+        if self._context is not None:
+            self._context.cancel()
+        if self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def _outcome(self, run: Run) -> Outcome:
+        task = self._tasks.get(run.attempt.task)
+        if task is None:
+            return failure(Fatal(str(NoTask([run.attempt.task], self._tasks))))
+        if task.is_async:
+            return self._in_loop(task, run)
+        return call(task, run.attempt, self._context, run.limit)
+
+    def _in_loop(self, task: Task, run: Run) -> Outcome:
+        async def main() -> Outcome:
+            self._task = asyncio.current_task()
+            if self._context is not None and self._context.canceled:
+                raise asyncio.CancelledError
+            return await call_async(task, run.attempt, self._context, run.limit)
+
+        try:
+            return self._runner.run(main())
+        except asyncio.CancelledError as error:
+            return failure(error)
+
+    def _write(self, attempt: Attempt, level: str, text: str) -> None:
+        self._say(Line(level, text))
+
+    def _tell(self) -> None:
+        context = self._context
+        # Progress that is not JSON is not shown; it must not fail the task.
+        with suppress(NotJson, TooLarge):
+            self._say(Progress(None if context is None else pure(context.progress)))
+
+    def _say(self, frame: Up) -> None:
+        with self._lock:
+            send(self._told, frame)
+
+
+def main(sources: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker, which then ends its children
+    wanted, told = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    # What tasks print goes to the worker's standard error: on standard output it would break the frames.
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    # A process that the task forks must not hold the pipe open: the worker would not see that we died.
+    os.register_at_fork(after_in_child=lambda: os.closerange(wanted.fileno(), told.fileno() + 1))
+    try:
+        tasks = load_tasks(sources)
+    except TasksUnreadable as error:
+        send(told, Broken(str(error)))
+        return
+    send(told, Ready())
+    Child(tasks, wanted, told).work()
+
+
+if __name__ == "__main__":
+    with suppress(BrokenPipeError):
+        main(sys.argv[1:])

@@ -1,0 +1,93 @@
+"""One attempt in the hands of a worker: its task, its lease, and when to renew or to stop it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Protocol
+
+from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.plan import Attempt
+from penstock.runtime.gate import Assignment
+from penstock.store.rows import Beat, Lease
+from penstock.workers.context import Context
+from penstock.workers.task import Task
+
+SHARE = 3
+"""A lease is renewed when a third of the time it has left is over: two renewals may fail."""
+
+NEVER = float("inf")
+
+Outcome = Done | Failed | TimedOut
+"""How an attempt ended; `TimedOut("lost")` where its process died."""
+
+
+class Hand(Protocol):
+    """Does one piece of work at a time, in a thread of its own."""
+
+    resting: bool  # it must be made ready before it takes work
+
+    def do(self, work: Work) -> Outcome:
+        """Run the task to its end and answer its outcome; never raises."""
+        ...
+
+    def ready(self) -> bool:
+        """Make it ready, however long it takes; False: it is closed."""
+        ...
+
+    def cancel(self, work: Work) -> None:
+        """The work is no longer wanted. Called from another thread."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Work:
+    """One attempt under way. Times are those of the loop, so that a clock that is set does not matter."""
+
+    __slots__ = (
+        "attempt", "beat_at", "begun", "context", "deadline", "future", "given_up", "hand", "lease", "lost_at",
+        "over_at", "said", "task", "void",
+    )  # fmt: skip
+
+    def __init__(self, assignment: Assignment, task: Task) -> None:
+        self.lease: Lease = assignment.lease
+        self.attempt: Attempt = assignment.attempt
+        self.task = task
+        self.context: Context | None = None
+        self.future: asyncio.Future[None] | None = None
+        self.hand: Hand | None = None
+        self.deadline: datetime | None = None
+        self.begun = self.void = self.given_up = False
+        self.said: bytes | None = None  # the progress that was told last
+        self.beat_at = self.lost_at = self.over_at = NEVER
+
+    def renew(self, expires: datetime, deadline: datetime | None, now: datetime, at: float) -> float:
+        """Take over what the store says, heard at loop time `at`; answers when something is to be done.
+
+        The store's clock and ours may differ: renewals come early rather than late, and the task is
+        stopped late rather than early; the answer to a renewal stops it in time anyway.
+        """
+        limits = self.attempt.timeouts
+        left = (expires - now).total_seconds()
+        length = left if limits.heartbeat is None else limits.heartbeat.total_seconds()
+        self.lost_at = at + max(left, length)
+        self.beat_at = at + (min(left, length) if left > 0 else length) / SHARE
+        if deadline is None:
+            return self.beat_at
+        if self.deadline is None:
+            run_for = 0.0 if limits.start_to_close is None else limits.start_to_close.total_seconds()
+            self.over_at = at + max((deadline - now).total_seconds(), run_for)
+        elif deadline != self.deadline:
+            self.over_at += (deadline - self.deadline).total_seconds()
+        self.deadline = deadline
+        return min(self.beat_at, self.over_at)
+
+    def beat(self, encode: Callable[[Any], bytes | None]) -> Beat:
+        """A sign of life, with the progress where it is new."""
+        progress = None if self.context is None else self.context.progress
+        if progress is None or (said := encode(progress)) == self.said:
+            return Beat(self.lease)
+        self.said = said
+        return Beat(self.lease, said)

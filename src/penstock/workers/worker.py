@@ -1,0 +1,307 @@
+"""The worker: one loop that claims work from a gate, runs it, and tells how it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from uuid import uuid4
+
+from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.runtime.errors import NoTask
+from penstock.runtime.gate import Assignment, Gate
+from penstock.store.errors import StoreAway
+from penstock.store.rows import Lease, Wish
+from penstock.store.rows import Worker as Attendance
+from penstock.workers.calling import failure
+from penstock.workers.crew import Crew
+from penstock.workers.leases import Leases
+from penstock.workers.outbox import BACKOFF, Outbox
+from penstock.workers.task import Fatal, Task, make_task
+from penstock.workers.work import Outcome, Work
+
+LOG = logging.getLogger("penstock.worker")
+CONCURRENCY = 100
+WAIT = timedelta(seconds=30)
+ATTEND = 10.0
+GRACE = timedelta(seconds=30)
+
+LAST_CALL = 5.0
+"""Seconds that a stopping worker gives each last call to the gate."""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def new_incarnation() -> str:
+    return uuid4().hex
+
+
+class Worker:
+    """Runs tasks behind any gate. Nothing that a task or the gate does ends it: only `stop` does.
+
+    `now` is the gate's time as well as it is known here; it is only used at the moment of an answer. With
+    `processes` all tasks run in as many child processes, which load `sources`, and no more at a time.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        tasks: Mapping[str, Task],
+        *,
+        name: str,
+        task_lists: Sequence[str] | None = None,
+        concurrency: int = CONCURRENCY,
+        threads: int | None = None,
+        processes: int = 0,
+        sources: Sequence[str] = (),
+        grace: timedelta = GRACE,
+        limit: int = PAYLOAD_LIMIT,
+        now: Callable[[], datetime] = utc_now,
+        new_id: Callable[[], str] = new_incarnation,
+    ) -> None:
+        if processes and not sources:
+            raise ValueError("a worker with `processes` needs `sources`: the modules or files of its tasks")
+        self.gate, self.tasks, self.name, self.grace = gate, dict(tasks), name, grace
+        lists = (task.offer.task_list or "default" for task in tasks.values())
+        self.task_lists = tuple(sorted(set(lists)) if task_lists is None else task_lists)
+        self.concurrency = processes or concurrency
+        # New at every start: a name that is used again must not revive a dead one's leases.
+        self.id = new_id()
+        self.counts: Counter[str] = Counter()
+        self._threads = threads or self.concurrency
+        self._processes, self._sources, self._limit = processes, tuple(sources), limit
+        self._now = now
+        self._started_at = now()
+        self._held: set[Work] = set()
+        self._wish = Wish(
+            worker=self.id, task_lists=self.task_lists, tasks=tuple(self.tasks), limit=self.concurrency
+        )
+        self._stopping = self._telling = False
+        self._claiming: asyncio.Task[list[Assignment]] | None = None
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set, then drain and leave."""
+        self._open()
+        upkeep = [
+            asyncio.create_task(self._supervised(name, chore))
+            for name, chore in (
+                ("claim", self._claim),
+                ("renew", self._leases.keep),
+                ("report", self._outbox.send),
+                ("attend", self._attend),
+            )
+        ]
+        try:
+            await stop.wait()
+            await self.drain(self.grace)
+        finally:
+            for chore in upkeep:
+                chore.cancel()
+            await asyncio.gather(*upkeep, return_exceptions=True)
+            await self._close()
+
+    def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._stopping = False
+        self._room, self._rest = asyncio.Event(), asyncio.Event()
+        # Reports that were stuck took room: whoever waits for room must hear that they are gone.
+        self._outbox = Outbox(self.gate, self._now, self.id, self.counts, self._room.set)
+        self._leases = Leases(self.gate, self._now, self.id, self._all_held, self._give_up)
+
+        def told() -> None:
+            # Once for many: a task may tell its progress in a tight loop. A closed loop sends none.
+            if not self._telling:
+                self._telling = True
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._progress)
+
+        self._crew = Crew(
+            self._ended,
+            self._outbox.write,
+            told,
+            threads=self._threads,
+            processes=self._processes,
+            sources=self._sources,
+            limit=self._limit,
+        )
+
+    def _progress(self) -> None:
+        self._telling = False
+        self._leases.told()
+
+    async def _supervised(self, name: str, chore: Callable[[], Awaitable[None]]) -> None:
+        """Do a chore again and again. An error in one round must not end it."""
+        failures = 0
+        while True:
+            try:
+                await chore()
+                failures = 0
+            except (Exception, asyncio.CancelledError) as error:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    raise
+                failures += 1
+                if not self._stopping:  # a claim is cancelled then
+                    self.counts[f"worker.{name}_failures"] += 1
+                    LOG.warning("worker %s cannot %s now: %s", self.name, name, error)
+                await asyncio.sleep(BACKOFF.delay(failures, self.id + name).total_seconds())
+
+    async def _claim(self) -> None:
+        """Claim as much as there is room for and begin it."""
+        self._room.clear()
+        # Reports that are stuck take room too: work must not pile up behind a gate that does not take them.
+        room = self.concurrency - len(self._held) - max(0, len(self._outbox) - self.concurrency)
+        if room <= 0 or self._stopping:
+            await self._room.wait()
+            return
+        wish = self._wish if room == self.concurrency else self._wish_for(room)
+        self._claiming = asyncio.ensure_future(self.gate.claim(wish, WAIT))
+        try:
+            assignments = await self._claiming
+        finally:
+            self._claiming = None
+        if assignments and not self._stopping:  # else they are given back by `drain`
+            self._begin(assignments)
+
+    def _wish_for(self, room: int) -> Wish:
+        wish = self._wish
+        return Wish(worker=wish.worker, task_lists=wish.task_lists, tasks=wish.tasks, limit=room)
+
+    def _begin(self, assignments: Sequence[Assignment]) -> None:
+        works: list[Work] = []
+        now, held, begin, tasks = self._now(), self._held, self._leases.begin, self.tasks
+        for each in assignments:
+            task = tasks.get(each.attempt.task)
+            if task is None:
+                self._refuse(each)
+                continue
+            work = Work(each, task)
+            begin(work, each.expires, each.deadline, now)
+            held.add(work)
+            works.append(work)
+        self.counts["worker.claimed"] += len(assignments)
+        self._rest.clear()
+        self._crew.begin(works)
+
+    def _refuse(self, assignment: Assignment) -> None:
+        """A task that is not offered here fails at once, for good."""
+        name = assignment.attempt.task
+        work = Work(assignment, make_task(_nothing, name))
+        self._leases.begin(work, assignment.expires, assignment.deadline, self._now())
+        self._outbox.add(work, failure(Fatal(str(NoTask([name], self.tasks)))))
+
+    def _ended(self, work: Work, outcome: Outcome) -> None:
+        held = self._held
+        held.discard(work)
+        self._outbox.add(work, outcome)
+        self._room.set()
+        if not held:
+            self._rest.set()
+
+    def _give_up(self, work: Work, why: str) -> None:
+        """The lease is lost, or will be: the store decides what becomes of the attempt."""
+        if work not in self._held:
+            return  # it has ended; its report is on the way and will be judged by the store
+        self._held.discard(work)
+        self.counts["worker.canceled"] += 1
+        LOG.warning("task %s of run %s %s", work.attempt.task, work.lease.run, why)
+        self._crew.cancel(work)
+        self._room.set()
+        if not self._held:
+            self._rest.set()
+
+    def nudge(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
+        """Some work is no longer wanted, says the gate: stop what is under way here, before the next beat."""
+        for work in [each for each in self._held if each.lease.run == run]:
+            if (work.lease.firing, work.lease.index) in elements:
+                self._give_up(work, "is no longer wanted")
+
+    def _all_held(self) -> list[Work]:
+        """All whose lease must live: also what has ended and could not be reported yet."""
+        at = asyncio.get_running_loop().time()
+        unsent = [work for work in self._outbox.works() if at < work.lost_at and at < work.over_at]
+        return [*self._held, *unsent]
+
+    async def _attend(self) -> None:
+        await self.gate.attend(self._attendance())
+        await asyncio.sleep(ATTEND)
+
+    def _attendance(self) -> Attendance:
+        return Attendance(
+            id=self.id,
+            name=self.name,
+            task_lists=self.task_lists,
+            tasks=tuple(self.tasks),
+            concurrency=self.concurrency,
+            started_at=self._started_at,
+            seen_at=self._now(),
+        )
+
+    async def drain(self, grace: timedelta) -> None:
+        """Claim no more, give back what has not begun, wait up to `grace` for the rest, and tell how it ended."""
+        self._stopping = True
+        self._room.set()
+        claiming = self._claiming
+        if claiming is not None:
+            claiming.cancel()
+        back = self._crew.take_back()
+        self._held.difference_update(back)
+        await self._release([work.lease for work in back])
+        if claiming is not None:
+            await self._give_back(claiming)
+        until = asyncio.get_running_loop().time() + grace.total_seconds()
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                while self._held:
+                    self._rest.clear()
+                    await self._rest.wait()
+        for work in list(self._held):
+            self._give_up(work, "did not end in the time that a stopping worker has")
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(max(until, asyncio.get_running_loop().time() + LAST_CALL)):
+                await self._outbox.empty()
+
+    async def _give_back(self, claiming: asyncio.Task[list[Assignment]]) -> None:
+        """What comes of a claim after all, because it was answered as we stopped."""
+        await asyncio.wait([claiming], timeout=LAST_CALL)
+        if claiming.done() and not claiming.cancelled() and claiming.exception() is None:
+            await self._release([each.lease for each in claiming.result()])
+
+    async def _release(self, leases: Sequence[Lease]) -> None:
+        if not leases:
+            return
+        self.counts["worker.released"] += len(leases)
+        await self._last_call("give back tasks", self._insist_on_release(leases))
+
+    async def _insist_on_release(self, leases: Sequence[Lease]) -> None:
+        """Try again: what is not given back costs an attempt, though nothing went wrong."""
+        for failures in count(1):
+            try:
+                return await self.gate.release(leases)
+            except StoreAway:
+                await asyncio.sleep(BACKOFF.delay(failures, self.id).total_seconds())
+
+    async def _last_call(self, what: str, call: Awaitable[None]) -> None:
+        """One call that must not hold up the end."""
+        try:
+            await asyncio.wait_for(call, LAST_CALL)
+        except Exception as error:
+            LOG.warning("worker %s could not %s: %s", self.name, what, str(error) or "no answer")
+
+    async def _close(self) -> None:
+        for work in list(self._held):
+            self._give_up(work, "is given up: its worker was cancelled")
+        self._leases.close()
+        await self._last_call("send its log", self._outbox.flush())
+        await self._crew.close()
+        await self._last_call("leave", self.gate.leave(self.id))
+
+
+def _nothing() -> None:
+    """Stands for a task that nobody has defined here."""

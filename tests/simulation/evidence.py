@@ -1,0 +1,190 @@
+"""What a simulation leaves behind: what callers were told, what passed the gate, and what lies in the store."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+
+from penstock.flow.compile import Flow
+from penstock.flow.plan import Entry
+from penstock.flow.run import Snapshot
+from penstock.runtime.gate import Assignment, Report
+from penstock.store.rows import DueTimer, Lease
+from penstock.testing.faults import Watch
+from tests.simulation.workload import Order
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+"""The store's time when a simulation begins."""
+
+
+class Time(Protocol):
+    """Whoever knows how many seconds have passed."""
+
+    def time(self) -> float: ...
+
+
+def seconds(moment: datetime) -> float:
+    """The store's time as seconds since the beginning."""
+    return (moment - BEGIN).total_seconds()
+
+
+def moment(seconds: float) -> datetime:
+    return BEGIN + timedelta(seconds=seconds)
+
+
+class Held(Struct):
+    """A task in the hands of a worker: from when on, and until when it may count on it."""
+
+    lease: Lease
+    worker: str
+    step: str
+    data: Any
+    at: float
+    until: float
+    ended: float | None = None  # when the worker itself said that it is through, or gave it back
+
+    @property
+    def over(self) -> float:
+        return self.until if self.ended is None else min(self.ended, self.until)
+
+
+class Told(Struct, frozen=True):
+    """A report and how it was taken."""
+
+    at: float
+    report: Report
+    verdict: str
+
+
+class Written(Struct, frozen=True):
+    """History that a change brought: its last entry, and the true time at which it was committed."""
+
+    run: str
+    seq: int
+    at: float
+
+
+class Ledger:
+    """Everything that is seen from outside of the engine, in order, with true times."""
+
+    def __init__(self, clock: Time) -> None:
+        self.clock = clock
+        self.starts: defaultdict[str, list[str]] = defaultdict(list)  # key of an order → runs it was told
+        self.emitted: defaultdict[str, list[str]] = defaultdict(list)  # id of an event → answers
+        self.canceled: dict[str, float] = {}  # run → when the cancelling was acknowledged
+        self.held: list[Held] = []
+        self.told: list[Told] = []
+        self.rung: list[tuple[DueTimer, float]] = []  # timers that were handed out
+        self.written: list[Written] = []
+        self._by_lease: dict[Lease, Held] = {}
+
+    def assign(self, worker: str, assignment: Assignment) -> None:
+        until = assignment.expires
+        if assignment.deadline is not None:
+            until = min(until, assignment.deadline)
+        held = Held(
+            assignment.lease,
+            worker,
+            assignment.attempt.step,
+            assignment.attempt.data,
+            self.clock.time(),
+            seconds(until),
+        )
+        self.held.append(held)
+        self._by_lease[held.lease] = held
+
+    def renew(self, lease: Lease, expires: datetime | None, deadline: datetime | None) -> None:
+        held = self._by_lease.get(lease)
+        if held is None or expires is None:
+            return
+        held.until = max(held.until, seconds(expires if deadline is None else min(expires, deadline)))
+
+    def through(self, lease: Lease) -> None:
+        """The worker says that it is through with the task."""
+        held = self._by_lease.get(lease)
+        if held is not None and held.ended is None:
+            held.ended = self.clock.time()
+
+
+class GateWatch(Watch):
+    """Writes down what passes the gate."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    def asked(self, verb: str, args: tuple[Any, ...]) -> None:
+        if verb == "report":
+            for report in args[0]:
+                self.ledger.through(report.lease)
+        elif verb == "release":
+            for lease in args[0]:
+                self.ledger.through(lease)
+
+    def answered(self, verb: str, args: tuple[Any, ...], answer: Any) -> None:
+        ledger = self.ledger
+        if verb == "claim":
+            for assignment in answer:
+                ledger.assign(args[0].worker, assignment)
+        elif verb == "beat":
+            for beat, renewal in zip(args[0], answer, strict=True):
+                ledger.renew(beat.lease, renewal.expires, renewal.deadline)
+        elif verb == "report":
+            now = ledger.clock.time()
+            ledger.told += [Told(now, *each) for each in zip(args[0], answer, strict=True)]
+
+
+class StoreWatch(Watch):
+    """Writes down which timers were handed out and when history was committed."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    def answered(self, verb: str, args: tuple[Any, ...], answer: Any) -> None:
+        now = self.ledger.clock.time()
+        if verb == "due":
+            self.ledger.rung += [(timer, now) for timer in answer.timers]
+        elif verb == "commit":
+            self.ledger.written += [
+                Written(change.run, change.seq, now)
+                for change, outcome in zip(args[0], answer.outcomes, strict=True)
+                if outcome == "applied"
+            ]
+
+
+class Ran(Struct, frozen=True):
+    """A run as it lies in the store."""
+
+    flow: Flow
+    snapshot: Snapshot
+    history: list[Entry]
+
+    @property
+    def id(self) -> str:
+        return self.snapshot.run.id
+
+    @property
+    def workflow(self) -> str:
+        return self.snapshot.run.workflow
+
+    def entries(self, kind: str) -> list[Entry]:
+        return [entry for entry in self.history if entry.kind == kind]
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """All that the checkers look at."""
+
+    orders: Sequence[Order]
+    ledger: Ledger
+    runs: dict[str, Ran]
+    in_time: bool = True  # everything ended within the time that it had after the last fault
+    damage: list[str] = field(default_factory=list)  # what the store finds wrong with its rows
+    left: dict[str, int] = field(default_factory=dict)  # rows of live things that are left when nothing lives
+
+    def run_of(self, order: Order) -> Ran | None:
+        """The run that a customer was told."""
+        told = self.ledger.starts.get(order.key)
+        return self.runs.get(told[0]) if told else None

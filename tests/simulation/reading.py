@@ -1,0 +1,42 @@
+"""What lies in the store when all is over, read without the help of a node."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from penstock.engine.loading import load
+from penstock.runtime.codec.pages import decode_page
+from penstock.runtime.codec.payloads import Packer
+from penstock.runtime.codec.snapshots import Stored
+from penstock.store.protocol import Store
+from penstock.store.rows import Filter
+from tests.simulation.evidence import Ran
+from tests.simulation.workload import DEFINITIONS
+
+EVERYTHING = 1_000_000
+
+
+async def read_runs(store: Store) -> dict[str, Ran]:
+    """Every run with its history. The payloads of the workload are small: none is kept apart."""
+    flows = {name: load(text).flow for name, text in DEFINITIONS.items()}
+    rows = await store.runs(Filter(limit=EVERYTHING))
+    runs: dict[str, Ran] = {}
+    for stored in await store.load([row.id for row in rows]):
+        assert stored is not None, "a run that is listed can be loaded"
+        snapshot = Stored(stored.header, stored.head, stored.parts).snapshot({}, Packer())
+        pages = await store.pages(stored.run, 0, EVERYTHING)
+        history = [entry for page in pages for entry in decode_page(page)]
+        runs[stored.run] = Ran(flows[snapshot.run.workflow], snapshot, history)
+    return runs
+
+
+async def count_left(store: Store) -> dict[str, int]:
+    """Rows of things that are alive."""
+    queues = await store.queues()
+    due = await store.due(EVERYTHING, timedelta())
+    return {
+        "tasks": sum(queue.ready + queue.held + queue.leased for queue in queues),
+        "timers": len(due.timers),
+        "messages": len(due.messages),
+        "keys that wait": len(await store.refused(EVERYTHING)),
+    }

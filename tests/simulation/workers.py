@@ -1,0 +1,107 @@
+"""The worst worker that keeps the rules: it goes on when its lease is lost, and reports late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from penstock.flow.occurrence import Done, Failed
+from penstock.flow.run import Failure
+from penstock.runtime.gate import Assignment, Gate, Report
+from penstock.store.errors import StoreAway
+from penstock.store.rows import Beat, Wish, Worker
+from penstock.testing.faults import Faults
+from tests.simulation.evidence import BEGIN
+from tests.simulation.workload import FAILURES, LEASE, SECONDS
+
+WAIT = timedelta(seconds=5)
+AT_ONCE = 4
+
+
+def outcome_of(assignment: Assignment) -> Done | Failed:
+    """What the tasks of the workload come to; who did it is part of the output."""
+    attempt, lease = assignment.attempt, assignment.lease
+    if attempt.task == "flaky" and attempt.attempt <= FAILURES:
+        return Failed(error=Failure("error", "not yet"))
+    output: dict[str, Any] = {"n": attempt.params["n"], "by": [lease.attempt, lease.fence]}
+    correlate = {"job": attempt.params["job"]} if attempt.task == "job" else None
+    return Done(output=output, correlate=correlate)
+
+
+class SimWorker:
+    """Claims, works, beats and reports, each again and again where the gate is away."""
+
+    def __init__(self, gate: Gate, id: str, faults: Faults) -> None:
+        self.gate, self.id, self.faults = gate, id, faults
+        self.stopping = False
+        self._held: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Work until it is stopped; what is under way then is finished."""
+        about = Worker(
+            id=self.id,
+            name=self.id.split(".")[0],
+            task_lists=("default",),
+            tasks=tuple(SECONDS),
+            concurrency=AT_ONCE,
+            started_at=BEGIN,
+        )
+        while not self.stopping:
+            try:
+                await self.gate.attend(about)
+                assignments = await self._claim()
+            except StoreAway:
+                await asyncio.sleep(0.2)
+                continue
+            if self.stopping:
+                await self._give_back(assignments)
+                break
+            for assignment in assignments:
+                task = asyncio.create_task(self._work(assignment))
+                self._held.add(task)
+                task.add_done_callback(self._held.discard)
+        await asyncio.gather(*self._held)
+        with suppress(StoreAway):
+            await self.gate.leave(self.id)
+
+    async def _claim(self) -> list[Assignment]:
+        room = AT_ONCE - len(self._held)
+        if room <= 0:
+            await asyncio.wait(self._held, return_when=asyncio.FIRST_COMPLETED)
+            return []
+        wish = Wish(worker=self.id, task_lists=("default",), tasks=tuple(SECONDS), limit=room)
+        return await self.gate.claim(wish, WAIT)
+
+    async def _give_back(self, assignments: Sequence[Assignment]) -> None:
+        self.faults.sometimes("work given back", bool(assignments))
+        with suppress(StoreAway):
+            await self.gate.release([each.lease for each in assignments])
+
+    async def _work(self, assignment: Assignment) -> None:
+        beating = asyncio.create_task(self._beat(assignment))
+        try:
+            await asyncio.sleep(SECONDS[assignment.attempt.task])
+        finally:
+            beating.cancel()
+        await self._report(Report(assignment.lease, outcome_of(assignment)))
+
+    async def _beat(self, assignment: Assignment) -> None:
+        while True:
+            await asyncio.sleep(LEASE / 3)
+            with suppress(StoreAway):
+                [renewal] = await self.gate.beat([Beat(assignment.lease)])
+                self.faults.sometimes("a worker learns that its lease is lost", renewal.expires is None)
+
+    async def _report(self, report: Report) -> None:
+        while True:
+            try:
+                [verdict] = await self.gate.report([report])
+            except StoreAway:
+                self.faults.sometimes("a report is repeated")
+                await asyncio.sleep(0.3)
+                continue
+            self.faults.sometimes(f"a report is {verdict}")
+            return

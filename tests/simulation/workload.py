@@ -1,0 +1,158 @@
+"""What is asked of the engine in a simulation: workflows of every shape, and what must come of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from msgspec import Struct
+
+LEASE = 10.0
+"""Seconds for which a worker has a task without a sign of life."""
+
+_HEAD = f"""
+penstock: 1
+name: NAME
+defaults:
+  timeouts: {{heartbeat: {LEASE:.0f}s}}
+  timeout_retries: {[1] * 60}
+"""
+
+_SHAPES = {
+    "chain": """
+result: "[steps.a.output.n, steps.b.output.n, steps.c.output.n]"
+steps:
+  a: {task: echo, with: {n: "${ data.n }"}}
+  b: {task: echo, after: a, with: {n: "${ steps.a.output.n + 1 }"}}
+  c: {task: echo, after: b, with: {n: "${ steps.b.output.n + 1 }"}}
+""",
+    "branch": """
+result: "steps.join.output.n"
+steps:
+  left: {task: echo, with: {n: "${ data.n }"}}
+  right: {task: slow, with: {n: "${ data.n + 1 }"}}
+  join: {task: echo, after: [left, right], with: {n: "${ steps.left.output.n + steps.right.output.n }"}}
+""",
+    "flaky": """
+result: "steps.a.output.n"
+steps:
+  a: {task: flaky, retries: 200, backoff: {initial: 1s, factor: 2, max: 8s}, with: {n: "${ data.n }"}}
+""",
+    "timer": """
+result: "steps.a.output.n"
+steps:
+  rest: {task: wait, with: {for: 30s}}
+  a: {task: echo, after: rest, with: {n: "${ data.n }"}}
+""",
+    "serial": """
+result: "steps.a.output.n"
+steps:
+  a: {task: slow, serialize: data.user, with: {n: "${ data.n }"}}
+""",
+    "fan": """
+result: "steps.a.output.map(each, each.n)"
+steps:
+  a: {task: echo, each: data.items, parallel: 5, with: {n: "${ item }"}}
+""",
+    "event": """
+external: [finished]
+result: "steps.b.output.n"
+steps:
+  a: {task: job, with: {n: "${ data.n }", job: "${ data.job }"}}
+  b: {task: echo, after: [a, finished], with: {n: '${ events["finished"].n }'}}
+""",
+    "parent": """
+result: "steps.a.output"
+steps:
+  a: {task: workflow, with: {name: chain, input: {n: "${ data.n }"}}}
+""",
+    "cancel": """
+result: "0"
+steps:
+  a: {task: long, with: {n: "${ data.n }"}}
+  undo: {task: echo, after: CANCEL, with: {n: "${ data.n }"}}
+""",
+}  # fmt: skip
+
+DEFINITIONS: Mapping[str, str] = {
+    name: _HEAD.replace("NAME", name) + shape for name, shape in _SHAPES.items()
+}
+
+FIRINGS: Mapping[str, dict[str, int]] = {
+    "chain": {"a": 1, "b": 1, "c": 1},
+    "branch": {"left": 1, "right": 1, "join": 1},
+    "flaky": {"a": 1},
+    "timer": {"rest": 1, "a": 1},
+    "serial": {"a": 1},
+    "fan": {"a": 1},
+    "event": {"a": 1, "b": 1},
+    "parent": {"a": 1},
+}
+"""How often each step fires in a run that succeeded."""
+
+SECONDS = {"echo": 0.01, "slow": 2.0, "flaky": 0.1, "job": 0.5, "long": 60.0}
+"""How long a task takes."""
+
+WAIT = 30.0
+"""Seconds that `timer` waits."""
+
+FAILURES = 2
+"""The first attempts of `flaky` that fail."""
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """What one customer wants: a run, begun at `at`, and what happens to it afterwards."""
+
+    key: str
+    workflow: str
+    input: dict[str, Any]
+    at: float
+    again: bool  # the customer asks twice, with the same key
+    events_at: tuple[float, ...] = ()  # when the event is sent: perhaps before the start, perhaps twice
+    cancel_after: float | None = None
+
+    @property
+    def result(self) -> Any:
+        """What its run must come to."""
+        n = self.input["n"]
+        return {
+            "chain": [n, n + 1, n + 2],
+            "branch": 2 * n + 1,
+            "fan": self.input.get("items"),
+            "event": n + 7,
+            "parent": [n, n + 1, n + 2],
+        }.get(self.workflow, n)
+
+
+def orders(seed: int, runs: int, during: float) -> list[Order]:
+    """Some runs of each shape, spread over the first part of the simulation."""
+    random = Random(f"{seed}:orders")
+    names = list(_SHAPES)
+    return [_order(random, number, names[number % len(names)], during) for number in range(runs)]
+
+
+def _order(random: Random, number: int, workflow: str, during: float) -> Order:
+    input: dict[str, Any] = {"n": 100 * number}
+    at = random.uniform(0, during)
+    events: tuple[float, ...] = ()
+    cancel = None
+    if workflow == "serial":
+        input["user"] = random.choice(["ann", "bob"])
+    if workflow == "fan":
+        input["items"] = list(range(20))
+    if workflow == "event":
+        input["job"] = f"job-{number}"
+        first = max(0.0, at + random.uniform(-15, 15))
+        events = (first, first + random.uniform(0, 10)) if random.random() < 0.5 else (first,)
+    if workflow == "cancel":
+        cancel = random.uniform(0, 20)
+    return Order(
+        key=f"order-{number}",
+        workflow=workflow,
+        input=input,
+        at=at,
+        again=random.random() < 0.3,
+        events_at=events,
+        cancel_after=cancel,
+    )

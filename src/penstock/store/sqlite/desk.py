@@ -53,12 +53,17 @@ class Ledger:
         return Session(self.db, self.numbers, self.ticks.now())
 
     def transact(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
-        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""
+        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all.
+
+        A savepoint copies every page that is changed: one that is alone needs none.
+        """
         try:
             self._back()  # where the disk failed while it was taken back
             self.db.execute("BEGIN IMMEDIATE")
             session = self.session()
-            answers = [self._one(session, work) for work in works]
+            session.alone = len(works) == 1
+            one = self._bare if session.alone else self._one
+            answers = [one(session, work) for work in works]
             self.db.execute("COMMIT")
             self.transactions += 1
             return answers
@@ -67,6 +72,9 @@ class Ledger:
                 self._back()
             wrong = told(error, self.path)
             return [(None, wrong)] * len(works)
+
+    def _bare(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
+        return work(session), None
 
     def _one(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
         self.db.execute("SAVEPOINT work")

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from penstock.store.errors import BadAddress, StoreAway, StoreFull
+from penstock.store.change import Change
+from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
 from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.testing.postgres import PostgresServer
@@ -161,6 +162,18 @@ def test_a_password_is_not_shown() -> None:
 
     assert "s3cret" not in str(refused.value)
     assert "me:***@h" in str(refused.value)
+
+
+@pytest.mark.parametrize("change", [started(name(1), seq=2**70), started(name(1), status="a\0b")])
+def test_a_value_that_cannot_be_stored_is_refused_and_not_taken_for_an_outage(
+    url: str, change: Change
+) -> None:
+    async def main(store: PostgresStore) -> list[object]:
+        with pytest.raises(StoreError) as refused:
+            await store.commit([change])
+        return [type(refused.value), await store.load([name(1)])]
+
+    assert with_store(url, main) == [StoreError, [None]]
 
 
 def test_a_full_disk_is_told_as_such(url: str) -> None:

@@ -39,14 +39,14 @@ def runner() -> Iterator[asyncio.Runner]:
 @pytest.fixture(scope="session")
 def database(runner: asyncio.Runner) -> Iterator[PostgresPlace]:
     """One database on one server for all tests of this process."""
-    server = PostgresServer()
+    server = PostgresServer().start()
     try:
         place = PostgresPlace(server)
         runner.run(place.open())
         yield place
         runner.run(place.close())
     finally:
-        server.stop()
+        server.remove()
 
 
 @pytest.fixture(params=["model", "sqlite", "postgres"])

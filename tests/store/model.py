@@ -102,7 +102,7 @@ class ModelStore:
         new = change.new
         if new and new.start_key and (new.workflow, new.start_key[0]) in rows.start_keys:
             return "known"
-        if any((seen.scope, seen.id) in rows.ids for seen in change.seen):
+        if any(self._came(seen) for seen in change.seen):
             return "seen"
         return None
 
@@ -140,8 +140,6 @@ class ModelStore:
             self.rows.timers[self.rows.next()] = Timer(change.run, due, body)
         for post in change.posts:
             self._post(post, now)
-        for kept in change.kept:
-            self.rows.kept[self.rows.next()] = KeptEvent(kept, now)
         self._lock(change)
         for key in change.keys:
             queue = self.rows.keys.setdefault(key, [])
@@ -151,6 +149,16 @@ class ModelStore:
             self._over(change.run)
         self._grant(now)
         self._hand_over(now)
+        for kept in change.kept:
+            self._leave(change.run, kept, now)
+
+    def _leave(self, run: str, kept: Kept, now: datetime) -> None:
+        """Keep what a run could not take, where no other run has the key: it would come back for ever."""
+        owner = self._owner(kept.keys)
+        if owner is None or owner == run:
+            self.rows.kept[self.rows.next()] = KeptEvent(kept, now)
+        else:
+            self._post(Post(owner, kept.body), now)
 
     def _tasks(self, change: Change, now: datetime) -> None:
         for firing, index in change.void:
@@ -161,7 +169,7 @@ class ModelStore:
             self._queue(change.run, new, now)
 
     def _queue(self, run: str, new: NewTask, now: datetime) -> None:
-        task = Task(run, new, queued_at=now, held=new.held, counts_from=now)
+        task = Task(run, new, queued_at=now, turn=self.rows.next(), held=new.held, counts_from=now)
         if new.worker is not None:
             task.give(new.worker, now)
         self.rows.tasks[run, new.firing, new.index] = task
@@ -272,8 +280,9 @@ class ModelStore:
     # Tasks
 
     async def lease(self, wish: Wish) -> list[Leased]:
-        ready = [task for task in self.rows.tasks.values() if _wanted(task, wish)]
-        ready.sort(key=lambda task: (-task.new.priority, task.queued_at))
+        now = self.clock()
+        ready = [task for task in self.rows.tasks.values() if _wanted(task, wish) and task.expires() > now]
+        ready.sort(key=Task.place)
         return [self.give(task.lease, wish.worker) for task in ready[: wish.limit]]
 
     def give(self, lease: Lease, worker: str) -> Leased:
@@ -302,7 +311,7 @@ class ModelStore:
         found = [self._leased(lease) for lease in leases]
         for task in found:
             if task is not None:
-                task.take_back()
+                task.take_back(self.rows.runs[task.run].status == "paused")
         return [task is not None for task in found]
 
     async def log(self, lines: Sequence[LogLine]) -> None:
@@ -311,12 +320,15 @@ class ModelStore:
     # Mail
 
     async def find(self, keys: Sequence[Key]) -> str | None:
+        return self._owner(keys)
+
+    def _owner(self, keys: Iterable[Key]) -> str | None:
         return next((self.rows.owners[key] for key in keys if key in self.rows.owners), None)
 
     async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
-        if seen is not None and (seen.scope, seen.id) in self.rows.ids:
+        if seen is not None and self._came(seen):
             return ""
-        run = await self.find(kept.keys)
+        run = self._owner(kept.keys)
         if run is not None:
             return run
         if seen is not None:
@@ -325,11 +337,16 @@ class ModelStore:
         return None
 
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
-        return [(seen.scope, seen.id) in self.rows.ids for seen in ids]
+        return [self._came(seen) for seen in ids]
+
+    def _came(self, seen: Seen) -> bool:
+        """An id whose time is over may come again."""
+        id = self.rows.ids.get((seen.scope, seen.id))
+        return id is not None and (id.until is None or id.until > self.clock())
 
     async def redeliver(self, id: int) -> bool:
         event = self.rows.kept.get(id)
-        run = None if event is None else await self.find(event.kept.keys)
+        run = None if event is None else self._owner(event.kept.keys)
         if event is None or run is None:
             return False
         del self.rows.kept[id]

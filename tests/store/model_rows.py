@@ -50,8 +50,10 @@ class Task:
     run: str
     new: NewTask
     queued_at: datetime
+    turn: int
     held: bool
     counts_from: datetime
+    given_back: bool = False
     fence: int = 0
     worker: str | None = None
     started_at: datetime | None = None
@@ -69,7 +71,9 @@ class Task:
         self.worker, self.started_at, self.progress = worker, now, None
         self.lease_until = now + self.new.heartbeat
 
-    def take_back(self) -> None:
+    def take_back(self, held: bool) -> None:
+        """Before all others of its list; held like the rest of its run where that is paused."""
+        self.given_back, self.held = True, held
         self.worker, self.started_at, self.lease_until, self.progress = None, None, NEVER, None
 
     def limits(self) -> list[tuple[datetime, str]]:
@@ -93,12 +97,16 @@ class Task:
             (at for at, name in self.limits() if name not in ("lost", "schedule_to_start")), default=None
         )
 
+    def place(self) -> tuple[int, bool, int]:
+        """Where it stands in its list."""
+        return (-self.new.priority, not self.given_back, self.turn)
+
     def expires(self) -> datetime:
         return min((at for at, _ in self.limits()), default=NEVER)
 
     def struck(self, now: datetime) -> list[str]:
         """The limits that struck by now; which one is told where there are several is the store's choice."""
-        return [name for at, name in self.limits() if at <= now]
+        return [name for at, name in sorted(self.limits()) if at <= now]
 
 
 @dataclass

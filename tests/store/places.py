@@ -60,7 +60,9 @@ class ModelPlace:
         self.other: Store = self.model
 
     async def begin(self) -> None:
-        return None
+        self.hand = Hand()
+        self.model = Model(self.hand)
+        self.store, self.other = self.model, self.model
 
     async def move(self, by: timedelta) -> datetime:
         self.hand.at += by
@@ -127,7 +129,7 @@ class PostgresPlace:
         self.at = NOON
 
     async def open(self) -> None:
-        self.url = await self.server.create_database()
+        self.url = self.server.create_database()
         self.store: Store = await PostgresStore.open(self.url)
         self.other: Store = await PostgresStore.open(self.url)
         self.raw = await asyncpg.connect(self.url)

@@ -191,6 +191,16 @@ async def test_st4_an_id_comes_once_within_its_scope(store: Store) -> None:
     assert await store.seen([]) == []
 
 
+async def test_st4_an_id_whose_time_is_over_may_come_again(store: Store, clock: Clock) -> None:
+    id = Seen("hook", "1", NOON + seconds(60))
+    await given(store, start(A, seen=(id,)))
+    await clock.forward(60)
+
+    assert await store.seen([id]) == [False]
+    await given(store, start(B, seen=(Seen("hook", "1", NOON + seconds(120)),)))
+    assert await store.seen([id]) == [True]
+
+
 async def test_st4_one_id_in_two_changes_of_a_batch_comes_once(store: Store) -> None:
     committed = await store.commit([start(run, seen=(Seen("hook", "1", LATER),)) for run in (A, B)])
 

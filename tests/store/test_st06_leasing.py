@@ -74,6 +74,45 @@ async def test_st6_what_was_queued_first_comes_first_whatever_its_id(store: Stor
     assert [await leased_runs(store, 1) for _ in range(5)] == [[C], [A], [D], [B], []]
 
 
+async def test_st6_tasks_queued_at_once_come_in_the_order_of_their_changes(store: Store) -> None:
+    await store.commit([start(run, tasks=(task(2), task(1))) for run in (C, A, B)])
+
+    handed = [(got.lease.run, got.lease.firing) for got in await lease(store)]
+    assert handed == [(run, firing) for run in (C, A, B) for firing in (2, 1)]
+
+
+async def test_st6_what_was_given_back_is_first_though_it_was_not_queued_first(
+    store: Store, clock: Clock
+) -> None:
+    for run in (A, B, C, D):
+        await given(store, start(run, tasks=(task(),)))
+        await clock.forward(1)
+    got = await lease(store, 3)
+
+    await store.release([got[1].lease])
+    await store.release([got[0].lease])
+
+    assert await leased_runs(store) == [A, B, D]
+
+
+async def test_st6_a_task_given_back_by_a_paused_run_is_held(store: Store) -> None:
+    await given(store, start(A, tasks=(task(worker="amy"),)), change(A, 1, status="paused", hold=True))
+
+    await store.release([lease_of(A)])
+
+    assert await leased_runs(store) == []
+    await given(store, change(A, 2, hold=False))
+    assert await leased_runs(store) == [A]
+
+
+async def test_st6_a_task_whose_time_to_start_is_over_is_not_handed_out(store: Store, clock: Clock) -> None:
+    await given(store, start(A, tasks=(task(schedule_to_start=seconds(60)),)))
+    await given(store, start(B, tasks=(task(schedule_to_close=seconds(60)),)))
+    await clock.forward(60)
+
+    assert await leased_runs(store) == []
+
+
 async def test_st6_one_order_goes_through_all_the_lists_asked_for(store: Store, clock: Clock) -> None:
     for run, name, priority in ((A, "x", 0), (B, "y", 1), (C, "x", 2), (D, "z", 3)):
         await given(store, start(run, tasks=(task(task_list=name, priority=priority),)))

@@ -37,6 +37,16 @@ async def test_st7_a_task_that_nobody_took_in_time_struck_schedule_to_start(
     assert (early, due) == ([], [DueTask(lease_of(A, fence=0), "schedule_to_start")])
 
 
+async def test_st7_of_two_limits_of_a_waiting_task_the_one_that_struck_first_is_told(
+    store: Store, clock: Clock
+) -> None:
+    await given(store, start(A, tasks=(task(schedule_to_start=seconds(60), schedule_to_close=seconds(30)),)))
+    await given(store, start(B, tasks=(task(schedule_to_start=seconds(30), schedule_to_close=seconds(60)),)))
+    await clock.forward(90)
+
+    assert sorted(await struck(store)) == [(A, 1, "schedule_to_close"), (B, 1, "schedule_to_start")]
+
+
 async def test_st7_a_task_that_was_taken_in_time_has_no_schedule_to_start(store: Store, clock: Clock) -> None:
     await given(store, start(A, tasks=(task(schedule_to_start=seconds(60), heartbeat=seconds(900)),)))
     await lease(store)

@@ -177,6 +177,29 @@ async def test_st10_an_event_that_a_run_left_is_given_to_the_next_owner_of_its_k
     assert (left, over) == ([], [(B, b"left")])
 
 
+async def test_st10_an_event_that_its_run_left_does_not_come_back_to_it(store: Store) -> None:
+    await given(store, start(A, keys=(JOB,)), change(A, 1, kept=(kept(JOB, body=b"left"),)))
+
+    asked_again = await given(store, change(A, 2, keys=(JOB,)))
+    asked_by_another = await given(store, start(B, keys=(JOB,)))
+
+    assert (asked_again, asked_by_another) == ([], [])
+    assert [row.body for row in await store.undelivered(0, 10)] == [b"left"]
+
+
+async def test_st10_an_event_that_one_run_left_is_given_to_another_that_has_its_key(store: Store) -> None:
+    await given(store, start(A, keys=(JOB,)))
+
+    assert await given(store, start(B, kept=(kept(JOB, body=b"left"),))) == [(A, b"left")]
+    assert await store.undelivered(0, 10) == []
+
+
+async def test_st10_what_a_run_leaves_at_its_end_is_given_to_the_next_owner(store: Store) -> None:
+    await given(store, start(A, keys=(JOB,)), start(B, keys=(JOB,)))
+
+    assert await given(store, end(A, 1, kept=(kept(JOB, body=b"left"),))) == [(B, b"left")]
+
+
 async def test_st10_what_is_kept_is_listed_the_oldest_first_in_pages(store: Store, clock: Clock) -> None:
     await store.keep(kept(JOB, USER, body=b"\x00one", event="paid 🐙"), None)
     now = await clock.forward(5)

@@ -1,0 +1,188 @@
+"""Committing changes: written at once in the hope that all fit; where one does not, they are sorted out.
+
+Every guard is a statement whose changed rows are counted. If a count is off, all is taken back, the changes that
+do not fit are found by looking, and the rest is written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.sqlite.granting import Letters, grant_locks, hand_over_kept
+from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.sorting import sort_out
+from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
+
+
+class Misfit(Exception):
+    """Some change does not fit the rows: nothing of this attempt may stay."""
+
+
+def commit(session: Session, changes: Sequence[Change]) -> Committed:
+    """Apply each change that fits; see `Store.commit`."""
+    outcomes: list[Outcome] = ["applied"] * len(changes)
+    fitting = list(changes)
+    session.db.execute("SAVEPOINT changes")
+    try:
+        messages = _write(session, fitting)
+    except Misfit:
+        session.db.execute("ROLLBACK TO changes")
+        outcomes = sort_out(session, changes)
+        fitting = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
+        messages = _write(session, fitting)
+    session.db.execute("RELEASE changes")
+    return Committed(outcomes, messages, moment(session.now))
+
+
+def _write(session: Session, changes: list[Change]) -> list[Message]:
+    """Write everything; Misfit where a guard does not hold."""
+    _guard(session, changes)
+    _states(session, changes)
+    _tasks(session, changes)
+    letters = Letters(session)
+    _queues(session, changes, letters)
+    return letters.send()
+
+
+def _guard(session: Session, changes: list[Change]) -> None:
+    """All that can be lost in a race: the revision, the fence, and whatever is used up once."""
+    old = [
+        (
+            c.revision,
+            c.seq,
+            c.status,
+            None if c.ended_at is None else micros(c.ended_at),
+            c.waiting,
+            c.head,
+            c.run,
+            c.base,
+        )
+        for c in changes
+        if c.new is None
+    ]
+    _all(session, "update_run", old)
+    _all(session, "insert_run", [_new_run(c) for c in changes if c.new is not None])
+    starts = [
+        (c.new.workflow, c.new.start_key[0], c.run, c.new.start_key[1])
+        for c in changes
+        if c.new is not None and c.new.start_key is not None
+    ]
+    _all(session, "insert_start_key", starts)
+    _all(
+        session,
+        "end_task",
+        [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended],
+    )
+    _all(session, "use_timer", [(id,) for c in changes for id in c.rung])
+    _all(session, "use_message", [(id,) for c in changes for id in c.read])
+    ids = [
+        (s.scope, s.id, NEVER, c.run, session.now)
+        if s.until is None
+        else (s.scope, s.id, micros(s.until), None, session.now)
+        for c in changes
+        for s in c.seen
+    ]
+    _all(session, "insert_seen", ids)
+
+
+def _all(session: Session, query: str, rows: Sequence[tuple[object, ...]]) -> None:
+    if rows and session.many(query, rows) != len(rows):
+        raise Misfit
+
+
+def _new_run(change: Change) -> tuple[object, ...]:
+    new, ended = change.new, change.ended_at
+    assert new is not None
+    return (
+        change.run,
+        new.workflow,
+        new.version,
+        new.subject,
+        new.parent,
+        new.labels,
+        micros(new.started_at),
+        new.header,
+        change.revision,
+        change.seq,
+        change.status,
+        None if ended is None else micros(ended),
+        change.waiting,
+        change.head,
+    )
+
+
+def _states(session: Session, changes: list[Change]) -> None:
+    """What a run is made of besides its row."""
+    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
+    session.many("insert_page", pages)
+    parts = [(c.run, p) for c in changes for p in c.parts]
+    gone = [(run, p.kind, p.firing, p.index) for run, p in parts if p.body is None]
+    session.many("drop_part", gone)
+    session.many("put_part", [(r, p.kind, p.firing, p.index, p.body) for r, p in parts if p.body is not None])
+    session.many("insert_payload", [(c.run, digest, body) for c in changes for digest, body in c.payloads])
+
+
+def _tasks(session: Session, changes: list[Change]) -> None:
+    """Tasks and timers, those that go before those that come: an element may be tried again at once."""
+    now = session.now
+    session.many("void_task", [(c.run, firing, index) for c in changes for firing, index in c.void])
+    session.many("hold_tasks", [(NEVER, c.run) for c in changes if c.hold is True])
+    session.many("free_tasks", [(now, NEVER, c.run) for c in changes if c.hold is False])
+    new = [(c.run, task) for c in changes for task in c.tasks]
+    turns = session.numbers(len(new))
+    session.many(
+        "insert_task", [_new_task(run, task, turn, now) for (run, task), turn in zip(new, turns, strict=True)]
+    )
+    over = [(c.run,) for c in changes if c.over]
+    session.many("drop_tasks_of_run", over)
+    session.many("drop_timers_of_run", over)
+    session.many("drop_messages_of_run", over)
+    timers = [(c.run, due, body) for c in changes for due, body in c.timers]
+    ids = session.numbers(len(timers))
+    rows = [
+        (id, run, micros(due), body, micros(due)) for id, (run, due, body) in zip(ids, timers, strict=True)
+    ]
+    session.many("insert_timer", rows)
+
+
+def _new_task(run: str, task: NewTask, turn: int, now: int) -> tuple[object, ...]:
+    leased = task.worker is not None
+    start_by, end_by = after(now, task.schedule_to_start), after(now, task.schedule_to_close)
+    beat = length(task.heartbeat)
+    stop_by = after(now, task.start_to_close) if leased else NEVER
+    lease_until = now + beat if leased else NEVER
+    expires = min(lease_until, stop_by, end_by) if leased else min(start_by, end_by)
+    return (
+        run,
+        task.firing,
+        task.index,
+        task.attempt,
+        1 if leased else 0,
+        task.task,
+        task.task_list,
+        task.priority,
+        turn,
+        now,
+        now if leased else None,
+        task.worker,
+        beat,
+        length_or_none(task.schedule_to_start),
+        length_or_none(task.start_to_close),
+        length_or_none(task.schedule_to_close),
+        start_by,
+        stop_by,
+        end_by,
+        lease_until,
+        NEVER if task.held else expires,
+        task.held,
+    )
+
+
+def _queues(session: Session, changes: list[Change], letters: Letters) -> None:
+    """Posts, locks and correlation keys: what one run does to others."""
+    for change in changes:
+        for post in change.posts:
+            letters.post(post.run, post.body)
+    grant_locks(session, changes, letters)
+    hand_over_kept(session, changes, letters)

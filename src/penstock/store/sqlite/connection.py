@@ -1,0 +1,141 @@
+"""Opening the file: how SQLite is set, the schema, and whether the last stop was a clean one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+from msgspec import Struct
+
+from penstock.store.errors import BadAddress, NotLocal, StoreDamaged
+from penstock.store.migrate import Migration, missing, read_migrations
+from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.files import FileLock, file_system, is_network
+from penstock.store.sqlite.session import SQL
+
+MIGRATIONS = read_migrations("penstock.store.sqlite")
+SETTINGS = ("PRAGMA busy_timeout = 10000", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY")
+CHECKPOINT = 4_000
+"""Pages in the log before the writer folds them into the file."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What an address or a test may ask for."""
+
+    migrate: bool = True
+    network: bool = False  # a network disk is allowed
+    inline: bool = False  # one connection, no threads
+    vfs: str | None = None
+    synchronous: str = "FULL"  # less loses what was acknowledged, at a power cut: for tests only
+    kind_of_disk: Callable[[str], str] = file_system
+    migrations: tuple[Migration, ...] = MIGRATIONS
+
+
+class Opened(Struct):
+    """An open file: its writing connection, its lock, and whether it was looked through."""
+
+    db: apsw.Connection
+    lock: FileLock | None
+    checked: bool
+
+
+def open_file(path: str, options: Options) -> Opened:
+    """The only writing connection of the only process. Raises what StoreError lists; nothing stays open then."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise BadAddress(path, "is in a folder that does not exist")
+    kind = options.kind_of_disk(folder)
+    if is_network(kind) and not options.network:
+        raise NotLocal(path, kind)
+    with contextlib.ExitStack() as undo:
+        lock = FileLock(path)
+        undo.callback(lock.release)
+        try:
+            db = apsw.Connection(path, vfs=options.vfs)
+            undo.callback(db.close)
+            checked = _begin(db, path, options)
+        except apsw.Error as error:
+            raise told(error, path) from error
+        undo.pop_all()
+    return Opened(db, lock, checked)
+
+
+def open_memory(options: Options) -> Opened:
+    """A database that goes with the process."""
+    db = apsw.Connection(":memory:")
+    for setting in SETTINGS:
+        db.execute(setting)
+    migrate(db, options)
+    return Opened(db, None, False)
+
+
+def open_reader(path: str, options: Options) -> apsw.Connection:
+    """A connection that never writes and never folds the log: two who do may lose each other's pages."""
+    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=options.vfs)
+    db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    for setting in (*SETTINGS, "PRAGMA wal_autocheckpoint = 0"):
+        db.execute(setting).fetchall()
+    return db
+
+
+def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
+    """Set the connection up, look through a file that was not closed, and bring its schema up to date."""
+    for setting in (
+        *SETTINGS,
+        "PRAGMA auto_vacuum = INCREMENTAL",  # before the first table: later it has no effect
+        "PRAGMA journal_mode = WAL",
+        f"PRAGMA synchronous = {options.synchronous}",
+        f"PRAGMA wal_autocheckpoint = {CHECKPOINT}",
+        "PRAGMA journal_size_limit = 67108864",
+        "PRAGMA cache_size = -65536",
+    ):
+        db.execute(setting).fetchall()
+    unclean = _schema(db) > 0 and _setting(db, "clean") != "yes"
+    if unclean:
+        look_through(db, path)
+    migrate(db, options)
+    put_clean(db, False)
+    sync_folder(path)
+    return unclean
+
+
+def look_through(db: apsw.Connection, path: str) -> None:
+    """Raises StoreDamaged where the file is not whole."""
+    found = [str(line) for (line,) in db.execute("PRAGMA quick_check(1)")]
+    if found != ["ok"]:
+        raise StoreDamaged(path, found[0])
+
+
+def migrate(db: apsw.Connection, options: Options) -> None:
+    """Bring the schema up to date, each step whole or not at all."""
+    for step in missing(options.migrations, _schema(db), options.migrate):
+        with db:
+            db.execute(step.sql)
+            db.execute(SQL["put_setting"], ("schema", str(step.number)))
+
+
+def put_clean(db: apsw.Connection, clean: bool) -> None:
+    """Note that the file is in use, or that it was let go of in good order."""
+    db.execute(SQL["put_setting"], ("clean", "yes" if clean else "no"))
+
+
+def _schema(db: apsw.Connection) -> int:
+    made = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'setting'").fetchone()
+    return int(_setting(db, "schema") or 0) if made else 0
+
+
+def _setting(db: apsw.Connection, name: str) -> str | None:
+    found = db.execute(SQL["read_setting"], (name,)).fetchone()
+    return str(found[0]) if found else None
+
+
+def sync_folder(path: str) -> None:
+    """A new file is there after a power cut only if its folder was written too."""
+    folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,244 @@
+"""Where work on the file is done: one thread writes, and all that waits there shares one transaction and one fsync."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+import apsw
+
+from penstock.store.errors import StoreAway, StoreBusy, StoreDamaged, StoreError, StoreFull
+from penstock.store.sqlite.session import Numbers, Result, Session, Ticks, Work
+
+MOST = 256
+"""Pieces of work that share one transaction: more would make the first wait too long."""
+
+Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
+
+
+class Desk(Protocol):
+    """Does work on the rows."""
+
+    async def write(self, work: Work[Result]) -> Result:
+        """What the work answers, once it is durable; if it raises, nothing of it stays."""
+        ...
+
+    async def read(self, work: Work[Result]) -> Result:
+        """What the work answers; it sees all that was durable when it was asked for, and changes nothing."""
+        ...
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        """Something long, beside everything else, on a connection that only reads."""
+        ...
+
+    def close(self) -> None:
+        """Finish what waits, and let go of the connections."""
+        ...
+
+
+class Ledger:
+    """Runs work in transactions on the writing connection; `transactions` counts those that were committed."""
+
+    def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers) -> None:
+        self.db, self.path, self.ticks, self.numbers = db, path, ticks, numbers
+        self.transactions = 0
+
+    def session(self) -> Session:
+        return Session(self.db, self.numbers, self.ticks.now())
+
+    def transact(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
+        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""
+        try:
+            self.db.execute("BEGIN IMMEDIATE")
+            session = self.session()
+            answers = [self._one(session, work) for work in works]
+            self.db.execute("COMMIT")
+            self.transactions += 1
+            return answers
+        except BaseException as error:
+            self._back()
+            wrong = told(error, self.path)
+            return [(None, wrong)] * len(works)
+
+    def _one(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
+        self.db.execute("SAVEPOINT work")
+        try:
+            answer = work(session)
+        except BaseException as error:
+            if isinstance(told(error, self.path), StoreError) and not isinstance(error, StoreError):
+                raise  # the database itself failed: it may have taken back the whole transaction already
+            self.db.execute("ROLLBACK TO work")
+            self.db.execute("RELEASE work")
+            return None, error
+        self.db.execute("RELEASE work")
+        return answer, None
+
+    def _back(self) -> None:
+        if self.db.in_transaction:
+            self.db.execute("ROLLBACK")
+
+
+def told(error: BaseException, path: str) -> BaseException:
+    """What a failure of SQLite means for the caller; every other error is itself."""
+    if isinstance(error, apsw.FullError | apsw.IOError | apsw.CantOpenError | apsw.NoMemError):
+        return StoreFull(str(error))
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return StoreDamaged(path, str(error))
+    if isinstance(error, apsw.BusyError | apsw.LockedError | apsw.ReadOnlyError):
+        return StoreAway(str(error))
+    return error
+
+
+class InlineDesk:
+    """All in the caller's thread, on one connection: nothing depends on how threads are run."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def write(self, work: Work[Result]) -> Result:
+        [(answer, error)] = self._ledger.transact([work])
+        if error is not None:
+            raise error
+        result: Result = answer
+        return result
+
+    async def read(self, work: Work[Result]) -> Result:
+        return look(self._ledger.session(), work, self._ledger.path)
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        return work(self._ledger.db)
+
+    def close(self) -> None:
+        self._ledger.db.close()
+
+
+def look(session: Session, work: Work[Result], path: str) -> Result:
+    """Read, with failures of SQLite told in our words."""
+    try:
+        return work(session)
+    except apsw.Error as error:
+        raise told(error, path) from error
+
+
+class Counter:
+    """A thread that takes whatever waits, as many pieces at a time as there are, and answers them together."""
+
+    def __init__(
+        self, name: str, serve: Callable[[list[Work[Any]]], list[tuple[Any, BaseException | None]]]
+    ) -> None:
+        self._queue: SimpleQueue[tuple[Work[Any], asyncio.Future[Any]] | None] = SimpleQueue()
+        self._serve = serve
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def ask(self, work: Work[Any]) -> asyncio.Future[Any]:
+        future = asyncio.get_running_loop().create_future()
+        self._queue.put((work, future))
+        return future
+
+    def stop(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        going = True
+        while going:
+            asked = [self._queue.get()]
+            try:
+                while len(asked) < MOST:
+                    asked.append(self._queue.get_nowait())
+            except Empty:
+                pass
+            jobs = [job for job in asked if job is not None]
+            going = len(jobs) == len(asked)
+            if jobs:
+                answers = self._serve([work for work, _ in jobs])
+                _answer([(future, *answer) for (_, future), answer in zip(jobs, answers, strict=True)])
+
+
+def _answer(answers: list[Answer]) -> None:
+    """Wake each loop once for all its answers: a wake-up costs more than a row."""
+    loops: defaultdict[asyncio.AbstractEventLoop, list[Answer]] = defaultdict(list)
+    for answer in answers:
+        loops[answer[0].get_loop()].append(answer)
+    for loop, mine in loops.items():
+        try:
+            loop.call_soon_threadsafe(_settle, mine)
+        except RuntimeError:
+            continue  # the loop is closed: nobody waits there any more
+
+
+def _settle(answers: list[Answer]) -> None:
+    for future, answer, error in answers:
+        if future.done():
+            continue  # its caller was canceled meanwhile
+        if error is None:
+            future.set_result(answer)
+        else:
+            future.set_exception(error)
+
+
+class ThreadDesk:
+    """One thread writes, another reads. Both end with `close`."""
+
+    def __init__(
+        self, ledger: Ledger, reader: apsw.Connection, another: Callable[[], apsw.Connection]
+    ) -> None:
+        self._ledger, self._reader, self._another = ledger, reader, another
+        self._process = os.getpid()
+        self._closed = False
+        self._writing = Counter("penstock-sqlite-write", ledger.transact)
+        self._reading = Counter("penstock-sqlite-read", self._look)
+
+    async def write(self, work: Work[Result]) -> Result:
+        self._check()
+        answer: Result = await self._writing.ask(work)
+        return answer
+
+    async def read(self, work: Work[Result]) -> Result:
+        self._check()
+        answer: Result = await self._reading.ask(work)
+        return answer
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        self._check()
+
+        def do() -> Result:
+            db = self._another()
+            try:
+                return work(db)
+            finally:
+                db.close()
+
+        return await asyncio.to_thread(do)
+
+    def close(self) -> None:
+        if self._closed or os.getpid() != self._process:
+            return
+        self._closed = True
+        self._reading.stop()
+        self._writing.stop()
+        self._reader.close()
+        self._ledger.db.close()  # the last one: it folds the log into the file
+
+    def _check(self) -> None:
+        if os.getpid() != self._process:
+            raise StoreBusy(self._ledger.path, f"process {self._process}, from which this one was forked")
+        if self._closed:
+            raise StoreAway("it was closed")
+
+    def _look(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
+        session = Session(self._reader, self._ledger.numbers, self._ledger.ticks.now())
+        return [_looked(session, work, self._ledger.path) for work in works]
+
+
+def _looked(session: Session, work: Work[Any], path: str) -> tuple[Any, BaseException | None]:
+    try:
+        return look(session, work, path), None
+    except BaseException as error:
+        return None, error

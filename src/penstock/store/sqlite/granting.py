@@ -1,0 +1,131 @@
+"""Who holds a `serialize` key and who owns a correlation key after a change, and the letters that tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.store.change import Change, Kept, Message
+from penstock.store.sqlite.session import Session, unique
+from penstock.store.sqlite.times import micros
+
+AT_HAND = 5_000_000
+"""Microseconds for which new messages are left to the node whose call made them."""
+
+Key = tuple[str, str]
+
+
+class Letters:
+    """Messages that a piece of work makes; they are written together, in the order of their making."""
+
+    __slots__ = ("_made", "_session")
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._made: list[tuple[str | None, bytes]] = []
+
+    def post(self, run: str | None, body: bytes) -> None:
+        self._made.append((run, body))
+
+    def send(self, patience: int = AT_HAND) -> list[Message]:
+        """Write them. The caller has them now; others leave them alone for a while."""
+        ids = self._session.numbers(len(self._made))
+        messages = [Message(id, run, body) for id, (run, body) in zip(ids, self._made, strict=True)]
+        ready_at = self._session.now + patience
+        self._session.many("insert_message", [(m.id, m.run, m.body, ready_at) for m in messages])
+        return messages
+
+
+def grant_locks(session: Session, changes: list[Change], letters: Letters) -> None:
+    """Put elements into their queues and out of them, and give what is free to the first in line."""
+    asked = [(c.run, lock) for c in changes for lock in c.locks]
+    left = [(c.run, unlock) for c in changes for unlock in c.unlocks]
+    over = [c.run for c in changes if c.over]
+    if not (asked or left or over):
+        return
+    numbers = session.numbers(len(asked))
+    session.many("drop_lock", [(unlock.key, run, unlock.firing, unlock.index) for run, unlock in left])
+    rows = [
+        (lock.key, run, lock.firing, lock.index, lock.most, lock.body, number)
+        for (run, lock), number in zip(asked, numbers, strict=True)
+    ]
+    session.many("insert_lock", rows)
+    freed = [str(key) for run in over for (key,) in session.rows("drop_locks_of_run", (run,))]
+    touched = [lock.key for _, lock in asked] + [unlock.key for _, unlock in left] + freed
+    for key in sorted(set(touched)):
+        _grant(session, key, letters)
+
+
+def _grant(session: Session, key: str, letters: Letters) -> None:
+    found = session.row("locks_held", (key,))
+    held: int = found[0] if found else 0
+    granted = []
+    # Row by row: a queue may be long, and only its first few are looked at.
+    for _, run, firing, index, most, body in session.walk("locks_waiting", (key,)):
+        if held >= most:
+            break
+        held += 1
+        granted.append((run, firing, index, key))
+        letters.post(run, body)
+    session.many("grant_lock", granted)
+
+
+def hand_over_kept(session: Session, changes: list[Change], letters: Letters) -> None:
+    """Queue runs for their keys, let go of those of ended runs, and give kept events to whoever owns a key now."""
+    asked = [(name, value, c.run) for c in changes for name, value in c.keys]
+    over = [c.run for c in changes if c.over]
+    kept = [(c.run, one) for c in changes for one in c.kept]
+    if not (asked or over or kept):
+        return
+    numbers = session.numbers(len(asked))
+    rows = [(*key, number) for key, number in zip(asked, numbers, strict=True)]
+    session.many("insert_correlation", rows)
+    freed = [
+        (name, value) for run in over for name, value in session.rows("drop_correlations_of_run", (run,))
+    ]
+    touched = unique([(name, value) for name, value, _ in asked] + freed)
+    deliver_kept(session, touched, letters)
+    for run, one in kept:
+        owner = _other_owner(session, one.keys, run)
+        if owner is None:
+            insert_kept(session, one)
+        else:
+            letters.post(owner, one.body)
+
+
+def _other_owner(session: Session, keys: Iterable[Key], run: str) -> str | None:
+    """Who owns one of the keys, but not the run that could not take the event: it would come back for ever."""
+    owner = owner_of(session, keys)
+    return None if owner == run else owner
+
+
+def owner_of(session: Session, keys: Iterable[Key]) -> str | None:
+    """The live run that one of the keys belongs to: the first key that has an owner decides."""
+    for key in keys:
+        found = session.row("key_owner", key)
+        if found is not None:
+            return str(found[0])
+    return None
+
+
+def deliver_kept(session: Session, keys: Iterable[Key], letters: Letters) -> None:
+    """Give the events that are kept for these keys to their owners, each event once."""
+    for key in keys:
+        owner = session.row("key_owner", key)
+        if owner is None:
+            continue
+        for id, body in session.rows("kept_for_key", (*key, session.now)):
+            drop_kept(session, id)
+            letters.post(owner[0], body)
+
+
+def insert_kept(session: Session, kept: Kept) -> None:
+    """Keep an event for whoever will own one of its keys."""
+    (id,) = session.numbers(1)
+    session.run("insert_kept", (id, kept.event, kept.body, kept.reason, session.now, micros(kept.until)))
+    session.many("insert_kept_key", [(name, value, id) for name, value in kept.keys])
+
+
+def drop_kept(session: Session, id: int) -> None:
+    """It is kept no longer."""
+    session.run("drop_kept", (id,))
+    session.run("drop_kept_keys", (id,))

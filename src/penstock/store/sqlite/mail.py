@@ -1,0 +1,51 @@
+"""Outside events on their way to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.change import Kept, Seen
+from penstock.store.sqlite.granting import Letters, drop_kept, insert_kept, owner_of
+from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.times import NEVER, micros
+
+
+def find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
+    """See `Store.find`."""
+    return owner_of(session, keys)
+
+
+def keep(session: Session, kept: Kept, seen: Seen | None) -> str | None:
+    """See `Store.keep`. An event that is not kept leaves no trace: its run will note the id itself."""
+    if seen is not None and _came(session, seen):
+        return ""
+    owner = owner_of(session, kept.keys)
+    if owner is not None:
+        return owner
+    if seen is not None:
+        until = NEVER if seen.until is None else micros(seen.until)
+        session.run("insert_seen", (seen.scope, seen.id, until, None, session.now))
+    insert_kept(session, kept)
+    return None
+
+
+def seen(session: Session, ids: Sequence[Seen]) -> list[bool]:
+    """See `Store.seen`."""
+    return [_came(session, one) for one in ids]
+
+
+def _came(session: Session, one: Seen) -> bool:
+    return session.row("seen_there", (one.scope, one.id, session.now)) is not None
+
+
+def redeliver(session: Session, id: int) -> bool:
+    """See `Store.redeliver`."""
+    body = session.row("kept_body", (id,))
+    owner = owner_of(session, [(name, value) for name, value in session.rows("kept_keys", (id,))])
+    if body is None or owner is None:
+        return False
+    drop_kept(session, id)
+    letters = Letters(session)
+    letters.post(owner, body[0])
+    letters.send(patience=0)  # whoever looks first: the caller is not told of it
+    return True

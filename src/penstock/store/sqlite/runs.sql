@@ -1,0 +1,76 @@
+-- name: update_run
+-- Only the revision that the decision was made from: whoever comes second changes nothing.
+UPDATE run SET revision = :revision, seq = :seq, status = :status, ended_at = :ended_at, waiting = :waiting, head = :head
+ WHERE id = :run AND revision = :base;
+
+-- name: insert_run
+INSERT INTO run (id, workflow, version, subject, parent, labels, started_at, header, revision, seq, status, ended_at,
+                 waiting, head)
+VALUES (:id, :workflow, :version, :subject, :parent, :labels, :started_at, :header, :revision, :seq, :status, :ended_at,
+        :waiting, :head)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_start_key
+INSERT INTO start_key (workflow, key, run, digest) VALUES (:workflow, :key, :run, :digest)
+ON CONFLICT (workflow, key) DO NOTHING;
+
+-- name: insert_page
+INSERT INTO history (run, seq, last, body) VALUES (:run, :seq, :last, :body);
+
+-- name: put_part
+INSERT INTO part (run, kind, firing, idx, body) VALUES (:run, :kind, :firing, :idx, :body)
+ON CONFLICT (run, kind, firing, idx) DO UPDATE SET body = excluded.body;
+
+-- name: drop_part
+DELETE FROM part WHERE run = :run AND kind = :kind AND firing = :firing AND idx = :idx;
+
+-- name: insert_payload
+INSERT INTO payload (run, digest, body) VALUES (:run, :digest, :body) ON CONFLICT (run, digest) DO NOTHING;
+
+-- name: insert_timer
+INSERT INTO timer (id, run, due, body, ready_at) VALUES (:id, :run, :due, :body, :ready_at);
+
+-- name: use_timer
+DELETE FROM timer WHERE id = :id;
+
+-- name: drop_tasks_of_run
+DELETE FROM task WHERE run = :run;
+
+-- name: drop_timers_of_run
+DELETE FROM timer WHERE run = :run;
+
+-- name: drop_messages_of_run
+DELETE FROM message WHERE run = :run;
+
+-- name: run_revision
+SELECT revision FROM run WHERE id = :run;
+
+-- name: timer_there
+SELECT 1 FROM timer WHERE id = :id;
+
+-- name: load_run
+SELECT revision, header, head FROM run WHERE id = :run;
+
+-- name: load_parts
+SELECT kind, firing, idx, body FROM part WHERE run = :run ORDER BY kind, firing, idx;
+
+-- name: load_payload
+SELECT body FROM payload WHERE run = :run AND digest = :digest;
+
+-- name: load_pages
+-- From the page that holds entry :after + 1 on.
+SELECT seq, last, body FROM history
+ WHERE run = :run AND seq >= COALESCE((SELECT max(seq) FROM history WHERE run = :run AND seq <= :after + 1), 0)
+   AND last > :after
+ ORDER BY seq;
+
+-- name: due_timers
+SELECT id, run, body, due FROM timer WHERE ready_at <= :now ORDER BY ready_at, id LIMIT :limit;
+
+-- name: take_timer
+UPDATE timer SET ready_at = :until WHERE id = :id;
+
+-- name: next_due
+-- The earliest time at which something more falls due.
+SELECT min(at) FROM (SELECT min(ready_at) AS at FROM timer UNION ALL SELECT min(ready_at) FROM message
+                     UNION ALL SELECT min(expires) FROM task);

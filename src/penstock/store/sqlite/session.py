@@ -1,0 +1,113 @@
+"""What a piece of work in the store has at hand: the connection, the named queries, the time, fresh numbers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+import apsw
+
+from penstock.store.queries import read_queries
+from penstock.store.sqlite.times import micros
+
+Row = tuple[Any, ...]
+Result = TypeVar("Result")
+
+SQL = read_queries("penstock.store.sqlite")
+
+
+class Clock(Protocol):
+    """Where the store's time comes from."""
+
+    def now(self) -> datetime: ...
+
+
+class Numbers:
+    """Numbers that rise, and are never used twice: also not after a restart, since they start at the time."""
+
+    __slots__ = ("_last",)
+
+    def __init__(self, last: int = 0) -> None:
+        self._last = last
+
+    def take(self, count: int, now: int) -> range:
+        """The next `count` numbers."""
+        first = max(self._last + 1, now)
+        self._last = first + count - 1
+        return range(first, first + count)
+
+
+class Ticks:
+    """The store's time in microseconds: it may stand still, but it never goes back. For any thread."""
+
+    __slots__ = ("_clock", "_guard", "_last")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._guard = threading.Lock()
+        self._last = 0
+
+    def now(self) -> int:
+        with self._guard:
+            self._last = max(self._last, micros(self._clock.now()))
+            return self._last
+
+
+class Session:
+    """One piece of work inside a transaction; `now` does not move meanwhile."""
+
+    __slots__ = ("_numbers", "db", "now")
+
+    def __init__(self, db: apsw.Connection, numbers: Numbers, now: int) -> None:
+        self.db, self._numbers, self.now = db, numbers, now
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+        """All rows of a named query; values are bound in the order in which its parameters appear."""
+        return self.db.execute(SQL[query], values).fetchall()
+
+    def named(self, query: str, values: dict[str, Any]) -> list[Row]:
+        """All rows of a named query; values are bound by name, for a query that names one more than once."""
+        return self.db.execute(SQL[query], values).fetchall()
+
+    def walk(self, query: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        """Rows one by one, for who may stop before the last."""
+        return iter(self.db.execute(SQL[query], values))
+
+    def row(self, query: str, values: Sequence[Any] = ()) -> Row | None:
+        """The first row, if there is one."""
+        found: Row | None = self.db.execute(SQL[query], values).fetchone()
+        return found
+
+    def row_changed(self, query: str, values: Sequence[Any] = ()) -> Row | None:
+        """What a statement that changes at most one row tells of it. It runs to its end: a half is not done."""
+        rows = self.rows(query, values)
+        return rows[0] if rows else None
+
+    def run(self, query: str, values: Sequence[Any] = ()) -> int:
+        """How many rows a named statement changed."""
+        before = self.db.total_changes()
+        self.db.execute(SQL[query], values).fetchall()
+        return self.db.total_changes() - before
+
+    def many(self, query: str, rows: Sequence[Sequence[Any]]) -> int:
+        """Run a named statement for each of the rows; how many rows it changed."""
+        if not rows:
+            return 0
+        before = self.db.total_changes()
+        self.db.executemany(SQL[query], rows)
+        return self.db.total_changes() - before
+
+    def numbers(self, count: int) -> range:
+        """Fresh numbers."""
+        return self._numbers.take(count, self.now)
+
+
+Work = Callable[[Session], Result]
+"""Something to do in a transaction."""
+
+
+def unique(items: Iterable[Result]) -> list[Result]:
+    """Each once, in the order of their first coming."""
+    return list(dict.fromkeys(items))

@@ -1,0 +1,84 @@
+"""Published workflows, and what is paused."""
+
+from __future__ import annotations
+
+from penstock.store.rows import Version, WorkflowState
+from penstock.store.sqlite.granting import Letters
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.times import moment
+
+
+def _version(row: Row) -> Version:
+    workflow, version, definition, offers, note, at = row
+    return Version(
+        workflow=workflow, version=version, definition=definition, offers=offers, note=note, at=moment(at)
+    )
+
+
+def publish(
+    session: Session, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+) -> Version:
+    """See `Store.publish`."""
+    newest = session.row("newest_version", (workflow,))
+    if newest is not None and (newest[2], newest[3]) == (definition, offers):
+        return _version(newest)
+    row = (workflow, newest[1] + 1 if newest else 1, definition, offers, note, session.now)
+    session.run("insert_version", row)
+    session.run("put_workflow", (workflow, row[1], start))
+    return _version(row)
+
+
+def version(session: Session, workflow: str, number: int | None) -> Version | None:
+    """See `Store.version`."""
+    if number is None:
+        found = session.row("newest_version", (workflow,))
+    else:
+        found = session.row("one_version", (workflow, number))
+    return None if found is None else _version(found)
+
+
+def workflows(session: Session) -> list[WorkflowState]:
+    """See `Store.workflows`."""
+    return [
+        WorkflowState(name=name, latest=latest, started=bool(started), paused=bool(paused))
+        for name, latest, started, paused in session.rows("list_workflows")
+    ]
+
+
+def set_started(session: Session, workflow: str, started: bool) -> bool:
+    """See `Store.set_started`."""
+    return session.row_changed("start_workflow", (started, workflow)) is not None
+
+
+def set_paused(session: Session, workflow: str | None, paused: bool, body: bytes) -> bool:
+    """See `Store.set_paused`."""
+    was = _installation(session) if workflow is None else _paused(session, workflow)
+    if was is None:
+        return False
+    if was == paused:
+        return True
+    if workflow is None:
+        session.run("put_setting", ("paused", "yes" if paused else "no"))
+        live = session.rows("live_runs")
+    else:
+        session.run("pause_workflow", (paused, workflow))
+        live = session.rows("live_runs_of_workflow", (workflow,))
+    letters = Letters(session)
+    for (run,) in live:
+        letters.post(run, body)
+    letters.send(patience=0)
+    return True
+
+
+def pauses(session: Session, workflow: str) -> tuple[bool, bool]:
+    """See `Store.pauses`."""
+    return bool(_paused(session, workflow)), _installation(session)
+
+
+def _paused(session: Session, workflow: str) -> bool | None:
+    found = session.row("workflow_paused", (workflow,))
+    return None if found is None else bool(found[0])
+
+
+def _installation(session: Session) -> bool:
+    return session.row("read_setting", ("paused",)) == ("yes",)

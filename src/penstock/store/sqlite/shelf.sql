@@ -1,0 +1,41 @@
+-- name: newest_version
+SELECT workflow, version, definition, offers, note, at FROM version WHERE workflow = :workflow
+ ORDER BY version DESC LIMIT 1;
+
+-- name: one_version
+SELECT workflow, version, definition, offers, note, at FROM version WHERE workflow = :workflow AND version = :version;
+
+-- name: insert_version
+INSERT INTO version (workflow, version, definition, offers, note, at)
+VALUES (:workflow, :version, :definition, :offers, :note, :at);
+
+-- name: put_workflow
+-- Whether it is started is said once, when it is new.
+INSERT INTO workflow (name, latest, started, paused) VALUES (:name, :latest, :started, 0)
+ON CONFLICT (name) DO UPDATE SET latest = excluded.latest;
+
+-- name: list_workflows
+SELECT name, latest, started, paused FROM workflow ORDER BY name;
+
+-- name: start_workflow
+UPDATE workflow SET started = :started WHERE name = :name RETURNING 1;
+
+-- name: workflow_paused
+SELECT paused FROM workflow WHERE name = :name;
+
+-- name: pause_workflow
+UPDATE workflow SET paused = :paused WHERE name = :name;
+
+-- name: live_runs
+SELECT id FROM run WHERE ended_at IS NULL AND status IN ('running', 'waiting', 'paused', 'stalled') ORDER BY id;
+
+-- name: live_runs_of_workflow
+-- By status: a workflow may have a million ended runs. The + keeps its index out of it.
+SELECT id FROM run WHERE +workflow = :workflow AND ended_at IS NULL
+   AND status IN ('running', 'waiting', 'paused', 'stalled') ORDER BY id;
+
+-- name: read_setting
+SELECT value FROM setting WHERE name = :name;
+
+-- name: put_setting
+INSERT INTO setting (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;

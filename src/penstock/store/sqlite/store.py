@@ -1,0 +1,256 @@
+"""The store on SQLite: each verb is a piece of work that is done at the writing or at the reading desk."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import apsw
+
+from penstock.store.change import Change, Committed, Kept, Seen
+from penstock.store.errors import StoreError
+from penstock.store.rows import (
+    Beat,
+    Due,
+    Filter,
+    KeptRow,
+    Lease,
+    Leased,
+    LogLine,
+    QueueRow,
+    Renewal,
+    Retained,
+    RunRow,
+    StoredRun,
+    TaskRow,
+    Version,
+    Wish,
+    Worker,
+    WorkflowState,
+)
+from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite.committing import commit
+from penstock.store.sqlite.connection import Opened, Options, open_file, open_memory, open_reader, put_clean
+from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk
+from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
+from penstock.store.sqlite.times import moment
+
+MEMORY = ":memory:"
+
+
+class WallClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class SqliteStore:
+    """All verbs of `Store` on one file, or in memory."""
+
+    def __init__(self, path: str, opened: Opened, clock: Clock, options: Options) -> None:
+        self.path, self.checked = path, opened.checked
+        self._lock, self._options = opened.lock, options
+        self._ticks = Ticks(clock)
+        highest = opened.db.execute(SQL["highest_number"]).fetchone()
+        numbers = Numbers((highest and highest[0]) or 0)
+        self._ledger = Ledger(opened.db, path, self._ticks, numbers)
+        self._desk: Desk
+        if options.inline:
+            self._desk = InlineDesk(self._ledger)
+        else:
+            self._desk = ThreadDesk(self._ledger, self._reader(), self._reader)
+        self._open = True
+
+    @classmethod
+    def open(cls, path: str, clock: Clock | None = None, options: Options | None = None) -> SqliteStore:
+        """Open or make a file; `:memory:` for one in memory, always inline. Raises what StoreError lists."""
+        options = options or Options()
+        if path == MEMORY:
+            options = Options(inline=True, migrate=options.migrate, migrations=options.migrations)
+            return cls(path, open_memory(options), clock or WallClock(), options)
+        return cls(path, open_file(path, options), clock or WallClock(), options)
+
+    def _reader(self) -> apsw.Connection:
+        return open_reader(self.path, self._options)
+
+    @property
+    def transactions(self) -> int:
+        """How many transactions were committed since the opening."""
+        return self._ledger.transactions
+
+    # Runs
+
+    async def commit(self, changes: Sequence[Change]) -> Committed:
+        if not changes:
+            return Committed([], [], await self.now())
+        return await self._desk.write(lambda session: commit(session, changes))
+
+    async def load(self, runs_: Sequence[str]) -> list[StoredRun | None]:
+        return await self._desk.read(lambda session: runs.load(session, runs_))
+
+    async def payloads(self, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
+        return await self._desk.read(lambda session: runs.payloads(session, refs))
+
+    async def pages(self, run: str, after: int, limit: int) -> list[bytes]:
+        return await self._desk.read(lambda session: runs.pages(session, run, after, limit))
+
+    async def due(self, limit: int, patience: timedelta) -> Due:
+        return await self._desk.write(lambda session: runs.due(session, limit, patience))
+
+    async def now(self) -> datetime:
+        return moment(self._ticks.now())
+
+    # Tasks
+
+    async def lease(self, wish: Wish) -> list[Leased]:
+        return await self._desk.write(lambda session: tasks.lease(session, wish))
+
+    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+        return await self._desk.write(lambda session: tasks.renew(session, beats))
+
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        return await self._desk.write(lambda session: tasks.release(session, leases))
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        await self._desk.write(lambda session: tasks.log(session, lines))
+
+    # Mail
+
+    async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
+        return await self._desk.read(lambda session: mail.find(session, keys))
+
+    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
+        return await self._desk.write(lambda session: mail.keep(session, kept, seen))
+
+    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+        return await self._desk.read(lambda session: mail.seen(session, ids))
+
+    async def redeliver(self, id: int) -> bool:
+        return await self._desk.write(lambda session: mail.redeliver(session, id))
+
+    # Shelf
+
+    async def publish(
+        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+    ) -> Version:
+        return await self._desk.write(
+            lambda session: shelf.publish(session, workflow, definition, offers, note, start)
+        )
+
+    async def version(self, workflow: str, version: int | None) -> Version | None:
+        return await self._desk.read(lambda session: shelf.version(session, workflow, version))
+
+    async def workflows(self) -> list[WorkflowState]:
+        return await self._desk.read(shelf.workflows)
+
+    async def set_started(self, workflow: str, started: bool) -> bool:
+        return await self._desk.write(lambda session: shelf.set_started(session, workflow, started))
+
+    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
+        return await self._desk.write(lambda session: shelf.set_paused(session, workflow, paused, body))
+
+    async def pauses(self, workflow: str) -> tuple[bool, bool]:
+        return await self._desk.read(lambda session: shelf.pauses(session, workflow))
+
+    # Views
+
+    async def runs(self, filter: Filter) -> list[RunRow]:
+        return await self._desk.read(lambda session: views.runs(session, filter))
+
+    async def count(self, filter: Filter) -> dict[str, int]:
+        return await self._desk.read(lambda session: views.count(session, filter))
+
+    async def tasks(self, run: str) -> list[TaskRow]:
+        return await self._desk.read(lambda session: views.tasks(session, run))
+
+    async def queues(self) -> list[QueueRow]:
+        return await self._desk.read(views.queues)
+
+    async def workers(self) -> list[Worker]:
+        return await self._desk.read(views.workers)
+
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        return await self._desk.read(lambda session: views.undelivered(session, after, limit))
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        return await self._desk.read(lambda session: views.refused(session, limit))
+
+    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        return await self._desk.read(lambda session: views.logs(session, run, after, limit))
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        return await self._desk.read(lambda session: views.start_key(session, workflow, key))
+
+    # Upkeep
+
+    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
+        if explain:
+            return Retained(await self._desk.write(lambda session: upkeep.explain(session, days, limit)))
+        rows = await self._desk.write(lambda session: upkeep.drop_outdated_rest(session, limit))
+        left = limit
+        while left > 0:
+            slice = min(left, upkeep.SLICE)
+            gone = await self._desk.write(lambda s, n=slice: upkeep.drop_outdated_runs(s, days, n))  # type: ignore[misc]
+            rows = upkeep.add(rows, gone)
+            left = left - slice if gone["run"] == slice else 0
+        while await self._desk.write(upkeep.shrink) > upkeep.PAGES:
+            continue
+        return Retained(rows)
+
+    async def check(self) -> list[str]:
+        numbers, now = self._ledger.numbers, self._ticks.now()
+        return await self._desk.apart(lambda db: upkeep.check(db, Session(db, numbers, now)))
+
+    async def backup(self, to: str) -> None:
+        await self._desk.apart(lambda db: upkeep.backup(db, to))
+
+    async def attend(self, worker: Worker) -> None:
+        await self._desk.write(lambda session: upkeep.attend(session, worker))
+
+    async def leave(self, worker: str) -> None:
+        await self._desk.write(lambda session: session.run("drop_worker", (worker,)))
+
+    async def facts(self) -> dict[str, Any]:
+        return await self._desk.read(self._facts)
+
+    def _facts(self, session: Session) -> dict[str, Any]:
+        schema = session.row("read_setting", ("schema",))
+        pages, size = session.db.pragma("page_count"), session.db.pragma("page_size")
+        log = f"{self.path}-wal"
+        return {
+            "kind": "sqlite",
+            "path": self.path,
+            "sqlite": apsw.sqlite_lib_version(),
+            "schema": int(schema[0]) if schema else 0,
+            "bytes": pages * size + (os.path.getsize(log) if os.path.exists(log) else 0),
+            "synchronous": "none" if self.path == MEMORY else self._options.synchronous,
+            "checked_at_opening": self.checked,
+        }
+
+    async def close(self) -> None:
+        """Let go of the file. Once is enough, twice does no harm."""
+        if not self._open:
+            return
+        self._open = False
+        with contextlib.suppress(StoreError):  # no room for the note: the next opening looks the file through
+            await self._desk.write(lambda session: put_clean(session.db, True))
+        if self._options.inline:
+            self._desk.close()
+        else:
+            await asyncio.to_thread(self._desk.close)
+        if self._lock is not None:
+            self._lock.release()
+
+    # Bell
+
+    async def ring(self, what: str) -> None:
+        """Nobody else has the file: there is nobody to tell."""
+
+    async def hear(self, timeout: timedelta) -> str | None:
+        await asyncio.sleep(timeout.total_seconds())
+        return None

@@ -1,0 +1,69 @@
+-- name: insert_task
+INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, turn, queued_at, started_at, worker, beat,
+                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
+VALUES (:run, :firing, :idx, :attempt, :fence, :task, :task_list, :priority, :turn, :queued_at, :started_at, :worker, :beat,
+        :start_within, :run_for, :end_within, :start_by, :stop_by, :end_by, :lease_until, :expires, :held);
+
+-- name: end_task
+-- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
+DELETE FROM task WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence;
+
+-- name: void_task
+DELETE FROM task WHERE run = :run AND firing = :firing AND idx = :idx;
+
+-- name: task_there
+SELECT 1 FROM task WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence;
+
+-- name: hold_tasks
+UPDATE task SET held = 1, expires = :never WHERE run = :run AND worker IS NULL;
+
+-- name: free_tasks
+-- Their clocks start anew: a pause costs a task nothing.
+UPDATE task SET held = 0,
+       start_by = COALESCE(:now + start_within, :never),
+       end_by = COALESCE(:now + end_within, :never),
+       expires = min(COALESCE(:now + start_within, :never), COALESCE(:now + end_within, :never))
+ WHERE run = :run AND held = 1;
+
+-- name: ready_tasks
+-- The first of one list. One whose time to start is over is left for `due`, also while a node has it in hand.
+SELECT priority, turn, run, firing, idx, attempt, fence, task, task_list, beat, run_for, end_by FROM task
+ WHERE task_list = :task_list AND worker IS NULL AND held = 0 AND start_by > :now AND end_by > :now
+ ORDER BY priority DESC, turn LIMIT :limit;
+
+-- name: ready_named_tasks
+SELECT priority, turn, run, firing, idx, attempt, fence, task, task_list, beat, run_for, end_by FROM task
+ WHERE task_list = :task_list AND worker IS NULL AND held = 0 AND start_by > :now AND end_by > :now
+   AND task IN (SELECT value FROM json_each(:tasks))
+ ORDER BY priority DESC, turn LIMIT :limit;
+
+-- name: lease_task
+UPDATE task SET worker = :worker, fence = :fence, started_at = :now, lease_until = :until, stop_by = :stop_by,
+       expires = :expires, progress = NULL
+ WHERE run = :run AND firing = :firing AND idx = :idx;
+
+-- name: renew_task
+UPDATE task SET lease_until = :now + beat, expires = min(:now + beat, stop_by, end_by),
+       progress = COALESCE(:progress, progress)
+ WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence AND worker IS NOT NULL
+RETURNING expires, min(stop_by, end_by);
+
+-- name: release_task
+-- Before all others of its list. The task of a run that was paused meanwhile is held like the rest of it.
+UPDATE task SET worker = NULL, started_at = NULL, progress = NULL, lease_until = :never, stop_by = :never,
+       turn = CASE WHEN turn > 0 THEN turn - :never ELSE turn END,
+       held = EXISTS (SELECT 1 FROM run WHERE id = task.run AND status = 'paused'),
+       expires = CASE WHEN EXISTS (SELECT 1 FROM run WHERE id = task.run AND status = 'paused') THEN :never
+                      ELSE min(start_by, end_by) END
+ WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence AND worker IS NOT NULL
+RETURNING 1;
+
+-- name: expired_tasks
+SELECT run, firing, idx, attempt, fence, worker IS NOT NULL, lease_until, stop_by, start_by, end_by FROM task
+ WHERE expires <= :now ORDER BY expires LIMIT :limit;
+
+-- name: take_task
+UPDATE task SET expires = :until WHERE run = :run AND firing = :firing AND idx = :idx;
+
+-- name: insert_log
+INSERT INTO log (id, run, at, body) VALUES (:id, :run, :at, :body);

@@ -1,0 +1,130 @@
+"""What operators do, and what must be done now and then."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from penstock.store.errors import BadAddress
+from penstock.store.rows import Worker
+from penstock.store.sqlite.connection import sync_folder
+from penstock.store.sqlite.granting import drop_kept
+from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.times import length, micros
+
+SLICE = 100
+"""Runs that are deleted in one transaction: others must not wait long."""
+PAGES = 256
+"""Free pages that are given back to the disk in one transaction."""
+GONE = timedelta(days=1)
+"""After this time without a sign of life a worker is not shown any more."""
+
+_TABLES = {
+    "run": "drop_run",
+    "history": "drop_history_of_run",
+    "part": "drop_parts_of_run",
+    "payload": "drop_payloads_of_run",
+    "log": "drop_logs_of_run",
+    "seen": "drop_seen_of_run",
+    "start_key": "drop_start_keys_of_run",
+    "task": "drop_tasks_of_run",
+    "timer": "drop_timers_of_run",
+    "message": "drop_messages_of_run",
+    "lock": "drop_locks_of_run",
+    "correlation": "drop_correlations_of_run",
+}
+
+
+def drop_outdated_runs(session: Session, days: dict[str, timedelta], limit: int) -> dict[str, int]:
+    """Delete up to `limit` ended runs that are older than their status is kept; rows by table."""
+    old: list[tuple[str]] = []
+    for status, age in sorted(days.items()):
+        before = session.now - length(age)
+        old += [(run,) for (run,) in session.rows("outdated_runs", (status, before, limit - len(old)))]
+    return {table: session.many(query, old) for table, query in _TABLES.items()}
+
+
+def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
+    """Delete whatever is out of date and belongs to no run; rows by table."""
+    kept = session.rows("outdated_kept", (session.now, limit))
+    before = session.db.total_changes()
+    for (id,) in kept:
+        drop_kept(session, id)
+    return {
+        "kept": len(kept),
+        "kept_key": session.db.total_changes() - before - len(kept),
+        "seen": session.run("drop_outdated_seen", (session.now, limit)),
+        "message": session.run("drop_stray_messages", (session.now, limit)),
+        "worker": session.run("drop_gone_workers", (session.now - length(GONE),)),
+    }
+
+
+def explain(session: Session, days: dict[str, timedelta], limit: int) -> dict[str, int]:
+    """What would be deleted: it is, and then taken back."""
+    session.db.execute("SAVEPOINT explain")
+    found = add(drop_outdated_runs(session, days, limit), drop_outdated_rest(session, limit))
+    session.db.execute("ROLLBACK TO explain")
+    session.db.execute("RELEASE explain")
+    return found
+
+
+def add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    """Rows by table, together."""
+    return {table: one.get(table, 0) + other.get(table, 0) for table in sorted(one.keys() | other.keys())}
+
+
+def shrink(session: Session) -> int:
+    """Give free pages back to the disk, a slice of them; how many are left."""
+    session.db.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
+    return int(session.db.pragma("freelist_count"))
+
+
+def check(db: apsw.Connection, session: Session) -> list[str]:
+    """See `Store.check`."""
+    found = [
+        f"the file is not whole: {line}" for (line,) in db.execute("PRAGMA quick_check(20)") if line != "ok"
+    ]
+    tell = {
+        "gaps_in_history": "run {}: the history page at {} does not follow entry {}",
+        "wrong_ends_of_history": "run {}: it is at entry {}, its history at {}",
+        "tasks_without_run": "run {}: task {}.{} belongs to no live run",
+        "orphans": "table {}: it has rows of run {}, which is not there",
+        "stuck_runs": "run {}: it runs, but no task, timer, message, lock or child can move it on",
+        "overheld_locks": "key {}: it is held {} times, {} at most are allowed",
+        "idle_locks": "key {}: nobody holds it, but somebody waits for it",
+    }
+    with db:
+        for query, sentence in tell.items():
+            found += [sentence.format(*row) for row in session.rows(query)]
+    return found
+
+
+def backup(db: apsw.Connection, to: str) -> None:
+    """See `Store.backup`. Under another name until it is whole: half a copy is never taken for one."""
+    if os.path.exists(to):
+        raise BadAddress(to, "is there already, and a backup is written only to a new file")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(to))):
+        raise BadAddress(to, "is in a folder that does not exist")
+    part = f"{to}.part"
+    Path(part).unlink(missing_ok=True)
+    try:
+        db.execute("VACUUM INTO ?", (part,))
+        with open(part, "rb") as file:
+            os.fsync(file.fileno())
+        os.link(part, to)  # fails where somebody made the file meanwhile
+        sync_folder(to)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def attend(session: Session, worker: Worker) -> None:
+    """See `Store.attend`."""
+    lists, tasks = (msgspec.json.encode(names).decode() for names in (worker.task_lists, worker.tasks))
+    started = micros(worker.started_at)
+    session.run(
+        "put_worker", (worker.id, worker.name, lists, tasks, worker.concurrency, started, session.now)
+    )

@@ -1,0 +1,91 @@
+-- name: outdated_runs
+SELECT id FROM run WHERE status = :status AND ended_at IS NOT NULL AND ended_at <= :before ORDER BY ended_at LIMIT :limit;
+
+-- name: drop_run
+DELETE FROM run WHERE id = :run;
+
+-- name: drop_history_of_run
+DELETE FROM history WHERE run = :run;
+
+-- name: drop_parts_of_run
+DELETE FROM part WHERE run = :run;
+
+-- name: drop_payloads_of_run
+DELETE FROM payload WHERE run = :run;
+
+-- name: drop_logs_of_run
+DELETE FROM log WHERE run = :run;
+
+-- name: drop_seen_of_run
+DELETE FROM seen WHERE run = :run;
+
+-- name: drop_start_keys_of_run
+DELETE FROM start_key WHERE run = :run;
+
+-- name: outdated_kept
+SELECT id FROM kept WHERE until <= :now ORDER BY until LIMIT :limit;
+
+-- name: drop_outdated_seen
+DELETE FROM seen WHERE (scope, id) IN (SELECT scope, id FROM seen WHERE run IS NULL AND until <= :now LIMIT :limit);
+
+-- name: drop_stray_messages
+-- To a run that is not there any more: nobody could ever use them up.
+DELETE FROM message WHERE id IN (SELECT id FROM message WHERE run IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = message.run) AND ready_at <= :now LIMIT :limit);
+
+-- name: drop_gone_workers
+DELETE FROM worker WHERE seen_at <= :before;
+
+-- name: put_worker
+INSERT INTO worker (id, name, task_lists, tasks, concurrency, started_at, seen_at)
+VALUES (:id, :name, :task_lists, :tasks, :concurrency, :started_at, :seen_at)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, task_lists = excluded.task_lists, tasks = excluded.tasks,
+       concurrency = excluded.concurrency, seen_at = excluded.seen_at;
+
+-- name: drop_worker
+DELETE FROM worker WHERE id = :id;
+
+-- name: gaps_in_history
+-- Pages must follow one another without a gap, from entry 1 to the one that the run says.
+SELECT run, seq, before FROM (SELECT run, seq, lag(last, 1, 0) OVER (PARTITION BY run ORDER BY seq) AS before FROM history)
+ WHERE seq <> before + 1 LIMIT 20;
+
+-- name: wrong_ends_of_history
+SELECT run.id, run.seq, COALESCE(max(history.last), 0) AS last FROM run LEFT JOIN history ON history.run = run.id
+ GROUP BY run.id HAVING last <> run.seq LIMIT 20;
+
+-- name: tasks_without_run
+SELECT task.run, task.firing, task.idx FROM task LEFT JOIN run ON run.id = task.run
+ WHERE run.id IS NULL OR run.ended_at IS NOT NULL LIMIT 20;
+
+-- name: orphans
+SELECT DISTINCT 'history', run FROM history WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = history.run)
+UNION SELECT 'part', run FROM part WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = part.run)
+UNION SELECT 'payload', run FROM payload WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = payload.run)
+UNION SELECT 'timer', run FROM timer WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timer.run)
+UNION SELECT 'lock', run FROM lock WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = lock.run)
+UNION SELECT 'correlation', run FROM correlation WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = correlation.run)
+UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = start_key.run)
+LIMIT 20;
+
+-- name: stuck_runs
+-- Running, with nothing that could ever move it on. Those that wait, are paused or stalled are at rest.
+SELECT id FROM run WHERE status = 'running'
+   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM timer WHERE timer.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM message WHERE message.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM lock WHERE lock.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM run AS child WHERE child.parent = run.id AND child.ended_at IS NULL)
+ LIMIT 20;
+
+-- name: overheld_locks
+SELECT key, count(*), max(most) FROM lock WHERE held = 1 GROUP BY key HAVING count(*) > max(most) LIMIT 20;
+
+-- name: idle_locks
+-- A key that nobody holds although somebody waits for it.
+SELECT key FROM lock GROUP BY key HAVING sum(held) = 0 LIMIT 20;
+
+-- name: highest_number
+SELECT max(n) FROM (SELECT max(id) AS n FROM timer UNION ALL SELECT max(id) FROM message
+  UNION ALL SELECT max(id) FROM kept UNION ALL SELECT max(id) FROM log UNION ALL SELECT max(turn) FROM task
+  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation);

@@ -23,7 +23,7 @@ class Hand:
     def __init__(self) -> None:
         self.at = NOON
 
-    def __call__(self) -> datetime:
+    def now(self) -> datetime:
         return self.at
 
 
@@ -55,13 +55,13 @@ class ModelPlace:
 
     def __init__(self) -> None:
         self.hand = Hand()
-        self.model = Model(self.hand)
+        self.model = Model(self.hand.now)
         self.store: Store = self.model
         self.other: Store = self.model
 
     async def begin(self) -> None:
         self.hand = Hand()
-        self.model = Model(self.hand)
+        self.model = Model(self.hand.now)
         self.store, self.other = self.model, self.model
 
     async def move(self, by: timedelta) -> datetime:

@@ -49,7 +49,7 @@ def grant_locks(session: Session, changes: list[Change], letters: Letters) -> No
         for (run, lock), number in zip(asked, numbers, strict=True)
     ]
     session.many("insert_lock", rows)
-    freed = [str(key) for run in over for (key,) in session.rows("drop_locks_of_run", (run,))]
+    freed = [str(key) for (key,) in session.rows_of_runs("drop_locks_of_runs", over)]
     touched = [lock.key for _, lock in asked] + [unlock.key for _, unlock in left] + freed
     for key in sorted(set(touched)):
         _grant(session, key, letters)
@@ -79,9 +79,7 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     numbers = session.numbers(len(asked))
     rows = [(*key, number) for key, number in zip(asked, numbers, strict=True)]
     session.many("insert_correlation", rows)
-    freed = [
-        (name, value) for run in over for name, value in session.rows("drop_correlations_of_run", (run,))
-    ]
+    freed = [(name, value) for name, value in session.rows_of_runs("drop_correlations_of_runs", over)]
     touched = unique([(name, value) for name, value, _ in asked] + freed)
     deliver_kept(session, touched, letters)
     for run, one in kept:

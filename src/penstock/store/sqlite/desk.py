@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections import defaultdict
@@ -114,7 +115,13 @@ class InlineDesk:
         return work(self._ledger.db)
 
     def close(self) -> None:
-        self._ledger.db.close()
+        let_go(self._ledger.db)
+
+
+def let_go(db: apsw.Connection) -> None:
+    """Close a connection. If the log cannot be folded into the file now, the next opening does it."""
+    with contextlib.suppress(apsw.Error):
+        db.close()
 
 
 def look(session: Session, work: Work[Result], path: str) -> Result:
@@ -223,8 +230,8 @@ class ThreadDesk:
         self._closed = True
         self._reading.stop()
         self._writing.stop()
-        self._reader.close()
-        self._ledger.db.close()  # the last one: it folds the log into the file
+        let_go(self._reader)
+        let_go(self._ledger.db)  # the last one: it folds the log into the file
 
     def _check(self) -> None:
         if os.getpid() != self._process:

@@ -346,7 +346,7 @@ class ModelStore:
 
     async def redeliver(self, id: int) -> bool:
         event = self.rows.kept.get(id)
-        run = None if event is None else self._owner(event.kept.keys)
+        run = None if event is None else self._owner(sorted(event.kept.keys))
         if event is None or run is None:
             return False
         del self.rows.kept[id]

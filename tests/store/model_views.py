@@ -23,7 +23,7 @@ from penstock.store.rows import (
 )
 from tests.store.builders import ENDED
 from tests.store.model import ModelStore
-from tests.store.model_rows import Run
+from tests.store.model_rows import FIRST_LOOK, Run
 
 
 class Model(ModelStore):
@@ -79,7 +79,7 @@ class Model(ModelStore):
             self.rows.paused[workflow] = paused
             for name, run in self.rows.runs.items():
                 if run.ended_at is None and workflow in (None, run.new.workflow):
-                    self._post(Post(name, body), self.clock())
+                    self._post(Post(name, body), self.clock() - FIRST_LOOK)
         return True
 
     async def pauses(self, workflow: str) -> tuple[bool, bool]:
@@ -161,7 +161,7 @@ class Model(ModelStore):
                 until=event.kept.until,
             )
             for number, event in self.rows.kept.items()
-            if number > after
+            if number > after and event.kept.until > self.clock()
         ]
         return found[:limit]
 

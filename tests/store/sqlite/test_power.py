@@ -8,12 +8,12 @@ import shutil
 from pathlib import Path
 
 import apsw
-from tests.store.sqlite.builders import begin, run_id, turn
-from tests.store.sqlite.power import Disk
 
 from penstock.store.errors import StoreError
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import begin, run_id, turn
+from tests.store.sqlite.power import Disk
 
 COMMITS = 12
 

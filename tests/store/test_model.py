@@ -16,7 +16,22 @@ from msgspec.structs import replace
 from penstock.store.change import Change, EndedTask, Kept, Part, Post, Seen
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Filter, Lease
-from tests.store.builders import A, B, C, change, end, kept, lock, new_run, seconds, start, task, unlock, wish
+from tests.store.builders import (
+    A,
+    B,
+    C,
+    change,
+    end,
+    kept,
+    lock,
+    new_run,
+    plain_count,
+    seconds,
+    start,
+    task,
+    unlock,
+    wish,
+)
 from tests.store.model_views import Model
 from tests.store.places import Hand, ModelPlace, Place, SqlitePlace
 

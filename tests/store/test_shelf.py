@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from penstock.store.protocol import Store
 from penstock.store.rows import Version, WorkflowState
@@ -19,7 +20,7 @@ async def test_versions_count_from_one(store: Store, clock: Clock) -> None:
     now = await clock.forward(5)
     second = await store.publish("w", "two", b"\x00", None, True)
 
-    common = {"workflow": "w", "offers": b"\x00"}
+    common: dict[str, Any] = {"workflow": "w", "offers": b"\x00"}
     assert first == Version(version=1, definition="text 🐙 'one'", note="note", at=NOON, **common)
     assert second == Version(version=2, definition="two", note=None, at=now, **common)
     found = [await store.version("w", n) for n in (1, 2, None, 3, 0)]

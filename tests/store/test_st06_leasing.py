@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import Any
 
 from penstock.store.protocol import Store
 from penstock.store.rows import Leased, QueueRow, TaskRow
@@ -199,7 +200,7 @@ async def test_st6_a_task_row_shows_where_the_task_is(store: Store, clock: Clock
     now = await clock.forward(5)
     await lease(store, worker="amy", task_lists=("l",))
 
-    common = {"task": "t", "queued_at": NOON, "progress": None}
+    common: dict[str, Any] = {"task": "t", "queued_at": NOON, "progress": None}
     assert await store.tasks(A) == [
         TaskRow(lease=lease_of(A), task_list="l", worker="amy", held=False, started_at=now, **common),
         TaskRow(

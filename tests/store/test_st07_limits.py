@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, DueTask
 from tests.store.builders import (
@@ -81,7 +83,7 @@ async def test_st7_heartbeats_do_not_prolong_start_to_close(store: Store, clock:
 async def test_st7_schedule_to_close_counts_from_the_queueing_leased_or_not(
     store: Store, clock: Clock
 ) -> None:
-    limit = {"schedule_to_close": seconds(60), "heartbeat": seconds(900)}
+    limit: dict[str, Any] = {"schedule_to_close": seconds(60), "heartbeat": seconds(900)}
     await given(store, start(A, tasks=(task(**limit),)), start(B, tasks=(task(task_list="b", **limit),)))
     await clock.forward(50)
     await lease(store)
@@ -180,7 +182,7 @@ async def test_st7_due_tells_when_the_next_task_can_strike(store: Store, clock: 
 
 
 async def test_st7_no_time_out_of_a_held_task_runs(store: Store, clock: Clock) -> None:
-    limits = {"schedule_to_start": seconds(60), "schedule_to_close": seconds(90)}
+    limits: dict[str, Any] = {"schedule_to_start": seconds(60), "schedule_to_close": seconds(90)}
     await given(store, start(A, tasks=(task(1, held=True, **limits), task(2, **limits))))
     await given(store, change(A, 1, hold=True))
     await clock.forward(3600)
@@ -189,7 +191,7 @@ async def test_st7_no_time_out_of_a_held_task_runs(store: Store, clock: Clock) -
 
 
 async def test_st7_a_task_that_was_held_counts_from_its_release(store: Store, clock: Clock) -> None:
-    limits = {"schedule_to_start": seconds(60), "schedule_to_close": seconds(90)}
+    limits: dict[str, Any] = {"schedule_to_start": seconds(60), "schedule_to_close": seconds(90)}
     await given(store, start(A, tasks=(task(1, **limits), task(2, held=True, **limits))))
     await given(store, change(A, 1, hold=True))
     await clock.forward(3600)

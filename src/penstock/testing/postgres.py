@@ -7,6 +7,8 @@ unprivileged user of the machine. Nothing outside of the temporary folder is cha
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes
 import os
 import pwd
 import shutil
@@ -21,6 +23,7 @@ from typing import Any, Literal
 
 INSTALL = "pginstall18"
 OWNER = "penstock"
+PR_SET_PDEATHSIG = 1
 STOP = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
@@ -99,7 +102,13 @@ class PostgresServer:
             command += ["-c", f"{name}={value}"]
         with self._log.open("ab") as log:
             process = self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=False, **self._as_user()
+                command,
+                preexec_fn=_die_with_us,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                text=False,
+                **self._as_user(),
             )
         until = time.monotonic() + 30
         while process.poll() is None and time.monotonic() < until:
@@ -180,6 +189,12 @@ def _programs(who: pwd.struct_passwd | None, home: Path) -> Path:
             shutil.copytree(libraries, home / libraries.name, symlinks=True)
         subprocess.run(["chmod", "-R", "a+rX", home], check=True)
         return copy
+
+
+def _die_with_us() -> None:
+    """In the child: Linux stops it when we are killed and cannot do it ourselves."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGQUIT))
 
 
 def _free_port() -> int:

@@ -95,13 +95,13 @@ class ModelStore:
 
     def _refusal(self, change: Change) -> Outcome | None:
         rows = self.rows
+        new = change.new
+        if new and new.start_key and (new.workflow, new.start_key[0]) in rows.start_keys:
+            return "known"
         if not self._is_fresh(change):
             return "stale"
         if any(self._ends(change.run, end) is None for end in change.ended):
             return "lost"
-        new = change.new
-        if new and new.start_key and (new.workflow, new.start_key[0]) in rows.start_keys:
-            return "known"
         if any(self._came(seen) for seen in change.seen):
             return "seen"
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -49,6 +49,13 @@ Pieces = dict[str, Any]
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 
+class Twin(NamedTuple):
+    """A timer or message in the store, where it has another number than in the model."""
+
+    run: str | None
+    number: int
+
+
 class Machine(RuleBasedStateMachine):
     """Asks the model and the store the same, and compares what can be seen of them."""
 
@@ -63,8 +70,8 @@ class Machine(RuleBasedStateMachine):
         self.store: Store = self.place.store
         self.same(lambda store: store.publish("w", "text", b"", None, True))
         self.bodies = 0
-        self.timers: dict[int, int] = {}  # timers and messages have other numbers in the store
-        self.messages: dict[int, int] = {}
+        self.timers: dict[int, Twin] = {}
+        self.messages: dict[int, Twin] = {}
         self.leases: list[Lease] = []
 
     def both(self, ask: Callable[[Store], Awaitable[Answer]]) -> tuple[Answer, Answer]:
@@ -92,7 +99,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def commit_some(self, data: st.DataObject) -> None:
-        runs = sorted(data.draw(st.permutations(RUNS))[: data.draw(st.integers(2, 3))])
+        runs = data.draw(st.permutations(RUNS))[: data.draw(st.integers(2, 3))]
         self.commit([self.any_change(data.draw, run, may_end=n == 0) for n, run in enumerate(runs)])
 
     def any_change(self, draw: Draw, run: str, may_end: bool) -> Change:
@@ -122,8 +129,8 @@ class Machine(RuleBasedStateMachine):
 
     def translated(self, one: Change) -> Change:
         """The same change with the numbers of the store."""
-        rung = tuple(self.timers[number] for number in one.rung)
-        return replace(one, rung=rung, read=tuple(self.messages[number] for number in one.read))
+        rung = tuple(self.timers[number].number for number in one.rung)
+        return replace(one, rung=rung, read=tuple(self.messages[number].number for number in one.read))
 
     # Tasks
 
@@ -243,13 +250,13 @@ async def look_closely(store: Store) -> dict[str, Any]:
     }
 
 
-def paired(mine: list[Any], theirs: list[Any]) -> dict[int, int]:
+def paired(mine: list[Any], theirs: list[Any]) -> dict[int, Twin]:
     """The numbers of the same timers or messages in the model and in the store; they must be the same but for these."""
     mine, theirs = (
         sorted(things, key=lambda thing: (str(thing.run), thing.body)) for things in (mine, theirs)
     )
     assert [replace(thing, id=0) for thing in theirs] == [replace(thing, id=0) for thing in mine]
-    return {one.id: other.id for one, other in zip(mine, theirs, strict=True)}
+    return {one.id: Twin(other.run, other.id) for one, other in zip(mine, theirs, strict=True)}
 
 
 # What a change is made of: each is drawn by itself, so that a failure shrinks to the pieces it needs.
@@ -304,11 +311,17 @@ def timers(machine: Machine, draw: Draw, run: str) -> Pieces:
 
 
 def rings(machine: Machine, draw: Draw, run: str) -> Pieces:
-    return {"rung": (draw(st.sampled_from(sorted(machine.timers))),)} if machine.timers else {}
+    return used(machine.timers, "rung", draw, run)
 
 
 def reads(machine: Machine, draw: Draw, run: str) -> Pieces:
-    return {"read": (draw(st.sampled_from(sorted(machine.messages))),)} if machine.messages else {}
+    return used(machine.messages, "read", draw, run)
+
+
+def used(things: dict[int, Twin], name: str, draw: Draw, run: str) -> Pieces:
+    """One that came to this run or to nobody, whether or not it was used up before."""
+    own = sorted(number for number, twin in things.items() if twin.run in (None, run))
+    return {name: (draw(st.sampled_from(own)),)} if own else {}
 
 
 def posts(machine: Machine, draw: Draw, run: str) -> Pieces:

@@ -119,3 +119,11 @@ async def test_st2_a_start_key_used_by_two_nodes_at_once_starts_one_run(store: S
         one, two = (start(run_id(2 * n + i), new_run(start_key=key)) for i in (0, 1))
 
         assert Counter(await both(store, other, one, two)) == {"applied": 1, "known": 1}
+
+
+async def test_st2_a_start_that_is_sent_twice_is_known_by_its_key(store: Store) -> None:
+    again = start(A, new_run(start_key=("k", b"digest")))
+    await given(store, again)
+
+    assert (await store.commit([again])).outcomes == ["known"]
+    assert await store.start_key("w", "k") == (A, b"digest")

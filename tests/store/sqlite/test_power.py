@@ -47,7 +47,7 @@ def left(folder: Path) -> dict[str, int] | None:
         db = apsw.Connection(str(folder / "a.db"))
         db.execute("PRAGMA synchronous = OFF")
         whole = db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        found = dict(db.execute("SELECT id, revision FROM run").fetchall())
+        found = {str(id): int(revision) for id, revision in db.execute("SELECT id, revision FROM run")}
         pages = {run for (run,) in db.execute("SELECT run FROM history")}
         tasks = {run for (run,) in db.execute("SELECT run FROM task")}
         db.close()

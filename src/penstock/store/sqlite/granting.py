@@ -76,18 +76,26 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     kept = [(c.run, one) for c in changes for one in c.kept]
     if not (asked or over or kept):
         return
-    numbers = session.numbers(len(asked))
-    rows = [(*key, number) for key, number in zip(asked, numbers, strict=True)]
+    ownerless = [
+        key for key in unique((name, value) for name, value, _ in asked) if not owner_of(session, [key])
+    ]
+    rows = [(*key, number) for key, number in zip(asked, session.numbers(len(asked)), strict=True)]
     session.many("insert_correlation", rows)
-    freed = [(name, value) for name, value in session.rows_of_runs("drop_correlations_of_runs", over)]
-    touched = unique([(name, value) for name, value, _ in asked] + freed)
-    deliver_kept(session, touched, letters)
+    freed = session.rows_of_runs("drop_correlations_of_runs", over)
+    handed_on = [(name, value) for name, value, number in freed if _was_first(session, name, value, number)]
+    deliver_kept(session, unique(ownerless + handed_on), letters)
     for run, one in kept:
         owner = _other_owner(session, one.keys, run)
         if owner is None:
             insert_kept(session, one)
         else:
             letters.post(owner, one.body)
+
+
+def _was_first(session: Session, name: str, value: str, number: int) -> bool:
+    """Whether who left stood before all who are left: only then has the key a new owner."""
+    first = session.row("first_in_line", (name, value))
+    return first is not None and number < first[0]
 
 
 def _other_owner(session: Session, keys: Iterable[Key], run: str) -> str | None:

@@ -78,6 +78,12 @@ class ModelStore:
     async def commit(self, changes: Sequence[Change]) -> Committed:
         now, first = self.clock(), self.rows.number
         outcomes = [self._attempt(change, now) for change in changes]
+        applied = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
+        self._grant(now)
+        self._hand_over(now)
+        for change in applied:
+            for kept in change.kept:
+                self._leave(change.run, kept, now)
         made = [
             Message(number, letter.run, letter.body)
             for number, letter in self.rows.messages.items()
@@ -147,10 +153,6 @@ class ModelStore:
                 queue.append(change.run)
         if change.over:
             self._over(change.run)
-        self._grant(now)
-        self._hand_over(now)
-        for kept in change.kept:
-            self._leave(change.run, kept, now)
 
     def _leave(self, run: str, kept: Kept, now: datetime) -> None:
         """Keep what a run could not take, where no other run has the key: it would come back for ever."""

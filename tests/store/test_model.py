@@ -10,7 +10,14 @@ from typing import Any, NamedTuple, TypeVar
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from msgspec.structs import replace
 
 from penstock.store.change import Change, EndedTask, Kept, Part, Post, Seen
@@ -42,7 +49,7 @@ IDS = tuple(Seen("hook", str(n)) for n in range(3))
 LISTS = ("x", "y")
 LIMITS = (None, None, 10, 40)
 PATIENCE = timedelta(seconds=15)
-DAYS = {name: timedelta(seconds=60) for name in ("succeeded", "failed", "canceled", "timed_out")}
+DAYS = {name: timedelta(seconds=20) for name in ("succeeded", "failed", "canceled", "timed_out")}
 
 Answer = TypeVar("Answer")
 Pieces = dict[str, Any]
@@ -73,6 +80,12 @@ class Machine(RuleBasedStateMachine):
         self.timers: dict[int, Twin] = {}
         self.messages: dict[int, Twin] = {}
         self.leases: list[Lease] = []
+        self.focus = "all"
+
+    @initialize(focus=st.sampled_from(["tasks", "locks", "keys", "rows", "all"]))
+    def look_at(self, focus: str) -> None:
+        """Each example is about one thing, or about all: a little of everything meets too seldom."""
+        self.focus = focus
 
     def both(self, ask: Callable[[Store], Awaitable[Answer]]) -> tuple[Answer, Answer]:
         async def asked() -> tuple[Answer, Answer]:
@@ -115,8 +128,8 @@ class Machine(RuleBasedStateMachine):
 
     def pieces(self, draw: Draw, run: str) -> Pieces:
         found: Pieces = {}
-        for pieces in draw(st.lists(st.sampled_from(PIECES), max_size=3, unique=True)):
-            found |= pieces(self, draw, run)
+        for piece in draw(st.lists(st.sampled_from(PIECES[self.focus]), min_size=1, max_size=4, unique=True)):
+            found |= piece(self, draw, run)
         return found
 
     def commit(self, changes: list[Change]) -> None:
@@ -134,6 +147,7 @@ class Machine(RuleBasedStateMachine):
 
     # Tasks
 
+    @precondition(lambda self: self.focus in ("tasks", "all"))
     @rule(
         lists=st.lists(st.sampled_from(LISTS), min_size=1, unique=True),
         limit=st.integers(0, 3),
@@ -145,6 +159,7 @@ class Machine(RuleBasedStateMachine):
         assert [replace(got, expires=None) for got in theirs] == [replace(got, expires=None) for got in mine]
         self.leases += [got.lease for got in mine]
 
+    @precondition(lambda self: self.focus in ("tasks", "all"))
     @rule(data=st.data(), progress=st.sampled_from([None, b"half"]))
     def renew(self, data: st.DataObject, progress: bytes | None) -> None:
         beats = [Beat(lease, progress) for lease in self.some_leases(data.draw)]
@@ -153,6 +168,7 @@ class Machine(RuleBasedStateMachine):
             (one.expires is None, one.deadline) for one in mine
         ]
 
+    @precondition(lambda self: self.focus in ("tasks", "all"))
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
         leases = self.some_leases(data.draw)
@@ -184,12 +200,14 @@ class Machine(RuleBasedStateMachine):
 
     # Mail and upkeep
 
+    @precondition(lambda self: self.focus in ("keys", "all"))
     @rule(keys=st.lists(st.sampled_from(KEYS), max_size=2, unique=True), id=st.sampled_from([None, *IDS]))
     def keep(self, keys: list[tuple[str, str]], id: Seen | None) -> None:
         event = kept(*keys, body=self.body(), until=self.model.clock() + seconds(50))
         seen = None if id is None else replace(id, until=self.model.clock() + seconds(40))
         self.same(lambda store: store.keep(event, seen))
 
+    @precondition(lambda self: self.focus in ("keys", "all"))
     @rule(data=st.data())
     def redeliver(self, data: st.DataObject) -> None:
         mine, theirs = self.both(lambda store: store.undelivered(0, 1000))
@@ -200,11 +218,13 @@ class Machine(RuleBasedStateMachine):
                 self.model.redeliver(mine_id)
             )
 
+    @precondition(lambda self: self.focus in ("keys", "rows", "all"))
     @rule()
     def retain(self) -> None:
         mine, theirs = self.both(lambda store: store.retain(DAYS, 1000, False))
         assert theirs.rows.get("run", 0) == mine.rows.get("run", 0)
 
+    @precondition(lambda self: self.focus in ("rows", "all"))
     @rule(workflow=st.sampled_from([None, "w", "v"]), paused=st.booleans())
     def pause(self, workflow: str | None, paused: bool) -> None:
         self.bodies += 1
@@ -360,9 +380,13 @@ def states(machine: Machine, draw: Draw, run: str) -> Pieces:
     return {"parts": (Part("e", 1, draw(st.integers(0, 1)), body),), "payloads": ((b"d", b"x"),)}
 
 
-PIECES = (
-    new_tasks, ends, voids, holds, timers, rings, reads, posts, locks, unlocks, keys, leaves, ids, states,
-)  # fmt: skip
+PIECES = {
+    "tasks": (new_tasks, ends, voids, holds),
+    "locks": (locks, unlocks),
+    "keys": (keys, leaves, ids, reads),
+    "rows": (timers, rings, posts, reads, states, ids),
+}
+PIECES["all"] = tuple({piece: None for pieces in PIECES.values() for piece in pieces})
 
 
 class MemoryPlace(SqlitePlace):

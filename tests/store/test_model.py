@@ -412,7 +412,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 PHASES = [Phase.generate, Phase.shrink]
-EXAMPLES = {"ModelPlace": 5, "MemoryPlace": 60, "PostgresPlace": 20}
+EXAMPLES = {"ModelPlace": 5, "MemoryPlace": 60, "PostgresPlace": 15}
 
 
 def test_st1_to_st11_the_store_answers_like_the_model(place: Place, runner: asyncio.Runner) -> None:

@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.store.sqlite.builders import begin, turn
 
 from penstock.store.errors import BadAddress
 from penstock.store.rows import Filter
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import begin, turn
 
 
 async def load(store: SqliteStore, stop: asyncio.Event) -> int:

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.sqlite.builders import T0, a_task, begin, turn
-from tests.store.sqlite.power import Disk
 
 from penstock.store.change import Committed
 from penstock.store.errors import StoreAway, StoreBusy, StoreFull
 from penstock.store.rows import Filter
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import T0, a_task, begin, turn
+from tests.store.sqlite.power import Disk
 
 
 class Gate:
@@ -116,9 +116,10 @@ def test_a_full_disk_changes_nothing_and_passes_without_a_restart(tmp_path: Path
     disk.unregister()
 
 
-def test_a_closed_store_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_closed_store_says_so(tmp_path: Path, inline: bool) -> None:
     async def scenario() -> None:
-        store = SqliteStore.open(str(tmp_path / "a.db"))
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline))
         await store.close()
         await store.close()
         with pytest.raises(StoreAway):

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.store.sqlite.builders import begin, turn
 
 from penstock.store.errors import BadAddress, NeedsMigration, NewerSchema, NotLocal, StoreBusy, StoreDamaged
 from penstock.store.migrate import Migration
@@ -18,6 +17,7 @@ from penstock.store.rows import Filter
 from penstock.store.sqlite.connection import MIGRATIONS, Options
 from penstock.store.sqlite.files import file_system, is_network
 from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import begin, turn
 
 SECOND = Migration(
     2, "0002_more.sql", "ALTER TABLE run ADD COLUMN more TEXT; CREATE TABLE extra (id INTEGER)"

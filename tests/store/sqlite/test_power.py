@@ -101,7 +101,7 @@ def cuts(folder: Path, synchronous: str, fresh: int, grown: int) -> dict[str, in
 
 
 def test_st1_no_acknowledged_commit_is_lost_in_a_power_cut(tmp_path: Path) -> None:
-    assert cuts(tmp_path, "FULL", fresh=40, grown=260) == {"kept": 300, "lost": 0, "damaged": 0}
+    assert cuts(tmp_path, "FULL", fresh=20, grown=230) == {"kept": 250, "lost": 0, "damaged": 0}
 
 
 def test_without_sync_acknowledged_commits_are_lost_so_the_cuts_do_cut(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from penstock.engine.checking import CheckFailed
     from penstock.engine.engine import Engine
     from penstock.engine.sync import SyncEngine
-    from penstock.flow.problems import DefinitionError, Problem
     from penstock.flow.errors import PenstockError
+    from penstock.flow.problems import DefinitionError, Problem
     from penstock.workers.context import Context
     from penstock.workers.task import Fatal, Out, task
 

@@ -20,6 +20,7 @@ from penstock.runtime.errors import (
     RunEnded,
     UnknownWorkflow,
 )
+from penstock.store.errors import BadAddress
 
 CHAIN = """
 penstock: 1
@@ -286,9 +287,12 @@ def test_a_task_that_nobody_defines_is_told_at_the_start() -> None:
             engine.start("chain", input={"n": 1})
 
 
-def test_another_store_is_refused_and_a_closed_engine_says_so() -> None:
-    with pytest.raises(Invalid, match="keeps runs in memory only"):
-        Engine("postgresql://nowhere")
+def test_an_unknown_store_is_refused_and_a_closed_engine_says_so() -> None:
+    with (
+        pytest.raises(BadAddress, match="use a path such as penstock.db"),
+        Engine.sync("oracle://here") as other,
+    ):
+        other.publish(CHAIN)
     engine = Engine.sync()
     engine.close()
     with pytest.raises(PenstockError, match="this engine is closed"):
@@ -412,7 +416,7 @@ def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
 
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
-    while not engine._engine._waiters:
+    while not engine._engine._running.node.watching._waiters:
         waiter.join(0.001)
     engine.close()
     waiter.join(10)

@@ -16,12 +16,20 @@ from penstock.engine.loading import Source
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.occurrence import Outside, Paused, Resumed
-from penstock.flow.run import RunId, Snapshot
+from penstock.flow.run import Pauser, RunId, Snapshot
 from penstock.flow.view import history_view, run_view
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
-from penstock.runtime.views import count_view, queue_view, refused_view, row_view, undelivered_view, worker_view
+from penstock.runtime.views import (
+    count_view,
+    queue_view,
+    refused_view,
+    row_view,
+    undelivered_view,
+    worker_view,
+)
+from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
@@ -40,6 +48,7 @@ class Engine:
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
     SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
+    `store` is one that is open already, instead of `url`.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -51,7 +60,9 @@ class Engine:
         work: bool = True,
         concurrency: int = CONCURRENCY,
         grace: float | None = None,
+        store: Store | None = None,
     ) -> None:
+        self._store = store
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
         self._grace = timedelta(seconds=(0 if url == MEMORY else 10) if grace is None else grace)
@@ -106,7 +117,7 @@ class Engine:
 
     async def _set_paused(self, workflow: str | None, paused: bool) -> None:
         running = await self._open()
-        by = "installation" if workflow is None else "workflow"
+        by: Pauser = "installation" if workflow is None else "workflow"
         body = encode_message(Paused(by) if paused else Resumed(by))
         if not await running.store.set_paused(workflow, paused, body):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
@@ -320,11 +331,15 @@ class Engine:
             if self._closed:
                 raise closed()
             if self._running is None:
-                self._running = await Running.open(
-                    self._url,
-                    self._tasks,
-                    work=self._work,
-                    concurrency=self._concurrency,
-                    grace=self._grace,
-                )
+                self._running = await self._begin()
             return self._running
+
+    async def _begin(self) -> Running:
+        how: dict[str, Any] = {
+            "work": self._work,
+            "concurrency": self._concurrency,
+            "grace": self._grace,
+        }
+        if self._store is not None:
+            return await Running.on(self._store, self._tasks, shared=True, **how)
+        return await Running.open(self._url, self._tasks, **how)

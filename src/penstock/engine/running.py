@@ -33,33 +33,39 @@ class Running:
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
 
     @classmethod
-    async def open(
+    async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
+        """Open the store at an address and begin. Raises StoreError."""
+        store = await open_store(url, migrate=migrate)
+        try:
+            return await cls.on(store, tasks, shared=is_shared(url), **more)
+        except BaseException:
+            await store.close()
+            raise
+
+    @classmethod
+    async def on(
         cls,
-        url: str,
+        store: Store,
         tasks: Mapping[str, Task],
         *,
+        shared: bool,
         work: bool = True,
-        migrate: bool = True,
+        name: str | None = None,
         task_lists: Sequence[str] | None = None,
         concurrency: int = CONCURRENCY,
         processes: int = 0,
         sources: Sequence[str] = (),
         grace: timedelta = GRACE,
-        **more: Any,
+        retention: Mapping[str, timedelta] | None = None,
     ) -> Running:
-        """Open the store and begin. Raises StoreError."""
-        store = await open_store(url, migrate=migrate)
-        try:
-            node = await Node.on(store, shared=is_shared(url), **more)
-        except BaseException:
-            await store.close()
-            raise
+        """Begin on a store that is open."""
+        node = await Node.on(store, shared=shared, days=retention)
         worker = None
         if work and tasks:
             worker = Worker(
                 node.dispatch,
                 tasks,
-                name=f"{socket.gethostname()}:{os.getpid()}",
+                name=name or f"{socket.gethostname()}:{os.getpid()}",
                 task_lists=task_lists,
                 concurrency=concurrency,
                 processes=processes,

@@ -106,7 +106,6 @@ def _occurrences(
                     body=encode_message(occurrence),
                     reason=str(error),
                     until=now + KEPT_FOR,
-                    parked=True,
                 )
                 continue
         occurrences.append(occurrence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -16,7 +16,7 @@ from penstock.runtime.flows import Flows
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.intake import Intake
 from penstock.runtime.memory import Live, Memory
-from penstock.runtime.retention import Retention
+from penstock.runtime.retention import DAYS, Retention
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.supervising import Pulse, keep_up
@@ -41,7 +41,7 @@ class Node:
         *,
         shared: bool,
         ids: Callable[[], str] = new_run_id,
-        retention: Retention | None = None,
+        days: Mapping[str, timedelta] | None = None,
     ) -> None:
         self.store, self.clock, self.shared = store, clock, shared
         self.flows = Flows(store, shared)
@@ -51,7 +51,7 @@ class Node:
         self.ringing = Ringing(store, clock, POLL if shared else ALONE)
         self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
         self.watching = Watching(self.look, shared)
-        self.retention = retention or Retention(store)
+        self.retention = Retention(store, {**DAYS, **(days or {})})
         self.pulses: dict[str, Pulse] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._stopped = False
@@ -60,7 +60,8 @@ class Node:
     @classmethod
     async def on(cls, store: Store, *, shared: bool, **more: Any) -> Node:
         """A node on a store, by the store's time."""
-        return cls(store, StoreClock(await store.now()), shared=shared, **more)
+        clock = StoreClock(await store.now(), asyncio.get_running_loop().time)
+        return cls(store, clock, shared=shared, **more)
 
     def _wire(self) -> None:
         self.dispatch.submit = self.ringing.submit = self.submit

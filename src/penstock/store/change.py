@@ -95,8 +95,8 @@ class Seen(Struct, frozen=True):
 class Kept(Struct, frozen=True, kw_only=True):
     """An outside event for whichever run has one of its keys: posted to it, or kept until `until`.
 
-    One that is `parked` is only shown: the run did not take it, `reason` says why. One whose id was `seen`
-    before is dropped.
+    One without keys is only shown: its run did not take it, `reason` says why. One whose id was `seen` before
+    is dropped.
     """
 
     keys: tuple[tuple[str, str], ...]
@@ -104,7 +104,6 @@ class Kept(Struct, frozen=True, kw_only=True):
     body: bytes
     reason: str
     until: datetime
-    parked: bool = False
     seen: Seen | None = None
 
 

@@ -28,6 +28,11 @@ async def open_store(url: str, *, clock: Clock | None = None, migrate: bool = Tr
     return SqliteStore.open(path, clock, Options(migrate=migrate, network=network))
 
 
+def is_shared(url: str) -> bool:
+    """Whether other processes may write to the store, too."""
+    return url.startswith(POSTGRES)
+
+
 async def _open_postgres(url: str, migrate: bool) -> Store:
     # Only now: who works on a file does not wait for the driver.
     module = import_module("penstock.store.postgres.store")

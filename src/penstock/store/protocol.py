@@ -126,9 +126,15 @@ class Shelf(Protocol):
     """Published workflows."""
 
     async def publish(
-        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
     ) -> Version:
-        """The next version; the newest one where it is the same text with the same offers.
+        """The next version; without `again` the newest one where it is the same text with the same offers.
 
         A workflow that is new is started where `start` says so; one that is not stays as it is.
         """

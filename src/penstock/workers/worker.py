@@ -209,6 +209,12 @@ class Worker:
         if not self._held:
             self._rest.set()
 
+    def nudge(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
+        """Some work is no longer wanted, says the gate: stop what is under way here, before the next beat."""
+        for work in [each for each in self._held if each.lease.run == run]:
+            if (work.lease.firing, work.lease.index) in elements:
+                self._give_up(work, "is no longer wanted")
+
     def _all_held(self) -> list[Work]:
         """All whose lease must live: also what has ended and could not be reported yet."""
         at = asyncio.get_running_loop().time()

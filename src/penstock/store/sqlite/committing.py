@@ -134,10 +134,9 @@ def _tasks(session: Session, changes: list[Change]) -> None:
     session.many(
         "insert_task", [_new_task(run, task, turn, now) for (run, task), turn in zip(new, turns, strict=True)]
     )
-    over = [(c.run,) for c in changes if c.over]
-    session.many("drop_tasks_of_run", over)
-    session.many("drop_timers_of_run", over)
-    session.many("drop_messages_of_run", over)
+    over = [c.run for c in changes if c.over]
+    for query in ("drop_tasks_of_runs", "drop_timers_of_runs", "drop_messages_of_runs"):
+        session.rows_of_runs(query, over)
     timers = [(c.run, due, body) for c in changes for due, body in c.timers]
     ids = session.numbers(len(timers))
     rows = [

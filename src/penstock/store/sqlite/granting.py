@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from penstock.store.change import Change, Kept, Message
 from penstock.store.sqlite.session import Session, unique
-from penstock.store.sqlite.times import micros
+from penstock.store.sqlite.times import NEVER, micros
 
 AT_HAND = 5_000_000
 """Microseconds for which new messages are left to the node whose call made them."""
@@ -49,7 +49,7 @@ def grant_locks(session: Session, changes: list[Change], letters: Letters) -> No
         for (run, lock), number in zip(asked, numbers, strict=True)
     ]
     session.many("insert_lock", rows)
-    freed = [str(key) for run in over for (key,) in session.rows("drop_locks_of_run", (run,))]
+    freed = [str(key) for (key,) in session.rows_of_runs("drop_locks_of_runs", over)]
     touched = [lock.key for _, lock in asked] + [unlock.key for _, unlock in left] + freed
     for key in sorted(set(touched)):
         _grant(session, key, letters)
@@ -73,29 +73,32 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     """Queue runs for their keys, let go of those of ended runs, and give kept events to whoever owns a key now."""
     asked = [(name, value, c.run) for c in changes for name, value in c.keys]
     over = [c.run for c in changes if c.over]
-    kept = [(c.run, one) for c in changes for one in c.kept]
+    kept = [one for c in changes for one in c.kept]
     if not (asked or over or kept):
         return
     numbers = session.numbers(len(asked))
     rows = [(*key, number) for key, number in zip(asked, numbers, strict=True)]
     session.many("insert_correlation", rows)
-    freed = [
-        (name, value) for run in over for name, value in session.rows("drop_correlations_of_run", (run,))
-    ]
+    freed = [(name, value) for name, value in session.rows_of_runs("drop_correlations_of_runs", over)]
     touched = unique([(name, value) for name, value, _ in asked] + freed)
     deliver_kept(session, touched, letters)
-    for run, one in kept:
-        owner = _other_owner(session, one.keys, run)
+    for one in kept:
+        if not note_seen(session, one):
+            continue
+        owner = owner_of(session, one.keys)
         if owner is None:
             insert_kept(session, one)
         else:
             letters.post(owner, one.body)
 
 
-def _other_owner(session: Session, keys: Iterable[Key], run: str) -> str | None:
-    """Who owns one of the keys, but not the run that could not take the event: it would come back for ever."""
-    owner = owner_of(session, keys)
-    return None if owner == run else owner
+def note_seen(session: Session, kept: Kept) -> bool:
+    """Note the id of an event; False where it came before."""
+    seen = kept.seen
+    if seen is None:
+        return True
+    until = NEVER if seen.until is None else micros(seen.until)
+    return session.run("insert_seen", (seen.scope, seen.id, until, None, session.now)) > 0
 
 
 def owner_of(session: Session, keys: Iterable[Key]) -> str | None:

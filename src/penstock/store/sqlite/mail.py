@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.change import Kept, Seen
-from penstock.store.sqlite.granting import Letters, drop_kept, insert_kept, owner_of
+from penstock.store.sqlite.granting import Letters, drop_kept, insert_kept, note_seen, owner_of
 from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.times import NEVER, micros
 
 
 def find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
@@ -15,16 +14,14 @@ def find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
     return owner_of(session, keys)
 
 
-def keep(session: Session, kept: Kept, seen: Seen | None) -> str | None:
+def keep(session: Session, kept: Kept) -> str | None:
     """See `Store.keep`. An event that is not kept leaves no trace: its run will note the id itself."""
-    if seen is not None and _came(session, seen):
+    if kept.seen is not None and _came(session, kept.seen):
         return ""
     owner = owner_of(session, kept.keys)
     if owner is not None:
         return owner
-    if seen is not None:
-        until = NEVER if seen.until is None else micros(seen.until)
-        session.run("insert_seen", (seen.scope, seen.id, until, None, session.now))
+    note_seen(session, kept)
     insert_kept(session, kept)
     return None
 

@@ -29,8 +29,8 @@ ON CONFLICT (run, firing, idx, key) DO NOTHING;
 -- name: drop_lock
 DELETE FROM lock WHERE key = :key AND run = :run AND firing = :firing AND idx = :idx;
 
--- name: drop_locks_of_run
-DELETE FROM lock WHERE run = :run RETURNING key;
+-- name: drop_locks_of_runs
+DELETE FROM lock WHERE run IN (SELECT value FROM json_each(:runs)) RETURNING key;
 
 -- name: locks_held
 SELECT count(*) FROM lock WHERE key = :key AND held = 1;
@@ -45,8 +45,8 @@ UPDATE lock SET held = 1 WHERE run = :run AND firing = :firing AND idx = :idx AN
 INSERT INTO correlation (name, value, run, number) VALUES (:name, :value, :run, :number)
 ON CONFLICT (run, name, value) DO NOTHING;
 
--- name: drop_correlations_of_run
-DELETE FROM correlation WHERE run = :run RETURNING name, value;
+-- name: drop_correlations_of_runs
+DELETE FROM correlation WHERE run IN (SELECT value FROM json_each(:runs)) RETURNING name, value;
 
 -- name: key_owner
 SELECT run FROM correlation WHERE name = :name AND value = :value ORDER BY number LIMIT 1;

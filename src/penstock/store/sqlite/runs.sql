@@ -33,14 +33,14 @@ INSERT INTO timer (id, run, due, body, ready_at) VALUES (:id, :run, :due, :body,
 -- name: use_timer
 DELETE FROM timer WHERE id = :id;
 
--- name: drop_tasks_of_run
-DELETE FROM task WHERE run = :run;
+-- name: drop_tasks_of_runs
+DELETE FROM task WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_timers_of_run
-DELETE FROM timer WHERE run = :run;
+-- name: drop_timers_of_runs
+DELETE FROM timer WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_messages_of_run
-DELETE FROM message WHERE run = :run;
+-- name: drop_messages_of_runs
+DELETE FROM message WHERE run IN (SELECT value FROM json_each(:runs));
 
 -- name: run_revision
 SELECT revision FROM run WHERE id = :run;

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import apsw
+import msgspec
 
 from penstock.store.queries import read_queries
 from penstock.store.sqlite.times import micros
@@ -67,6 +68,10 @@ class Session:
         """All rows of a named query; values are bound in the order in which its parameters appear."""
         return self.db.execute(SQL[query], values).fetchall()
 
+    def rows_of_runs(self, query: str, runs: Sequence[str]) -> list[Row]:
+        """All rows of a query about several runs at once."""
+        return self.db.execute(SQL[query], (json_list(runs),)).fetchall() if runs else []
+
     def named(self, query: str, values: dict[str, Any]) -> list[Row]:
         """All rows of a named query; values are bound by name, for a query that names one more than once."""
         return self.db.execute(SQL[query], values).fetchall()
@@ -106,6 +111,11 @@ class Session:
 
 Work = Callable[[Session], Result]
 """Something to do in a transaction."""
+
+
+def json_list(items: Sequence[str]) -> str:
+    """A list as one parameter, for `json_each`."""
+    return msgspec.json.encode(items).decode()
 
 
 def unique(items: Iterable[Result]) -> list[Result]:

@@ -16,11 +16,17 @@ def _version(row: Row) -> Version:
 
 
 def publish(
-    session: Session, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+    session: Session,
+    workflow: str,
+    definition: str,
+    offers: bytes,
+    note: str | None,
+    start: bool,
+    again: bool,
 ) -> Version:
     """See `Store.publish`."""
     newest = session.row("newest_version", (workflow,))
-    if newest is not None and (newest[2], newest[3]) == (definition, offers):
+    if not again and newest is not None and (newest[2], newest[3]) == (definition, offers):
         return _version(newest)
     row = (workflow, newest[1] + 1 if newest else 1, definition, offers, note, session.now)
     session.run("insert_version", row)
@@ -39,8 +45,15 @@ def version(session: Session, workflow: str, number: int | None) -> Version | No
 
 def workflows(session: Session) -> list[WorkflowState]:
     """See `Store.workflows`."""
+    halted = _installation(session)
     return [
-        WorkflowState(name=name, latest=latest, started=bool(started), paused=bool(paused))
+        WorkflowState(
+            name=name,
+            latest=latest,
+            started=bool(started),
+            paused=bool(paused),
+            halted=halted,
+        )
         for name, latest, started, paused in session.rows("list_workflows")
     ]
 
@@ -68,11 +81,6 @@ def set_paused(session: Session, workflow: str | None, paused: bool, body: bytes
         letters.post(run, body)
     letters.send(patience=0)
     return True
-
-
-def pauses(session: Session, workflow: str) -> tuple[bool, bool]:
-    """See `Store.pauses`."""
-    return bool(_paused(session, workflow)), _installation(session)
 
 
 def _paused(session: Session, workflow: str) -> bool | None:

@@ -102,6 +102,9 @@ class SqliteStore:
     async def due(self, limit: int, patience: timedelta) -> Due:
         return await self._desk.write(lambda session: runs.due(session, limit, patience))
 
+    async def discard(self, messages: Sequence[int]) -> None:
+        await self._desk.write(lambda session: session.many("use_message", [(id,) for id in messages]))
+
     async def now(self) -> datetime:
         return moment(self._ticks.now())
 
@@ -124,8 +127,8 @@ class SqliteStore:
     async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
         return await self._desk.read(lambda session: mail.find(session, keys))
 
-    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
-        return await self._desk.write(lambda session: mail.keep(session, kept, seen))
+    async def keep(self, kept: Kept) -> str | None:
+        return await self._desk.write(lambda session: mail.keep(session, kept))
 
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
         return await self._desk.read(lambda session: mail.seen(session, ids))
@@ -136,10 +139,16 @@ class SqliteStore:
     # Shelf
 
     async def publish(
-        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
     ) -> Version:
         return await self._desk.write(
-            lambda session: shelf.publish(session, workflow, definition, offers, note, start)
+            lambda session: shelf.publish(session, workflow, definition, offers, note, start, again)
         )
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
@@ -153,9 +162,6 @@ class SqliteStore:
 
     async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
         return await self._desk.write(lambda session: shelf.set_paused(session, workflow, paused, body))
-
-    async def pauses(self, workflow: str) -> tuple[bool, bool]:
-        return await self._desk.read(lambda session: shelf.pauses(session, workflow))
 
     # Views
 

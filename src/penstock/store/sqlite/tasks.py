@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
-from penstock.store.sqlite.session import Row, Session, unique
+from penstock.store.sqlite.session import Row, Session, json_list, unique
 from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
 
 
@@ -44,8 +42,7 @@ def lease(session: Session, wish: Wish) -> list[Leased]:
 def _ready(session: Session, wish: Wish, task_list: str) -> list[Row]:
     if wish.tasks is None:
         return session.rows("ready_tasks", (task_list, session.now, wish.limit))
-    tasks = msgspec.json.encode(wish.tasks).decode()
-    return session.rows("ready_named_tasks", (task_list, session.now, tasks, wish.limit))
+    return session.rows("ready_named_tasks", (task_list, session.now, json_list(wish.tasks), wish.limit))
 
 
 def _lease(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:

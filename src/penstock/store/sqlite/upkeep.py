@@ -7,13 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import apsw
-import msgspec
 
 from penstock.store.errors import BadAddress
 from penstock.store.rows import Worker
 from penstock.store.sqlite.connection import sync_folder
 from penstock.store.sqlite.granting import drop_kept
-from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.session import Session, json_list
 from penstock.store.sqlite.times import length, micros
 
 SLICE = 100
@@ -24,28 +23,28 @@ GONE = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
 
 _TABLES = {
-    "run": "drop_run",
-    "history": "drop_history_of_run",
-    "part": "drop_parts_of_run",
-    "payload": "drop_payloads_of_run",
-    "log": "drop_logs_of_run",
-    "seen": "drop_seen_of_run",
-    "start_key": "drop_start_keys_of_run",
-    "task": "drop_tasks_of_run",
-    "timer": "drop_timers_of_run",
-    "message": "drop_messages_of_run",
-    "lock": "drop_locks_of_run",
-    "correlation": "drop_correlations_of_run",
+    "run": "drop_runs",
+    "history": "drop_history_of_runs",
+    "part": "drop_parts_of_runs",
+    "payload": "drop_payloads_of_runs",
+    "log": "drop_logs_of_runs",
+    "seen": "drop_seen_of_runs",
+    "start_key": "drop_start_keys_of_runs",
+    "task": "drop_tasks_of_runs",
+    "timer": "drop_timers_of_runs",
+    "message": "drop_messages_of_runs",
+    "lock": "drop_locks_of_runs",
+    "correlation": "drop_correlations_of_runs",
 }
 
 
 def drop_outdated_runs(session: Session, days: dict[str, timedelta], limit: int) -> dict[str, int]:
     """Delete up to `limit` ended runs that are older than their status is kept; rows by table."""
-    old: list[tuple[str]] = []
+    old: list[str] = []
     for status, age in sorted(days.items()):
         before = session.now - length(age)
-        old += [(run,) for (run,) in session.rows("outdated_runs", (status, before, limit - len(old)))]
-    return {table: session.many(query, old) for table, query in _TABLES.items()}
+        old += [run for (run,) in session.rows("outdated_runs", (status, before, limit - len(old)))]
+    return {table: session.run(query, (json_list(old),)) for table, query in _TABLES.items()}
 
 
 def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
@@ -123,7 +122,7 @@ def backup(db: apsw.Connection, to: str) -> None:
 
 def attend(session: Session, worker: Worker) -> None:
     """See `Store.attend`."""
-    lists, tasks = (msgspec.json.encode(names).decode() for names in (worker.task_lists, worker.tasks))
+    lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
     started = micros(worker.started_at)
     session.run(
         "put_worker", (worker.id, worker.name, lists, tasks, worker.concurrency, started, session.now)

@@ -1,26 +1,26 @@
 -- name: outdated_runs
 SELECT id FROM run WHERE status = :status AND ended_at IS NOT NULL AND ended_at <= :before ORDER BY ended_at LIMIT :limit;
 
--- name: drop_run
-DELETE FROM run WHERE id = :run;
+-- name: drop_runs
+DELETE FROM run WHERE id IN (SELECT value FROM json_each(:runs));
 
--- name: drop_history_of_run
-DELETE FROM history WHERE run = :run;
+-- name: drop_history_of_runs
+DELETE FROM history WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_parts_of_run
-DELETE FROM part WHERE run = :run;
+-- name: drop_parts_of_runs
+DELETE FROM part WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_payloads_of_run
-DELETE FROM payload WHERE run = :run;
+-- name: drop_payloads_of_runs
+DELETE FROM payload WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_logs_of_run
-DELETE FROM log WHERE run = :run;
+-- name: drop_logs_of_runs
+DELETE FROM log WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_seen_of_run
-DELETE FROM seen WHERE run = :run;
+-- name: drop_seen_of_runs
+DELETE FROM seen WHERE run IN (SELECT value FROM json_each(:runs));
 
--- name: drop_start_keys_of_run
-DELETE FROM start_key WHERE run = :run;
+-- name: drop_start_keys_of_runs
+DELETE FROM start_key WHERE run IN (SELECT value FROM json_each(:runs));
 
 -- name: outdated_kept
 SELECT id FROM kept WHERE until <= :now ORDER BY until LIMIT :limit;

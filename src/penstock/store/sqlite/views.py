@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
-from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.session import Row, Session, json_list
 from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
 
 _LAST = "\U0010ffff"
@@ -45,7 +45,7 @@ def _values(filter: Filter) -> dict[str, Any]:
         "before": _LAST if filter.before is None else filter.before,
         "workflow": filter.workflow,
         "version": filter.version,
-        "statuses": msgspec.json.encode(filter.statuses).decode() if filter.statuses else None,
+        "statuses": json_list(filter.statuses) if filter.statuses else None,
         "subject": filter.subject,
         "parent": filter.parent,
         "label": label,

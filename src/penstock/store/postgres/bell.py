@@ -1,0 +1,112 @@
+"""The bell: NOTIFY tells other nodes that there may be something to do. It is a hint: whoever is deaf polls."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+
+from penstock.store.errors import StoreError
+from penstock.store.postgres.database import Database
+
+CHANNEL = "penstock"
+QUIET = 0.02
+"""Seconds between two rings of one kind: every NOTIFY takes a lock that all commits of the database wait for."""
+SLOWEST = 5.0
+
+
+class Ear:
+    """A connection of its own that listens. It may break at any time; then it is made again, ever more slowly."""
+
+    def __init__(self, database: Database) -> None:
+        self.me = secrets.token_hex(8)
+        self._database = database
+        self._heard: dict[str, None] = {}
+        self._rung = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def hear(self, timeout: float) -> str | None:
+        """The first ring that came from elsewhere."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen())
+        if not self._heard:
+            self._rung.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(timeout):
+                    await self._rung.wait()
+        found = next(iter(self._heard), None)
+        if found is not None:
+            del self._heard[found]
+        return found
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def _note(self, what: str) -> None:
+        self._heard[what] = None
+        self._rung.set()
+
+    def _notified(self, connection: Any, pid: int, channel: str, text: object) -> None:
+        what, _, who = str(text).partition(":")
+        if who != self.me:
+            self._note(what)
+
+    async def _listen(self) -> None:
+        wait = 0.1
+        while True:
+            try:
+                if await self._until_broken():
+                    wait = 0.1
+            except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
+                pass  # nobody is told: a deaf node polls
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, SLOWEST)
+
+    async def _until_broken(self) -> bool:
+        broken = asyncio.Event()
+        connection = await asyncpg.connect(self._database.address.dsn, **self._database.options())
+        try:
+            connection.add_termination_listener(lambda _: broken.set())
+            await connection.add_listener(CHANNEL, self._notified)
+            for what in ("tasks", "messages"):
+                self._note(what)  # what was rung while nobody listened is lost
+            await broken.wait()
+            return True
+        finally:
+            connection.terminate()
+
+
+class PostgresBell:
+    """See `store.protocol.Bell`."""
+
+    database: Database
+    ear: Ear
+    rings: dict[str, asyncio.Task[None]]
+
+    async def ring(self, what: str) -> None:
+        """At most one ring of a kind goes out in 20 ms; one that comes too soon goes out at the end of them."""
+        ringing = self.rings.get(what)
+        if ringing is None or ringing.done():
+            self.rings[what] = asyncio.create_task(self._ring(what))
+            return
+        self.again.add(what)
+
+    again: set[str]
+
+    async def _ring(self, what: str) -> None:
+        while True:
+            self.again.discard(what)
+            with contextlib.suppress(StoreError):  # a hint that is lost costs a poll
+                await self.database.rows("ring_bell", channel=CHANNEL, what=f"{what}:{self.ear.me}")
+            await asyncio.sleep(QUIET)
+            if what not in self.again:
+                return
+
+    async def hear(self, timeout: timedelta) -> str | None:
+        return await self.ear.hear(timeout.total_seconds())

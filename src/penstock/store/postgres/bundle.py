@@ -1,0 +1,31 @@
+"""From changes to columns: what many changes write, as one array a column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+Key = tuple[str, str]
+
+
+def columns(names: str, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Rows as named columns; all are empty where there is no row."""
+    found = list(zip(*rows, strict=True))
+    return {name: list(found[place]) if found else [] for place, name in enumerate(names.split())}
+
+
+def advisory(kind: str, *key: str) -> int:
+    """The number of the advisory lock of a key: 64 bits, so that two keys hardly ever share one."""
+    text = "\0".join((kind, *key)).encode()
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), signed=True)
+
+
+def lock_number(key: str) -> int:
+    """Of a `serialize` key."""
+    return advisory("lock", key)
+
+
+def key_number(key: Key) -> int:
+    """Of a correlation key."""
+    return advisory("key", *key)

@@ -1,0 +1,158 @@
+"""Committing changes: written at once in the hope that all fit; where one does not, they are sorted out.
+
+A handful of statements, each over whole columns, however many changes there are. Every guard is a statement whose
+rows are counted. If a count is off, all is rolled back, the changes that do not fit are found by looking, and the
+rest is written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.postgres.bundle import columns
+from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.granting import Letters, pass_keys_on
+from penstock.store.postgres.sorting import has_twins, sort_out
+
+_RUN = "run revision seq status ended_at waiting head"
+_NEW = f"{_RUN} workflow version subject parent labels started_at header"
+_TASK = "run firing idx attempt task task_list priority worker beat start_within run_for end_within held"
+
+
+class Misfit(Exception):
+    """Some change does not fit the rows: nothing of this attempt may stay."""
+
+
+async def commit(database: Database, changes: Sequence[Change]) -> Committed:
+    """Apply each change that fits; see `Store.commit`."""
+    look = has_twins(changes)
+    while True:
+        try:
+            return await database.transact(partial(_attempt, changes=changes, look=look))
+        except Misfit:
+            look = True  # also after a look: somebody was faster
+
+
+async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committed:
+    outcomes: dict[str, Outcome] = {}
+    if look:
+        judged = await sort_out(work, changes)
+    else:
+        judged = ["applied"] * len(changes)
+    # By id: two batches that share runs would wait for each other otherwise.
+    fitting = sorted((c for c, o in zip(changes, judged, strict=True) if o == "applied"), key=lambda c: c.run)
+    now, stale = await _runs(work, fitting)
+    if stale:
+        fitting = [change for change in fitting if change.run not in stale]
+        outcomes = dict.fromkeys(stale, "stale")
+    await _guard(work, fitting)
+    await _states(work, fitting)
+    await _tasks(work, fitting, now)
+    messages = await _others(work, fitting, now)
+    told = [
+        outcomes.get(c.run, "applied") if o == "applied" else o for c, o in zip(changes, judged, strict=True)
+    ]
+    return Committed(told, messages, now)
+
+
+async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
+    """Write the runs' rows; the time, and those that are at another revision: nothing was done to them."""
+    old = [c for c in changes if c.new is None]
+    new = [c for c in changes if c.new is not None]
+    stale: set[str] = set()
+    now: datetime | None = None
+    if old:
+        rows = [(*_row(c), c.base) for c in old]
+        done = await work.rows("update_run", **columns(f"{_RUN} base", rows))
+        stale = {c.run for c in old} - {row[0] for row in done}
+        now = done[0][1] if done else None
+    if new:
+        done = await work.rows("insert_run", **columns(_NEW, [_new_row(c) for c in new]))
+        if len(done) != len(new):
+            raise Misfit
+        now = now or done[0][1]
+    return now or await work.value("read_now"), stale
+
+
+def _row(c: Change) -> tuple[object, ...]:
+    return c.run, c.revision, c.seq, c.status, c.ended_at, c.waiting, c.head
+
+
+def _new_row(c: Change) -> tuple[object, ...]:
+    new = c.new
+    assert new is not None
+    made = (new.workflow, new.version, new.subject, new.parent, new.labels, new.started_at, new.header)
+    return (*_row(c), *made)
+
+
+async def _guard(work: Work, changes: list[Change]) -> None:
+    """All else that can be lost in a race: the fence, and whatever is used up once."""
+    starts = [(c.run, c.new.workflow, *c.new.start_key) for c in changes if c.new and c.new.start_key]
+    await _all(work, "insert_start_key", "run workflow key digest", starts)
+    ended = [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended]
+    await _all(work, "end_task", "run firing idx attempt fence", ended)
+    await _all(work, "use_timer", "ids", sorted((id,) for c in changes for id in c.rung))
+    await _all(work, "use_message", "ids", sorted((id,) for c in changes for id in c.read))
+    seen = [(s.scope, s.id, s.until, c.run if s.until is None else None) for c in changes for s in c.seen]
+    await _all(work, "insert_seen", "scope id until run", seen)
+
+
+async def _all(work: Work, query: str, names: str, rows: Sequence[tuple[object, ...]]) -> None:
+    if rows and len(await work.rows(query, **columns(names, rows))) != len(rows):
+        raise Misfit
+
+
+async def _some(work: Work, query: str, names: str, rows: Sequence[tuple[object, ...]]) -> None:
+    if rows:
+        await work.rows(query, **columns(names, rows))
+
+
+async def _states(work: Work, changes: list[Change]) -> None:
+    """What a run is made of besides its row."""
+    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
+    await _some(work, "insert_page", "run seq last body", pages)
+    parts = {(c.run, p.kind, p.firing, p.index): p.body for c in changes for p in c.parts}
+    await _some(
+        work, "drop_part", "run kind firing idx", [key for key, body in parts.items() if body is None]
+    )
+    kept = [(*key, body) for key, body in parts.items() if body is not None]
+    await _some(work, "put_part", "run kind firing idx body", kept)
+    bodies = [(c.run, digest, body) for c in changes for digest, body in c.payloads]
+    await _some(work, "insert_payload", "run digest body", bodies)
+
+
+async def _tasks(work: Work, changes: list[Change], now: datetime) -> None:
+    """Tasks and timers, those that go before those that come: an element may be tried again at once."""
+    void = [(c.run, firing, index) for c in changes for firing, index in c.void]
+    await _some(work, "void_task", "run firing idx", void)
+    held = [c.run for c in changes if c.hold is True]
+    if held:
+        await work.rows("hold_tasks", runs=held)
+    freed = [c.run for c in changes if c.hold is False]
+    if freed:
+        await work.rows("free_tasks", runs=freed, now=now)
+    new = [_new_task(c.run, task) for c in changes if not c.over for task in c.tasks]
+    if new:
+        await work.rows("insert_task", now=now, **columns(_TASK, new))
+
+
+def _new_task(run: str, t: NewTask) -> tuple[object, ...]:
+    which = (run, t.firing, t.index, t.attempt, t.task, t.task_list, t.priority, t.worker, t.heartbeat)
+    return (*which, t.schedule_to_start, t.start_to_close, t.schedule_to_close, t.held)
+
+
+async def _others(work: Work, changes: list[Change], now: datetime) -> list[Message]:
+    """What is left of ended runs goes; timers, posts, locks and correlation keys: what one run does to others."""
+    over = [c.run for c in changes if c.over]
+    freed = await work.rows("drop_rest_of_run", runs=over) if over else []
+    timers = [(c.run, due, body) for c in changes for due, body in c.timers]
+    await _some(work, "insert_timer", "run due body", timers)
+    letters = Letters()
+    for change in changes:
+        for post in change.posts:
+            letters.post(post.run, post.body)
+    await pass_keys_on(work, changes, freed, letters)
+    return await letters.send(work, now)

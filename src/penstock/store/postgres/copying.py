@@ -1,0 +1,135 @@
+"""Backups: all tables in one file, as they were at one moment, and back into an empty database.
+
+The file is gzip: a line of JSON with the schema, then for each table a line of JSON with its name and columns, and
+its rows as PostgreSQL's own binary COPY, in pieces that each have their length before them; an empty one ends it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import zlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
+from penstock.store.postgres.database import Database, Work
+
+TABLES = (
+    *(
+        "run",
+        "history",
+        "part",
+        "payload",
+        "task",
+        "timer",
+        "message",
+        "lock",
+        "correlation",
+        "kept",
+        "kept_key",
+    ),
+    *("seen", "start_key", "workflow", "version", "log", "worker", "setting"),
+)
+_SIZE = 8
+
+
+class Heading(msgspec.Struct, frozen=True):
+    """The first line."""
+
+    penstock: str
+    schema: int
+
+
+class Title(msgspec.Struct, frozen=True):
+    """The line before a table."""
+
+    table: str
+    columns: list[str]
+
+
+async def write_backup(database: Database, to: str) -> None:
+    """Copy everything into a new file, while everything goes on. The file is there whole, or not at all."""
+    if Path(to).exists():
+        raise BadAddress(to, "is there already; a backup needs a new file")
+    part = f"{to}.part"
+    try:
+        with open(part, "wb") as file:
+            with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as out:
+                await database.transact(
+                    lambda work: _write(work, out), changes=False, isolation="repeatable_read"
+                )
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(part, to)  # not rename: that would replace a file that came meanwhile
+    except FileExistsError:
+        raise BadAddress(to, "is there already; a backup needs a new file") from None
+    except OSError as error:
+        raise StoreFull(str(error)) from error
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+async def _write(work: Work, out: gzip.GzipFile) -> None:
+    schema = int(await work.value("read_setting", name="schema"))
+    out.write(_line(Heading("backup of PostgreSQL", schema)))
+
+    async def keep(piece: bytes) -> None:
+        if piece:
+            await asyncio.to_thread(out.write, len(piece).to_bytes(_SIZE) + piece)
+
+    for table in TABLES:
+        names = [row["column_name"] for row in await work.rows("columns_of_table", name=table)]
+        out.write(_line(Title(table, names)))
+        await work.connection.copy_from_table(
+            table, output=keep, columns=names, format="binary", timeout=3600
+        )
+        out.write((0).to_bytes(_SIZE))
+
+
+def _line(value: msgspec.Struct) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
+
+
+async def read_backup(database: Database, source: str) -> None:
+    """Fill a database that has the schema and no run. Raises StoreDamaged where the file is not whole."""
+    try:
+        with gzip.open(source, "rb") as file:
+            await database.transact(lambda work: _read(work, source, file))
+    except (OSError, EOFError, zlib.error, msgspec.DecodeError) as error:
+        raise StoreDamaged(source, f"this backup cannot be read: {error}") from error
+
+
+async def _read(work: Work, source: str, file: Any) -> None:
+    file.seek(0)
+    heading = msgspec.json.decode(file.readline(), type=Heading)
+    schema = int(await work.value("read_setting", name="schema"))
+    if heading.schema != schema:
+        raise StoreError(
+            f"'{source}' has schema {heading.schema}, this Penstock has {schema}: restore it with its own version"
+        )
+    if await work.value("any_run"):
+        raise StoreError("a backup is restored into an empty database only: make a new one")
+    await work.rows("drop_settings")
+    for _ in TABLES:
+        title = msgspec.json.decode(file.readline(), type=Title)
+        if title.table not in TABLES:
+            raise StoreDamaged(source, f"this backup names a table '{title.table}'")
+        await work.connection.copy_to_table(
+            title.table, source=_pieces(file), columns=title.columns, format="binary", timeout=3600
+        )
+    for table, column in await work.rows("identities"):
+        await work.rows("raise_identity", table=table, column=column)
+    await work.rows("raise_fences")
+
+
+async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
+    while size := int.from_bytes(file.read(_SIZE)):
+        piece = await asyncio.to_thread(file.read, size)
+        if len(piece) < size:
+            raise EOFError("it ends too early")
+        yield piece

@@ -1,0 +1,260 @@
+"""The way to PostgreSQL: a pool, transactions that are tried again where that is right, and typed errors.
+
+Nothing is kept in a session: no setting, no lock and no LISTEN outlives a transaction here, so that a pooler may
+hand each transaction to another server process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import asyncpg
+from msgspec import Struct
+
+from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
+from penstock.store.queries import read_queries
+
+T = TypeVar("T")
+
+CONNECT, COMMAND = 5.0, 30.0
+"""Seconds after which a connection, or an answer, is given up."""
+
+TRIES = 50
+"""How often a transaction that lost a race with another one is begun anew."""
+
+_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+_AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError, asyncpg.LockNotAvailableError)
+_UNPREPARED = (asyncpg.InvalidSQLStatementNameError, asyncpg.DuplicatePreparedStatementError)
+_FULL = (asyncpg.DiskFullError, asyncpg.OutOfMemoryError)
+_AWAY = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.InterfaceError,
+    asyncpg.InternalClientError,
+    asyncpg.ReadOnlySQLTransactionError,
+    OSError,
+    TimeoutError,
+)
+_REFUSED = (
+    asyncpg.InvalidAuthorizationSpecificationError,
+    asyncpg.InvalidCatalogNameError,
+    asyncpg.ClientConfigurationError,
+)
+
+
+class Address(Struct, frozen=True):
+    """Where the database is, and what the address says about how to speak with it."""
+
+    dsn: str
+    shown: str  # without its password
+    pool: int
+    prepared: bool
+
+
+def read_address(url: str) -> Address:
+    """`postgresql://user@host/name`, with `?pool=N` and `?prepared=off` if wanted. Raises BadAddress."""
+    try:
+        parts = urlsplit(url)
+        shown = parts._replace(netloc=re.sub(r":[^:@]*@", ":***@", parts.netloc)).geturl()
+    except ValueError:
+        raise BadAddress("postgresql:", "has an address that cannot be read") from None
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise BadAddress(shown, "is no address of a PostgreSQL database")
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    pool, prepared = options.pop("pool", "4"), options.pop("prepared", "on")
+    if not (pool.isascii() and pool.isdigit() and 1 <= int(pool) <= 1000):
+        raise BadAddress(shown, "has a 'pool' that is no number from 1 to 1000")
+    if prepared not in ("on", "off"):
+        raise BadAddress(shown, "has a 'prepared' that is neither on nor off")
+    dsn = urlunsplit(parts._replace(query=urlencode(options)))
+    return Address(dsn, shown, int(pool), prepared == "on")
+
+
+class Query(Struct, frozen=True):
+    """A statement as asyncpg wants it: its parameters by number, and the names that the numbers stand for."""
+
+    text: str
+    names: tuple[str, ...]
+
+
+def numbered(text: str) -> Query:
+    """`:name` becomes `$1`, the same name the same number."""
+    names = list(dict.fromkeys(_PARAMETER.findall(text)))
+    return Query(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text), tuple(names))
+
+
+SQL = {name: numbered(text) for name, text in read_queries("penstock.store.postgres").items()}
+
+
+class Session(asyncpg.Connection):
+    """A connection that leaves nothing behind, so that there is nothing to reset when it goes back to the pool."""
+
+    def get_reset_query(self) -> str:
+        return ""
+
+
+class Work:
+    """One transaction."""
+
+    __slots__ = ("connection",)
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    async def rows(self, query: str, **values: object) -> list[Any]:
+        """All rows of a named query."""
+        found = SQL[query]
+        answer: list[Any] = await self.connection.fetch(found.text, *(values[name] for name in found.names))
+        return answer
+
+    async def planned(self, query: str, **values: object) -> list[Any]:
+        """As `rows`, planned for these very values: for lists whose filters are mostly absent."""
+        found = SQL[query]
+        statement = await self.connection.prepare(found.text)
+        answer: list[Any] = await statement.fetch(*(values[name] for name in found.names))
+        return answer
+
+    async def value(self, query: str, **values: object) -> Any:
+        """The first column of the first row; None where there is none."""
+        rows = await self.rows(query, **values)
+        return rows[0][0] if rows else None
+
+
+class Database:
+    """Connections to one database. It outlives restarts of the server: the next call connects again."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.prepared = address.prepared
+        self.retried = 0  # transactions begun anew after a deadlock or the like
+        self._pool: Any = None
+
+    async def open(self) -> None:
+        """Connect for the first time. Raises StoreAway, BadAddress."""
+        self._pool = asyncpg.create_pool(
+            self.address.dsn,
+            min_size=0,
+            max_size=self.address.pool,
+            connection_class=Session,
+            **self.options(),
+        )
+        with self._told(lambda: False):
+            await self._pool
+        await self.transact(_nothing)
+
+    async def close(self) -> None:
+        """Let go of all connections, also of those that do not answer."""
+        if self._pool is not None:
+            try:
+                async with asyncio.timeout(CONNECT):
+                    await self._pool.close()
+            except (*_AWAY, asyncpg.PostgresError):
+                self._pool.terminate()
+
+    def options(self) -> dict[str, Any]:
+        """How to connect."""
+        found: dict[str, Any] = {"timeout": CONNECT, "command_timeout": COMMAND}
+        return found if self.prepared else found | {"statement_cache_size": 0}
+
+    async def rows(self, query: str, **values: object) -> list[Any]:
+        """All rows of a named query, as a transaction of its own."""
+        return await self.transact(lambda work: work.rows(query, **values), alone=self.prepared)
+
+    async def read(self, query: str, **values: object) -> list[Any]:
+        """As `rows`, for what changes nothing: it is never left unsure."""
+        return await self.transact(
+            lambda work: work.rows(query, **values), alone=self.prepared, changes=False
+        )
+
+    async def planned(self, query: str, **values: object) -> list[Any]:
+        """As `read`, planned for these very values."""
+        return await self.transact(lambda work: work.planned(query, **values), changes=False)
+
+    async def transact(
+        self,
+        do: Callable[[Work], Awaitable[T]],
+        *,
+        alone: bool = False,
+        changes: bool = True,
+        isolation: str | None = None,
+    ) -> T:
+        """What `do` answers, once it is committed; it is called again where the transaction lost a race.
+
+        `alone`: it is one statement, and needs no BEGIN. Without `changes` it only reads.
+        """
+        for tried in range(1, TRIES):
+            try:
+                return await self._once(do, alone, changes, isolation)
+            except _AGAIN:
+                self.retried += 1
+                await asyncio.sleep(random.random() * 0.005 * min(tried, 10))
+            except _UNPREPARED:
+                if not self.prepared:
+                    raise
+                await self._unprepare()
+        raise StoreAway(f"a transaction lost a race {TRIES} times")
+
+    async def _once(
+        self, do: Callable[[Work], Awaitable[T]], alone: bool, changes: bool, isolation: str | None
+    ) -> T:
+        unsure = False
+        with self._told(lambda: unsure):
+            async with self._pool.acquire(timeout=COMMAND) as connection:
+                if alone:
+                    unsure = changes
+                    return await do(Work(connection))
+                transaction = connection.transaction(isolation=isolation, readonly=not changes)
+                await transaction.start()
+                async with _undone(transaction):
+                    answer = await do(Work(connection))
+                unsure = changes
+                await transaction.commit()
+                return answer
+
+    async def _unprepare(self) -> None:
+        """A pooler gave us a server process that does not know our prepared statements: do without."""
+        self.prepared = False
+        self._pool.set_connect_args(self.address.dsn, **self.options())
+        await self._pool.expire_connections()
+
+    @contextlib.contextmanager
+    def _told(self, unsure: Callable[[], bool]) -> Any:
+        """Errors of the driver become those of the store; those that are tried again pass."""
+        try:
+            yield
+        except (*_AGAIN, *_UNPREPARED):
+            raise
+        except _FULL as error:
+            raise StoreFull(_why(error)) from error
+        except _REFUSED as error:
+            raise BadAddress(self.address.shown, f"is refused by the server ({_why(error)})") from error
+        except _AWAY as error:
+            raise StoreAway(_why(error), unsure()) from error
+        except asyncpg.PostgresError as error:
+            raise StoreError(f"the database refused a statement ({_why(error)})") from error
+
+
+@contextlib.asynccontextmanager
+async def _undone(transaction: Any) -> AsyncIterator[None]:
+    """Roll back where the block raises; what it raised is what counts, also where the server is gone."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(*_AWAY, asyncpg.PostgresError):
+            await transaction.rollback()
+        raise
+
+
+async def _nothing(work: Work) -> None:
+    await work.connection.execute("SELECT 1")
+
+
+def _why(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,112 @@
+-- Every statement takes whole columns of many rows. Row locks are taken in one order everywhere: runs by id, then
+-- tasks, timers, messages, then the keys (an advisory lock each, by number), then what lies under them.
+
+-- name: update_run
+-- Only the revision that the decision was made from: whoever comes second changes nothing.
+-- Locked by id first: two batches that share runs would wait for each other otherwise.
+WITH line AS MATERIALIZED (
+    SELECT x.ord, run.id FROM run
+      JOIN unnest(:run::text[], :base::bigint[]) WITH ORDINALITY AS x (id, base, ord) ON run.id = x.id
+     WHERE run.revision = x.base ORDER BY run.id FOR NO KEY UPDATE OF run)
+UPDATE run SET revision = x.revision, seq = x.seq, status = x.status, ended_at = x.ended_at, waiting = x.waiting,
+       head = x.head
+  FROM line JOIN unnest(:revision::bigint[], :seq::bigint[], :status::text[], :ended_at::timestamptz[], :waiting::jsonb[],
+                        :head::bytea[]) WITH ORDINALITY AS x (revision, seq, status, ended_at, waiting, head, ord)
+    ON x.ord = line.ord
+ WHERE run.id = line.id
+RETURNING run.id, (SELECT penstock_now());
+
+-- name: insert_run
+INSERT INTO run (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
+                 started_at, header)
+SELECT * FROM unnest(:run::text[], :revision::bigint[], :seq::bigint[], :status::text[], :ended_at::timestamptz[],
+                     :waiting::jsonb[], :head::bytea[], :workflow::text[], :version::integer[], :subject::text[],
+                     :parent::text[], :labels::jsonb[], :started_at::timestamptz[], :header::bytea[])
+ON CONFLICT (id) DO NOTHING
+RETURNING id, (SELECT penstock_now());
+
+-- name: insert_start_key
+INSERT INTO start_key (run, workflow, key, digest)
+SELECT * FROM unnest(:run::text[], :workflow::text[], :key::text[], :digest::bytea[]) AS x (run, workflow, key, digest)
+ ORDER BY x.workflow, x.key
+ON CONFLICT (workflow, key) DO NOTHING
+RETURNING run;
+
+-- name: insert_page
+INSERT INTO history (run, seq, last, body)
+SELECT * FROM unnest(:run::text[], :seq::bigint[], :last::bigint[], :body::bytea[]);
+
+-- name: put_part
+INSERT INTO part (run, kind, firing, idx, body)
+SELECT * FROM unnest(:run::text[], :kind::text[], :firing::bigint[], :idx::bigint[], :body::bytea[])
+ON CONFLICT (run, kind, firing, idx) DO UPDATE SET body = excluded.body;
+
+-- name: drop_part
+DELETE FROM part
+ USING unnest(:run::text[], :kind::text[], :firing::bigint[], :idx::bigint[]) AS x (run, kind, firing, idx)
+ WHERE part.run = x.run AND part.kind = x.kind AND part.firing = x.firing AND part.idx = x.idx;
+
+-- name: insert_payload
+INSERT INTO payload (run, digest, body)
+SELECT * FROM unnest(:run::text[], :digest::bytea[], :body::bytea[])
+ON CONFLICT (run, digest) DO NOTHING;
+
+-- name: insert_timer
+INSERT INTO timer (run, due, body, ready_at)
+SELECT run, due, body, due FROM unnest(:run::text[], :due::timestamptz[], :body::bytea[]) AS x (run, due, body);
+
+-- name: use_timer
+DELETE FROM timer WHERE id = ANY(:ids::bigint[]) RETURNING id;
+
+-- name: drop_rest_of_run
+-- All that a run leaves behind but its keys: those are answered, for others wait for them.
+WITH tasks AS (DELETE FROM task WHERE run = ANY(:runs::text[])),
+     timers AS (DELETE FROM timer WHERE run = ANY(:runs::text[])),
+     messages AS (DELETE FROM message WHERE run = ANY(:runs::text[]))
+SELECT key AS name, NULL AS value FROM lock WHERE run = ANY(:runs::text[])
+UNION ALL
+SELECT name, value FROM correlation WHERE run = ANY(:runs::text[]);
+
+-- name: load_run
+SELECT id, revision, header, head FROM run WHERE id = ANY(:runs::text[]);
+
+-- name: load_parts
+SELECT run, kind, firing, idx, body FROM part WHERE run = ANY(:runs::text[]) ORDER BY run, kind, firing, idx;
+
+-- name: load_payload
+SELECT payload.run, payload.digest, body FROM payload
+  JOIN unnest(:run::text[], :digest::bytea[]) AS x (run, digest) ON payload.run = x.run AND payload.digest = x.digest;
+
+-- name: load_pages
+-- From the page that holds entry :after + 1 on.
+SELECT seq, last, body FROM history
+ WHERE run = :run::text AND last > :after::bigint
+   AND seq >= COALESCE((SELECT max(seq) FROM history WHERE run = :run AND seq <= :after + 1), 0)
+   AND seq <= :after + :limit::bigint
+ ORDER BY seq;
+
+-- name: due_timers
+UPDATE timer SET ready_at = :until::timestamptz
+  FROM (SELECT id, ready_at AS was FROM timer WHERE ready_at <= :now::timestamptz ORDER BY ready_at, id LIMIT :limit::bigint
+           FOR UPDATE SKIP LOCKED) AS x
+ WHERE timer.id = x.id
+RETURNING timer.id, timer.run, timer.body, timer.due, x.was;
+
+-- name: next_due
+-- The earliest time at which something more falls due, and the time.
+SELECT LEAST((SELECT min(ready_at) FROM timer), (SELECT min(ready_at) FROM message),
+             (SELECT min(expires) FROM task WHERE expires < 'infinity')), penstock_now() AS now;
+
+-- name: read_now
+SELECT penstock_now();
+
+-- name: run_revision
+SELECT id, revision FROM run WHERE id = ANY(:runs::text[]);
+
+-- name: start_key_there
+SELECT start_key.workflow, start_key.key FROM start_key
+  JOIN unnest(:workflow::text[], :key::text[]) AS x (workflow, key)
+    ON start_key.workflow = x.workflow AND start_key.key = x.key;
+
+-- name: timer_there
+SELECT id FROM timer WHERE id = ANY(:ids::bigint[]);

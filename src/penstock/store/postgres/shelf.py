@@ -1,0 +1,84 @@
+"""Published workflows, and what is paused."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from penstock.store.postgres.bundle import advisory
+from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.granting import Letters
+from penstock.store.rows import Version, WorkflowState
+
+
+class PostgresShelf:
+    """See `store.protocol.Shelf`."""
+
+    database: Database
+
+    async def publish(
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
+    ) -> Version:
+        async def work(work: Work) -> Version:
+            await work.rows("lock_keys", keys=[advisory("workflow", workflow)])
+            newest = await work.rows("newest_version", workflow=workflow)
+            if (
+                not again
+                and newest
+                and (newest[0]["definition"], newest[0]["offers"]) == (definition, offers)
+            ):
+                return Version(**newest[0])
+            number = newest[0]["version"] + 1 if newest else 1
+            text = {"workflow": workflow, "definition": definition, "offers": offers, "note": note}
+            [made] = await work.rows("insert_version", version=number, **text)
+            await work.rows("put_workflow", name=workflow, latest=number, started=start)
+            return Version(**made)
+
+        return await self.database.transact(work)
+
+    async def version(self, workflow: str, version: int | None) -> Version | None:
+        if version is None:
+            found = await self.database.read("newest_version", workflow=workflow)
+        else:
+            found = await self.database.read("one_version", workflow=workflow, version=version)
+        return Version(**found[0]) if found else None
+
+    async def workflows(self) -> list[WorkflowState]:
+        return [WorkflowState(**row) for row in await self.database.read("list_workflows")]
+
+    async def set_started(self, workflow: str, started: bool) -> bool:
+        return bool(await self.database.rows("start_workflow", name=workflow, started=started))
+
+    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
+        return await self.database.transact(lambda work: _set_paused(work, workflow, paused, body))
+
+
+async def _set_paused(work: Work, workflow: str | None, paused: bool, body: bytes) -> bool:
+    await work.rows("lock_keys", keys=[advisory("pause", workflow or "")])
+    was = (
+        await _installation(work) if workflow is None else await work.value("workflow_paused", name=workflow)
+    )
+    if was is None:
+        return False
+    if was == paused:
+        return True
+    if workflow is None:
+        await work.rows("put_setting", name="paused", value="yes" if paused else "no")
+        live = await work.rows("live_runs")
+    else:
+        await work.rows("pause_workflow", name=workflow, paused=paused)
+        live = await work.rows("live_runs_of_workflow", workflow=workflow)
+    letters = Letters()
+    for row in live:
+        letters.post(row["id"], body)
+    await letters.send(work, await work.value("read_now"), timedelta(0))
+    return True
+
+
+async def _installation(work: Work) -> bool:
+    return bool(await work.value("read_setting", name="paused") == "yes")

@@ -1,0 +1,56 @@
+"""`PostgresStore`: the whole of it, put together from its topics."""
+
+from __future__ import annotations
+
+import asyncio
+
+from penstock.store.postgres.bell import Ear, PostgresBell
+from penstock.store.postgres.copying import read_backup
+from penstock.store.postgres.database import Database, read_address
+from penstock.store.postgres.mail import PostgresMail
+from penstock.store.postgres.migrating import migrate as bring_up_to_date
+from penstock.store.postgres.runs import PostgresRuns
+from penstock.store.postgres.shelf import PostgresShelf
+from penstock.store.postgres.tasks import PostgresTasks
+from penstock.store.postgres.upkeep import PostgresUpkeep
+from penstock.store.postgres.views import PostgresViews
+
+
+class PostgresStore(
+    PostgresRuns, PostgresTasks, PostgresMail, PostgresShelf, PostgresViews, PostgresUpkeep, PostgresBell
+):
+    """See `store.protocol.Store`. Any number of processes may have one database open."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.ear = Ear(database)
+        self.rings = {}
+        self.again = set()
+
+    @classmethod
+    async def open(cls, url: str, *, migrate: bool = True) -> PostgresStore:
+        """Connect, and bring the schema up to date. Raises BadAddress, StoreAway, NeedsMigration, NewerSchema."""
+        database = Database(read_address(url))
+        try:
+            await database.open()
+            await bring_up_to_date(database, migrate)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database)
+
+    async def close(self) -> None:
+        await self.ear.close()
+        for task in self.rings.values():
+            task.cancel()
+        await asyncio.gather(*self.rings.values(), return_exceptions=True)
+        await self.database.close()
+
+
+async def restore(url: str, source: str) -> None:
+    """Fill the empty database at `url` with a backup. Nothing is written where it is not whole."""
+    store = await PostgresStore.open(url)
+    try:
+        await read_backup(store.database, source)
+    finally:
+        await store.close()

@@ -1,0 +1,110 @@
+-- name: insert_task
+-- With a worker it is leased at once: its first lease has fence 1.
+INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
+                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
+SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
+       :now::timestamptz, CASE WHEN worker IS NOT NULL THEN :now::timestamptz END, worker, beat, start_within, run_for, end_within,
+       COALESCE(:now::timestamptz + start_within, 'infinity'), COALESCE(stop_by, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'),
+       COALESCE(lease_until, 'infinity'),
+       CASE WHEN held THEN 'infinity' ELSE COALESCE(LEAST(
+           CASE WHEN worker IS NULL THEN :now::timestamptz + start_within END, stop_by, :now::timestamptz + end_within, lease_until), 'infinity') END,
+       held
+  FROM (SELECT *, CASE WHEN worker IS NOT NULL THEN :now::timestamptz + run_for END AS stop_by,
+               CASE WHEN worker IS NOT NULL THEN :now::timestamptz + beat END AS lease_until
+          FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :task::text[],
+                      :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
+                      :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
+            AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within, run_for, end_within,
+                  held)) AS x;
+
+-- name: end_task
+-- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
+DELETE FROM task USING unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :fence::bigint[])
+    AS x (run, firing, idx, attempt, fence)
+ WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx AND task.attempt = x.attempt
+   AND task.fence = x.fence
+RETURNING task.run, task.firing, task.idx;
+
+-- name: void_task
+DELETE FROM task USING unnest(:run::text[], :firing::bigint[], :idx::bigint[]) AS x (run, firing, idx)
+ WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx;
+
+-- name: hold_tasks
+UPDATE task SET held = true, expires = 'infinity' WHERE run = ANY(:runs::text[]) AND worker IS NULL;
+
+-- name: free_tasks
+-- Their clocks start anew: a pause costs a task nothing.
+UPDATE task SET held = false,
+       start_by = COALESCE(:now::timestamptz + start_within, 'infinity'),
+       end_by = COALESCE(:now::timestamptz + end_within, 'infinity'),
+       expires = LEAST(COALESCE(:now::timestamptz + start_within, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'))
+ WHERE run = ANY(:runs::text[]) AND held;
+
+-- name: lease_tasks
+-- The first of each list, then the first of these. Rows that another caller is taking are passed over, not waited for.
+-- One whose time to start is over is left for `due`, also while a node has it in hand.
+UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
+       stop_by = COALESCE(x.now + run_for, 'infinity'),
+       expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
+  FROM (SELECT first.*, line.now
+          FROM (SELECT DISTINCT task_list, now.now FROM unnest(:task_lists::text[]) AS task_list,
+                       (SELECT penstock_now() AS now OFFSET 0) AS now) AS line,
+               LATERAL (SELECT run, firing, idx, priority, turn FROM task
+                         WHERE task_list = line.task_list AND worker IS NULL AND NOT held
+                           AND start_by > line.now AND end_by > line.now
+                           AND (:tasks::text[] IS NULL OR task = ANY(:tasks))
+                         ORDER BY priority DESC, turn LIMIT :limit::bigint FOR UPDATE SKIP LOCKED) AS first
+         ORDER BY first.priority DESC, first.turn LIMIT :limit) AS x
+ WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
+RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
+          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn;
+
+-- name: renew_task
+-- All leases of a worker in one statement. Locked in one order, so that two callers do not wait for each other.
+WITH line AS MATERIALIZED (
+    SELECT x.ord, x.progress, task.run, task.firing, task.idx FROM task
+      JOIN unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :fence::bigint[],
+                  :progress::bytea[]) WITH ORDINALITY AS x (run, firing, idx, attempt, fence, progress, ord)
+        ON task.run = x.run AND task.firing = x.firing AND task.idx = x.idx AND task.attempt = x.attempt
+       AND task.fence = x.fence
+     WHERE worker IS NOT NULL ORDER BY task.run, task.firing, task.idx FOR UPDATE OF task)
+UPDATE task SET lease_until = now.now + beat, expires = LEAST(now.now + beat, stop_by, end_by),
+       progress = COALESCE(line.progress, task.progress)
+  FROM line, (SELECT penstock_now() AS now OFFSET 0) AS now
+ WHERE task.run = line.run AND task.firing = line.firing AND task.idx = line.idx
+RETURNING line.ord, expires, NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline;
+
+-- name: release_task
+-- Before all others of its list. The task of a run that was paused meanwhile is held like the rest of it.
+UPDATE task SET worker = NULL, started_at = NULL, progress = NULL, lease_until = 'infinity', stop_by = 'infinity',
+       turn = CASE WHEN turn > 0 THEN turn - 9000000000000000000 ELSE turn END,
+       held = x.paused, expires = CASE WHEN x.paused THEN 'infinity' ELSE LEAST(start_by, end_by) END
+  FROM (SELECT y.*, EXISTS (SELECT 1 FROM run WHERE id = y.run AND status = 'paused') AS paused
+          FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :fence::bigint[])
+               WITH ORDINALITY AS y (run, firing, idx, attempt, fence, ord)) AS x
+ WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx AND task.attempt = x.attempt
+   AND task.fence = x.fence AND worker IS NOT NULL
+RETURNING x.ord;
+
+-- name: expired_tasks
+UPDATE task SET expires = :until::timestamptz
+  FROM (SELECT run, firing, idx, expires AS was FROM task
+         WHERE expires <= :now::timestamptz AND expires < 'infinity' ORDER BY expires LIMIT :limit::bigint
+           FOR UPDATE SKIP LOCKED) AS x
+ WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
+RETURNING task.run, task.firing, task.idx, attempt, fence, x.was,
+          CASE WHEN worker IS NULL THEN CASE WHEN start_by <= LEAST(end_by, :now::timestamptz) THEN 'schedule_to_start' ELSE 'schedule_to_close' END
+               WHEN lease_until <= :now::timestamptz THEN 'lost'
+               WHEN stop_by <= :now::timestamptz THEN 'start_to_close'
+               ELSE 'schedule_to_close' END AS struck;
+
+-- name: insert_log
+INSERT INTO log (run, at, body)
+SELECT run, at, body FROM unnest(:run::text[], :at::timestamptz[], :body::bytea[]) AS x (run, at, body);
+
+-- name: task_there
+SELECT task.run, task.firing, task.idx, task.attempt, task.fence FROM task
+  JOIN unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :fence::bigint[])
+       AS x (run, firing, idx, attempt, fence)
+    ON task.run = x.run AND task.firing = x.firing AND task.idx = x.idx AND task.attempt = x.attempt
+   AND task.fence = x.fence;

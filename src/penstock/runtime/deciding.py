@@ -67,8 +67,10 @@ class Decision:
 
     __slots__ = ("answers", "change", "desks", "live", "now", "plan", "requests")
 
-    def __init__(self, live: Live, requests: Sequence[Request], answers: list[Answer], plan: Plan) -> None:
-        self.live, self.requests, self.answers, self.plan = live, requests, answers, plan
+    def __init__(
+        self, live: Live, requests: Sequence[Request], answers: list[Answer], plan: Plan, now: datetime
+    ) -> None:
+        self.live, self.requests, self.answers, self.plan, self.now = live, requests, answers, plan, now
         self.change: Change | None = None  # None: nothing is to be written
         self.desks: list[tuple[Attempt, Desk]] = []
 
@@ -78,7 +80,7 @@ def decide(live: Live, requests: Sequence[Request], now: datetime, reserve: Rese
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     answers = _answers(requests, parked, plan.answers)
-    decision = Decision(live, requests, answers, plan)
+    decision = Decision(live, requests, answers, plan, now)
     if plan.snapshot is not live.snapshot or requests[0].new is not None or _uses_up(decision):
         if plan.snapshot.seen:
             plan.snapshot = replace(plan.snapshot, seen=_NOTHING)  # the ids lie in rows of their own

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from penstock.flow.occurrence import Outside
 from penstock.runtime.deciding import Decision, decide
@@ -122,11 +123,12 @@ class Advancer:
     async def _advance(self, batch: dict[str, list[Request]]) -> None:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
+        now = self._clock.now()
         try:
             for run, requests in batch.items():
                 live = lives.get(run)
                 if isinstance(live, Live):
-                    decision = self._decide(live, requests)
+                    decision = self._decide(live, requests, now)
                     if decision is not None:
                         decisions.append(decision)
                 else:
@@ -158,10 +160,10 @@ class Advancer:
             lives.update(await self._memory.fetch(wanted, remember=True))
         return lives
 
-    def _decide(self, live: Live, requests: list[Request]) -> Decision | None:
+    def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
         """One run that cannot be decided about must not hold the others."""
         try:
-            return decide(live, requests, self._clock.now(), self._dispatch.reserve)
+            return decide(live, requests, now, self._dispatch.reserve)
         except Exception as error:
             log.exception("run %s cannot be decided about", live.snapshot.run.id)
             self._memory.forget(live.snapshot.run.id)

@@ -17,6 +17,7 @@ from penstock.store.protocol import Runs
 from penstock.store.rows import DueTask, DueTimer
 
 BATCH = 500
+NEVER = timedelta.max
 PATIENCE = timedelta(seconds=5)
 """How long others leave alone what this node has taken in hand."""
 
@@ -43,12 +44,17 @@ class Ringing:
         change = decision.change
         if change is None or not (change.timers or change.tasks):
             return
-        now = self._clock.now()
         for due, _ in change.timers:
             self.expect(due)
+        soonest = NEVER
         for task in change.tasks:
-            limits = (task.schedule_to_start, task.start_to_close, task.schedule_to_close, task.heartbeat)
-            self.expect(now + min(limit for limit in limits if limit is not None))
+            for limit in (
+                task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
+            ):  # fmt: skip
+                if limit is not None and limit < soonest:
+                    soonest = limit
+        if soonest is not NEVER:
+            self.expect(decision.now + soonest)
 
     def expect(self, due: datetime) -> None:
         """Something falls due then."""

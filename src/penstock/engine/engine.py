@@ -193,8 +193,7 @@ class Engine:
 
         node = (await self._open()).node
         async with asyncio.timeout(timeout):
-            live = await node.watching.until(run, over)
-        return run_view(live.flow, live.snapshot)
+            return run_view(*await node.watching.until(run, over))
 
     async def call(
         self, workflow: str, *, input: Any = None, subject: str | None = None, timeout: float = 30

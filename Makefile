@@ -32,8 +32,9 @@ test: setup  ## Run every test
 demo: setup  ## Prove and run the example workflows
 	$(BIN)/penstock demo
 
-bench: $(VENV)/.bench-ready  ## Measure Penstock beside its neighbours
+bench: $(VENV)/.bench-ready  ## Measure Penstock beside its neighbours and the bare database
 	$(BIN)/penstock bench net
+	$(BIN)/penstock bench engine
 
 $(VENV)/.bench-ready: $(STAMP) requirements/bench.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.lock

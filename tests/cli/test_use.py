@@ -35,7 +35,7 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'? See `penstock --help`.\n"),
         (["run"], "error: Missing argument 'FILE'. See `penstock run --help`.\n"),
         (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
-        (["bench", "web"], "error: There is no benchmark 'web': say net.\n"),
+        (["bench", "web"], "error: There is no benchmark 'web': say net or engine.\n"),
     ],
 )
 def test_wrong_use_exits_2_with_one_sentence(args: list[str], sentence: str) -> None:

@@ -60,7 +60,7 @@ def lines(report: Report) -> Iterator[str]:
         yield "  this build has no checks"
     for check in report.checks:
         took = f"{median(check.seconds):.3f} s, {check.verdict}"
-        yield f"  {check.workflow:<34} {took:<24} at most {check.bar:g} s {_word(check.met)}"
+        yield f"  {check.workflow:<34} {took:<24} at most {check.bar:g} s {word(check.met)}"
     yield "\nEvery promise that could be measured was kept." if report.met else "\nA promise was not kept."
 
 
@@ -69,9 +69,9 @@ def _row(figure: Figure) -> str:
     if figure.theirs is None or figure.ratio is None:
         return f"  {figure.work:<22} {ours:>14}   {figure.beside} {MISSING}"
     theirs = f"{figure.beside} {figure.theirs.best:.2f}/{figure.theirs.median:.2f}"
-    bar = "" if figure.bar is None else f"at most {figure.bar:.3f} {_word(figure.met)}"
+    bar = "" if figure.bar is None else f"at most {figure.bar:.3f} {word(figure.met)}"
     return f"  {figure.work:<22} {ours:>14}   {theirs:<28} ratio {figure.ratio:>8.3f}   {bar}".rstrip()
 
 
-def _word(met: bool | None) -> str:
+def word(met: bool | None) -> str:
     return {True: "kept", False: "NOT KEPT", None: ""}[met]

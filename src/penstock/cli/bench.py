@@ -1,9 +1,9 @@
-"""`penstock bench`: how fast it is, beside its neighbours."""
+"""`penstock bench`: how fast it is, beside its neighbours and beside the bare database."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,25 +11,44 @@ from penstock.cli.commands import NO, YES
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 
-SUITES = ("net",)
+SUITES = {"net": "penstock.bench.net", "engine": "penstock.bench.engine.suite"}
 
-Suite = Annotated[str, typer.Argument(metavar="SUITE", help="What to measure: net.")]
+Suite = Annotated[
+    str, typer.Argument(metavar="SUITE", help="What to measure: net, or engine (the durable one).")
+]
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db", metavar="URL", help="engine: an empty database for it, not those it makes by itself.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Runs = Annotated[
+    int | None,
+    typer.Option("--runs", metavar="N", min=1, help="engine: runs at saturation.", show_default=False),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="engine: fewer runs, and a shorter past.")]
 
 
-def bench(suite: Suite, json: AsJson = False) -> None:
+def bench(suite: Suite, db: Db = None, runs: Runs = None, quick: Quick = False, json: AsJson = False) -> None:
     """Measure Penstock, and its neighbours where they are installed (`make bench` installs them).
 
     [bold]Examples[/bold]
 
       penstock bench net
 
-      penstock bench net --json
+      penstock bench engine --quick
+
+      penstock bench engine --db postgresql://me@localhost/bench --json
     """
     if suite not in SUITES:
-        raise Wrong.because(f"There is no benchmark '{suite}': say net.")
+        raise Wrong.because(f"There is no benchmark '{suite}': say net or engine.")
+    more: dict[str, Any] = {"db": db, "runs": runs, "quick": quick} if suite == "engine" else {}
+    if not more and (db is not None or runs is not None or quick):
+        raise Wrong.because("`--db`, `--runs` and `--quick` are for `penstock bench engine` alone.")
     # Not at the top: it needs packages that only `make bench` installs.
     try:
-        library = import_module(f"penstock.bench.{suite}")
+        library = import_module(SUITES[suite])
     except ImportError as error:
         raise Wrong.because(f"The benchmark cannot be loaded: {error}. Run `make bench` once.") from None
-    raise typer.Exit(NO if library.main(json) else YES)
+    raise typer.Exit(NO if library.main(json, **more) else YES)

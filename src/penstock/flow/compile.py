@@ -78,6 +78,7 @@ class Flow:
         self.version = version
         self.by_index = tuple(steps[step.name] for step in wiring.steps)
         self.outside = {event.name: event for event in net.outside}
+        self.fans = any(step.each is not None for step in steps.values())
         self.timeout = definition.timeout
         self.cleanup_timeout = (
             definition.cleanup_timeout if definition.cleanup_timeout is not None else CLEANUP_TIMEOUT

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from penstock.flow.occurrence import Outside
 from penstock.runtime.deciding import Decision, decide
@@ -122,11 +123,12 @@ class Advancer:
     async def _advance(self, batch: dict[str, list[Request]]) -> None:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
+        now = self._clock.now()
         try:
             for run, requests in batch.items():
                 live = lives.get(run)
                 if isinstance(live, Live):
-                    decision = self._decide(live, requests)
+                    decision = self._decide(live, requests, now)
                     if decision is not None:
                         decisions.append(decision)
                 else:
@@ -158,10 +160,10 @@ class Advancer:
             lives.update(await self._memory.fetch(wanted, remember=True))
         return lives
 
-    def _decide(self, live: Live, requests: list[Request]) -> Decision | None:
+    def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
         """One run that cannot be decided about must not hold the others."""
         try:
-            return decide(live, requests, self._clock.now(), self._dispatch.reserve)
+            return decide(live, requests, now, self._dispatch.reserve)
         except Exception as error:
             log.exception("run %s cannot be decided about", live.snapshot.run.id)
             self._memory.forget(live.snapshot.run.id)
@@ -187,9 +189,10 @@ class Advancer:
             self._answer_unchanged(decision)
         if not changed:
             return
+        asked = self._clock.asked()
         committed = await self._store.commit([each.change for each in changed if each.change is not None])
         self.batches += 1
-        self._clock.tell(committed.now)
+        self._clock.tell(committed.now, asked)
         self._settle(changed, committed)
 
     def _answer_unchanged(self, decision: Decision) -> None:
@@ -266,7 +269,7 @@ class Advancer:
             elif outcome == "stale" and request.from_store:
                 request.tell("superseded")
             elif request.new is not None and outcome == "stale":
-                request.tell("duplicate")  # a run of that id is there
+                request.tell("superseded")  # the run is there, or a pause came or went
             elif request.tries > TRIES:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from immutables import Map
@@ -40,7 +40,6 @@ from penstock.store.change import (
     Lock,
     NewRun,
     NewTask,
-    Part,
     Post,
     Seen,
     Unlock,
@@ -68,8 +67,10 @@ class Decision:
 
     __slots__ = ("answers", "change", "desks", "live", "now", "plan", "requests")
 
-    def __init__(self, live: Live, requests: Sequence[Request], answers: list[Answer], plan: Plan) -> None:
-        self.live, self.requests, self.answers, self.plan = live, requests, answers, plan
+    def __init__(
+        self, live: Live, requests: Sequence[Request], answers: list[Answer], plan: Plan, now: datetime
+    ) -> None:
+        self.live, self.requests, self.answers, self.plan, self.now = live, requests, answers, plan, now
         self.change: Change | None = None  # None: nothing is to be written
         self.desks: list[tuple[Attempt, Desk]] = []
 
@@ -79,9 +80,8 @@ def decide(live: Live, requests: Sequence[Request], now: datetime, reserve: Rese
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     answers = _answers(requests, parked, plan.answers)
-    decision = Decision(live, requests, answers, plan)
-    used_up = any(each.rung is not None or each.read is not None for each in requests)
-    if plan.snapshot is not live.snapshot or used_up or requests[0].new is not None or _ends(decision):
+    decision = Decision(live, requests, answers, plan, now)
+    if plan.snapshot is not live.snapshot or requests[0].new is not None or _uses_up(decision):
         if plan.snapshot.seen:
             plan.snapshot = replace(plan.snapshot, seen=_NOTHING)  # the ids lie in rows of their own
         decision.change = _change(decision, tuple(parked.values()), now, reserve)
@@ -122,8 +122,10 @@ def _answers(requests: Sequence[Request], parked: dict[int, Kept], given: list[A
     return ["recorded" if number in parked else next(answers) for number in range(len(requests))]
 
 
-def _ends(decision: Decision) -> bool:
-    return any(_ended(request, answer) for request, answer in _told(decision))
+def _uses_up(decision: Decision) -> bool:
+    """Whether something is to be deleted although the run stays as it is: a timer, a message, a task."""
+    used_up = any(each.rung is not None or each.read is not None for each in decision.requests)
+    return used_up or any(_ended(request, answer) for request, answer in _told(decision))
 
 
 def _told(decision: Decision) -> zip[tuple[Request, Answer]]:
@@ -141,15 +143,17 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     live.pack.begin()
     head = live.encode(snapshot)
     page = encode_page(plan.history, live.pack) if plan.history else None
-    parts: Sequence[Part] = ()
-    if plan.touched or was.results or _has_fans(was) or _has_fans(snapshot):
-        parts = encode_parts(was, snapshot, plan.touched, live.pack)
-    tasks, posts = _tasks_and_posts(decision, reserve)
+    rare = _rare_of_requests(live, requests, now)
+    posts: list[Post] = []
+    tasks = _tasks(decision, reserve, posts) if plan.attempts else ()
     over = snapshot.ended and not was.ended
-    if over and (post := end_post(snapshot)) is not None:
+    if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:
         posts.append(post)
-    if plan.unfinished:
-        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+    _add_rare_of_plan(rare, decision, posts)
+    if parked or plan.emissions:
+        rare["kept"] = (*parked, *(_kept(each, now) for each in plan.emissions))
+    if live.pack.fresh:  # the last: whatever is encoded above may find something large
+        rare["payloads"] = tuple(live.pack.fresh)
     return Change(
         run=snapshot.run.id,
         base=plan.base,
@@ -159,42 +163,58 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
         ended_at=snapshot.ended_at,
         waiting=_waiting(live, snapshot),
         head=head,
-        new=_new_run(live, requests[0], now),
         page=page,
         page_from=was.seq + 1,
-        parts=tuple(parts),
-        payloads=tuple(live.pack.fresh),
         tasks=tasks,
         ended=tuple([_end(request) for request, answer in _told(decision) if _ended(request, answer)]),
-        void=tuple([(firing, WHOLE if index is None else index) for firing, index in plan.withdrawn]),
-        hold=None if bool(was.paused) == bool(snapshot.paused) else bool(snapshot.paused),
-        timers=tuple([(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]),
-        rung=tuple([request.rung for request in requests if request.rung is not None]),
-        read=tuple([request.read for request in requests if request.read is not None]),
-        locks=tuple([_lock(each.key, each.limit, each.element) for each in plan.acquires]),
-        unlocks=tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases]),
-        keys=plan.correlations,
-        posts=tuple(posts),
-        kept=(*parked, *(_kept(each, now) for each in plan.emissions)),
-        seen=tuple([request.seen for request in requests if request.seen is not None]),
         over=over,
+        **rare,
     )
 
 
-def _has_fans(snapshot: Snapshot) -> bool:
-    maps = (snapshot.firings, snapshot.failed, snapshot.halted, snapshot.kept)
-    return any(each.total is not None for map in maps if map for each in map.values())
+def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) -> dict[str, Any]:
+    """The fields of a change that say what its requests use up: most decisions have none of them."""
+    rare: dict[str, Any] = {}
+    if requests[0].new is not None:
+        rare["new"] = _new_run(live, requests[0], now)
+    for request in requests:
+        if request.rung is not None:
+            rare["rung"] = (*rare.get("rung", ()), request.rung)
+        if request.read is not None:
+            rare["read"] = (*rare.get("read", ()), request.read)
+        if request.seen is not None:
+            rare["seen"] = (*rare.get("seen", ()), request.seen)
+    return rare
 
 
-def _tasks_and_posts(decision: Decision, reserve: Reserve) -> tuple[tuple[NewTask, ...], list[Post]]:
-    plan, was = decision.plan, decision.live.snapshot
+def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post]) -> None:
+    """The fields of a change that say what follows for others: most decisions have none of them."""
+    live, plan = decision.live, decision.plan
+    was, snapshot = live.snapshot, plan.snapshot
+    if plan.withdrawn:
+        posts += _cancel_posts(decision)
+        rare["void"] = tuple([_place(element) for element in plan.withdrawn])
+    if plan.unfinished:
+        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+    if posts:
+        rare["posts"] = tuple(posts)
+    if live.flow.fans:
+        rare["parts"] = tuple(encode_parts(was, snapshot, plan.touched, live.pack))
+    if bool(was.paused) != bool(snapshot.paused):
+        rare["hold"] = bool(snapshot.paused)
+    if plan.timers:
+        rare["timers"] = tuple([(timer.due, encode_message(timer.occurrence)) for timer in plan.timers])
+    if plan.acquires:
+        rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in plan.acquires])
+    if plan.releases:
+        rare["unlocks"] = tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases])
+    if plan.correlations:
+        rare["keys"] = plan.correlations
+
+
+def _tasks(decision: Decision, reserve: Reserve, posts: list[Post]) -> tuple[NewTask, ...]:
     tasks: list[NewTask] = []
-    posts: list[Post] = []
-    for key in plan.withdrawn:
-        element = was.elements.get(key)
-        if element is not None and element.state == "running" and _is_child(decision.live, element):
-            posts.append(cancel_post(was.run.id, key, element))
-    for attempt in plan.attempts:
+    for attempt in decision.plan.attempts:
         if attempt.task == TASK:
             posts += start_posts(attempt)
             continue
@@ -202,7 +222,18 @@ def _tasks_and_posts(decision: Decision, reserve: Reserve) -> tuple[tuple[NewTas
         if desk is not None:
             decision.desks.append((attempt, desk))
         tasks.append(_new_task(attempt, desk))
-    return tuple(tasks), posts
+    return tuple(tasks)
+
+
+def _cancel_posts(decision: Decision) -> list[Post]:
+    """Children of what is withdrawn are canceled."""
+    was = decision.live.snapshot
+    found = [(key, was.elements.get(key)) for key in decision.plan.withdrawn]
+    return [
+        cancel_post(was.run.id, key, element)
+        for key, element in found
+        if element is not None and element.state == "running" and _is_child(decision.live, element)
+    ]
 
 
 def _is_child(live: Live, element: Element) -> bool:

@@ -14,6 +14,7 @@ from penstock.flow.plan import Answer, Attempt
 from penstock.flow.run import Snapshot
 from penstock.runtime.deciding import HEARTBEAT
 from penstock.runtime.deciding import Desk as AnyDesk
+from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.repeats import verdict_of
@@ -26,6 +27,9 @@ from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Wor
 PATIENCE = timedelta(seconds=5)
 """How long a worker may be away from its desk before what was laid there goes to others."""
 
+BACK = 1.0
+"""Seconds within which a worker that went off with work comes back: meanwhile more is reserved for it."""
+
 LOOK_AGAIN = timedelta(seconds=1)
 """How long a worker waits before it looks into a store that others write too."""
 
@@ -35,13 +39,14 @@ log = logging.getLogger("penstock.dispatch")
 class Desk:
     """Where one worker gets its work. `room` is what it may still be given, `coming` what is being written for it."""
 
-    __slots__ = ("coming", "given", "lists", "ready", "room", "sitting", "tasks", "worker")
+    __slots__ = ("back_by", "coming", "given", "lists", "ready", "room", "sitting", "tasks", "worker")
 
     def __init__(self, worker: str) -> None:
         self.worker = worker
         self.lists: frozenset[str] = frozenset()
         self.tasks: frozenset[str] | None = None
         self.room = self.coming = self.sitting = 0
+        self.back_by = 0.0  # until then one that went off with work counts as sitting: it comes for more
         self.given: list[Assignment] = []
         self.ready = asyncio.Event()
 
@@ -55,7 +60,7 @@ class Desk:
     def takes(self, attempt: Attempt) -> bool:
         return (
             self.room > 0
-            and self.sitting > 0
+            and (self.sitting > 0 or self.back_by > asyncio.get_running_loop().time())
             and attempt.task_list in self.lists
             and (self.tasks is None or attempt.task in self.tasks)
         )
@@ -73,6 +78,7 @@ class Dispatch:
         self.submit: Callable[[Request], None] = lambda request: None
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
+        self.expect: Callable[[datetime], None] = lambda due: None
         self.rejected = self.repeated = self.handed = self.leased = 0
 
     # -- what decisions need -------------------------------------------------------------------------------
@@ -173,11 +179,14 @@ class Dispatch:
         except TimeoutError:
             pass
         except BaseException:
+            desk.back_by = 0.0
             asyncio.get_running_loop().call_soon(self._sweep, desk)
             raise
         finally:
             desk.sitting -= 1
         given, desk.given = desk.given, []
+        if given:
+            desk.back_by = asyncio.get_running_loop().time() + BACK
         return given
 
     def _sweep_later(self, desk: Desk) -> None:
@@ -204,6 +213,8 @@ class Dispatch:
 
     async def _lease(self, wish: Wish) -> list[Assignment]:
         lists = set(wish.task_lists)
+        if (desk := self._desks.get(wish.worker)) is not None:
+            desk.back_by = 0.0  # its room goes to what is found now
         self._backlog -= lists  # before looking: what comes to the lists meanwhile must not be forgotten
         leased: list[Leased] | None = None
         looking = asyncio.ensure_future(self._store.lease(wish))
@@ -216,6 +227,8 @@ class Dispatch:
             if leased is None or len(leased) == wish.limit:
                 self._backlog |= lists
         self.leased += len(leased)
+        for each in leased:
+            self.expect(each.expires)
         return await self._assignments(leased)
 
     async def _give_back(self, looking: asyncio.Future[list[Leased]]) -> None:
@@ -255,8 +268,9 @@ class Dispatch:
 
         def told(number: int, answer: Answer | None, error: BaseException | None) -> None:
             nonlocal left, failed
-            answers[number] = answer
-            failed = failed or error
+            # A run that is gone has no use for a report; the others must not suffer for it.
+            answers[number] = "superseded" if isinstance(error, UnknownRun) else answer
+            failed = failed or (None if isinstance(error, UnknownRun) else error)
             left -= 1
             if not left and not done.done():
                 done.set_result(None) if failed is None else done.set_exception(failed)

@@ -32,6 +32,7 @@ class Flows:
         self._shared = shared
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
+        self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._next: asyncio.Task[None] | None = None
 
@@ -42,11 +43,16 @@ class Flows:
         """One version. Raises UnknownWorkflow, UnknownVersion."""
         flow = self._flows.get((workflow, version))
         if flow is None:
-            found = await self._shelf.version(workflow, version)
-            if found is None:
-                await self._raise_unknown(workflow, version)
-            assert found is not None
-            flow = self._flows[workflow, version] = compile_version(found)
+            async with self._compiling:  # a thousand first starts at once compile it once
+                flow = self._flows.get((workflow, version)) or await self._compiled(workflow, version)
+        return flow
+
+    async def _compiled(self, workflow: str, version: int) -> Flow:
+        found = await self._shelf.version(workflow, version)
+        if found is None:
+            await self._raise_unknown(workflow, version)
+        assert found is not None
+        flow = self._flows[workflow, version] = compile_version(found)
         return flow
 
     async def newest(self, workflow: str) -> tuple[Flow, WorkflowState]:

@@ -65,6 +65,7 @@ class Node:
 
     def _wire(self) -> None:
         self.dispatch.submit = self.ringing.submit = self.submit
+        self.dispatch.expect = self.ringing.expect
         self.ringing.begin_child = self.intake.begin_child
         self.advancer.posted = self._posted
         self.advancer.overdue = self.ringing.look

@@ -17,6 +17,7 @@ from penstock.store.protocol import Runs
 from penstock.store.rows import DueTask, DueTimer
 
 BATCH = 500
+NEVER = timedelta.max
 PATIENCE = timedelta(seconds=5)
 """How long others leave alone what this node has taken in hand."""
 
@@ -43,14 +44,20 @@ class Ringing:
         change = decision.change
         if change is None or not (change.timers or change.tasks):
             return
-        now = self._clock.now()
         for due, _ in change.timers:
-            self._expect(due)
+            self.expect(due)
+        soonest = NEVER
         for task in change.tasks:
-            limits = (task.schedule_to_start, task.start_to_close, task.schedule_to_close, task.heartbeat)
-            self._expect(now + min(limit for limit in limits if limit is not None))
+            for limit in (
+                task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
+            ):  # fmt: skip
+                if limit is not None and limit < soonest:
+                    soonest = limit
+        if soonest is not NEVER:
+            self.expect(decision.now + soonest)
 
-    def _expect(self, due: datetime) -> None:
+    def expect(self, due: datetime) -> None:
+        """Something falls due then."""
         if self._next is None or due < self._next:
             self._next = due
             if due <= self._clock.now() + self._poll:
@@ -81,8 +88,9 @@ class Ringing:
     async def run_once(self) -> bool:
         """Take in hand what is due; True where there may be more."""
         self._next = None
+        asked = self._clock.asked()
         due = await self._store.due(BATCH, PATIENCE)
-        self._clock.tell(due.now)
+        self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
         for timer in due.timers:
@@ -112,7 +120,9 @@ class Ringing:
         self.submit(Request(lease.run, occurrence, lease=lease))
 
     def read(self, messages: Sequence[Message]) -> None:
-        """Let what was posted come true."""
+        """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
+        if messages and self._next is None:
+            self._next = self._clock.now() + PATIENCE
         for message in messages:
             try:
                 body = decode_message(message.body)

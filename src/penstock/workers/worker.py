@@ -156,7 +156,8 @@ class Worker:
         """Claim as much as there is room for and begin it."""
         self._room.clear()
         # Reports that are stuck take room too: work must not pile up behind a gate that does not take them.
-        room = self.concurrency - len(self._held) - max(0, len(self._outbox) - self.concurrency)
+        # Twice as many are on their way in good times: told and being written, and ended meanwhile.
+        room = self.concurrency - len(self._held) - max(0, len(self._outbox) - 2 * self.concurrency)
         if room <= 0 or self._stopping:
             await self._room.wait()
             return

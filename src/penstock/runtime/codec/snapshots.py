@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from penstock.runtime.codec.payloads import Packer, Ref, decode, encode
 from penstock.store.change import WHOLE, Part
 
 FORMAT = 1
+_NOTHING: Mapping[str, Any] = {}
 INPUT = "i"
 """Stands for the run's input where its data is still that."""
 
@@ -51,15 +52,18 @@ class HeadEncoder:
 
     def _steps(self, steps: Map[str, StepState]) -> dict[str, Raw]:
         known, pack = self._states, self.pack
+        made: dict[str, Raw] = {}
         for name, state in steps.items():
             before = known.get(name)
             if before is None or before[0] is not state:
                 fields = (
                     state.status, state.firings, state.live, state.latest, state.attempts, pack(state.output),
-                    _failure(state.error, pack), state.port, state.reason, state.elements, state.spoke,
+                    None if state.error is None else _failure(state.error, pack), state.port, state.reason,
+                    state.elements, state.spoke,
                 )  # fmt: skip
-                known[name] = (state, Raw(encode(fields)))
-        return {name: known[name][1] for name in steps}
+                known[name] = before = (state, Raw(encode(fields)))
+            made[name] = before[1]
+        return made
 
 
 class _Writing:
@@ -78,17 +82,19 @@ class _Writing:
         pack, run, marking = self.pack, was.run, was.marking
         data = INPUT if was.data is run.input and run.input is not None else (pack(was.data),)
         result = None if was.result is None else INPUT if was.result is was.data else (pack(was.result),)
-        tokens = [(place, [self.token(token) for token in queue]) for place, queue in marking.tokens.items()]
+        tokens = _pairs(marking.tokens)
         body = (
             was.seq, was.status, was.ending, was.paused, was.started_at, was.ended_at, data,
-            self.tag_set(was.tags), result, _failure(was.error, pack), was.ok,
-            [(number, pack(each)) for number, each in was.put_off.items()],
-            tokens, _pairs(marking.owed), _pairs(marking.filled), _pairs(marking.complete),
+            self.tag_set(was.tags) if was.tags else None, result, _failure(was.error, pack), was.ok,
+            [(number, pack(each)) for number, each in was.put_off.items()] if was.put_off else (),
+            [(place, [self.token(token) for token in queue]) for place, queue in tokens],
+            _pairs(marking.owed), _pairs(marking.filled), _pairs(marking.complete),
             self.firings(was.firings),
             [self.element(each) for key, each in was.elements.items() if key[1] is None],
             self.firings(was.failed), self.firings(was.halted),
-            [(key, self.firing(firing)) for key, firing in was.kept.items()],
-            dict(was.came), _pairs(was.keys), dict(was.disabled),
+            [(key, self.firing(firing)) for key, firing in was.kept.items()] if was.kept else (),
+            dict(was.came) if was.came else _NOTHING, _pairs(was.keys),
+            dict(was.disabled) if was.disabled else _NOTHING,
             [(each.step, each.slot, self.token(each.token), each.reason) for each in was.aside],
             was.epoch, was.agenda, was.revision, steps,
         )  # fmt: skip
@@ -118,8 +124,8 @@ class _Writing:
             self.tagged.append({name: astuple(tag) for name, tag in tags.items()})
         return number
 
-    def firings(self, firings: Map[int, Firing]) -> list[Any]:
-        return [self.firing(firing) for firing in firings.values()] if firings else []
+    def firings(self, firings: Map[int, Firing]) -> Sequence[Any]:
+        return [self.firing(firing) for firing in firings.values()] if firings else ()
 
     def firing(self, firing: Firing) -> tuple[Any, ...]:
         """Without its items: they never change and are kept apart."""
@@ -172,8 +178,8 @@ def _fans(snapshot: Snapshot) -> dict[int, Firing]:
     return {each.number: each for map in maps if map for each in map.values() if each.total is not None}
 
 
-def _pairs(map: Mapping[Any, Any]) -> list[Any]:
-    return list(map.items()) if map else []
+def _pairs(map: Mapping[Any, Any]) -> Sequence[Any]:
+    return list(map.items()) if map else ()
 
 
 def _failure(error: Failure | None, pack: Packer) -> tuple[str, str, Any] | None:

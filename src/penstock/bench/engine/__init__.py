@@ -1,0 +1,1 @@
+"""The durable engine beside its floor: `penstock bench engine`."""

@@ -1,0 +1,84 @@
+"""One store measured: every workload, with the floor before and after it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from penstock.bench.engine.figures import (
+    Figure,
+    Saturated,
+    chain_figures,
+    fan_figures,
+    idle_figures,
+    latency_figures,
+    past_figures,
+)
+from penstock.bench.engine.idle import idle
+from penstock.bench.engine.places import Place
+from penstock.bench.engine.workflows import CHAIN
+from penstock.bench.engine.workloads import chains, fans, singles
+from penstock.engine.engine import Engine
+from penstock.runtime.errors import Invalid
+
+Say = Callable[[str], None]
+
+
+class Sizes(Struct, frozen=True, kw_only=True):
+    """How much is done."""
+
+    runs: int = 10_000
+    fans: tuple[int, ...] = (100, 1_000, 10_000)
+    singles: int = 30
+    idle: float = 10.0
+    past: int = 1_000_000
+
+    def quick(self) -> Sizes:
+        return Sizes(runs=min(self.runs, 3_000), fans=self.fans, singles=self.singles, idle=4.0, past=50_000)
+
+
+async def measure(place: Place, sizes: Sizes, say: Say) -> list[Figure]:
+    """Every figure of one store. Raises NotDone where a run did not succeed."""
+    await _require_empty(place)
+    say(f"{place.name}: launching a node, and watching it idle")
+    figures = idle_figures(place.name, await asyncio.to_thread(idle, place.url, sizes.idle))
+    empty = await place.bytes()
+    say(f"{place.name}: {sizes.runs:,} runs, beside the floor")
+    first = await _saturated(place, sizes.runs)
+    grown = await place.bytes()
+    say(f"{place.name}: single runs")
+    latency = await singles(place.url, sizes.singles)
+    after = await place.floor(sizes.runs)
+    say(f"{place.name}: fans of {', '.join(f'{size:,}' for size in sizes.fans)}")
+    wide = await fans(place.url, sizes.fans)
+    say(f"{place.name}: {sizes.runs:,} runs after {sizes.past:,}, beside the floor")
+    await place.copy(await _a_finished_run(place), sizes.past)
+    then = await _saturated(place, sizes.runs)
+    return [
+        *chain_figures(place.name, first),
+        *fan_figures(place.name, wide),
+        *latency_figures(place.name, latency, (first.floors[1], after)),
+        *figures,
+        *past_figures(place.name, sizes.past, first, then, (grown - empty) / sizes.runs),
+    ]
+
+
+async def _saturated(place: Place, runs: int) -> Saturated:
+    before = await place.floor(runs)
+    found = await chains(place.url, runs)
+    return Saturated(found, (before, await place.floor(runs)))
+
+
+async def _require_empty(place: Place) -> None:
+    """A benchmark leaves a million runs behind: not in a store that somebody uses."""
+    async with Engine(place.url, work=False) as engine:
+        if any((await engine.counts()).values()):
+            raise Invalid(f"'{place.url}' holds runs already: give the benchmark an empty database")
+
+
+async def _a_finished_run(place: Place) -> str:
+    async with Engine(place.url, work=False) as engine:
+        [run] = await engine.runs(workflow=CHAIN, statuses=("succeeded",), limit=1)
+        return str(run["id"])

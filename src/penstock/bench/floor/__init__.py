@@ -1,0 +1,1 @@
+"""The floor: the rows of durable 3-step runs, written in batches with no engine around them."""

@@ -17,14 +17,14 @@ class Watching:
 
     def __init__(self, look: Callable[[str], Awaitable[Live]], shared: bool) -> None:
         self._look, self._shared = look, shared
-        self._waiters: dict[str, set[asyncio.Future[None]]] = {}
+        self._waiters: dict[str, set[asyncio.Future[Live]]] = {}
 
     def settled(self, decision: Decision) -> None:
         """A run went on: wake who waits for it."""
         if self._waiters:
             for waiter in self._waiters.pop(decision.plan.snapshot.run.id, ()):
                 if not waiter.done():
-                    waiter.set_result(None)
+                    waiter.set_result(decision.live)
 
     def fail(self, error: BaseException) -> None:
         """Nothing will change any more here."""
@@ -36,24 +36,25 @@ class Watching:
 
     async def until(self, run: str, wanted: Callable[[Snapshot], bool]) -> Live:
         """Wait until the run is as wanted. Raises UnknownRun."""
+        told: Live | None = None
         while True:
             change = self._change(run)
             try:
-                live = await self._look(run)
+                # What this node wrote need not be read; but where nobody else writes, reading costs nothing.
+                live = told if told is not None and self._shared else await self._look(run)
                 if wanted(live.snapshot):
                     return live
                 await asyncio.wait([change], timeout=LOOK_AGAIN if self._shared else None)
-                if change.done():
-                    change.result()
+                told = change.result() if change.done() else None
             finally:
                 self._forget(run, change)
 
-    def _change(self, run: str) -> asyncio.Future[None]:
-        change: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    def _change(self, run: str) -> asyncio.Future[Live]:
+        change: asyncio.Future[Live] = asyncio.get_running_loop().create_future()
         self._waiters.setdefault(run, set()).add(change)
         return change
 
-    def _forget(self, run: str, change: asyncio.Future[None]) -> None:
+    def _forget(self, run: str, change: asyncio.Future[Live]) -> None:
         waiters = self._waiters.get(run)
         if waiters is not None:
             waiters.discard(change)

@@ -16,8 +16,8 @@ from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_duratio
 from penstock.cli.problems import Wrong
 from penstock.flow.checking.checks import check_flow
 from penstock.flow.checking.findings import Report
+from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError
-from penstock.runtime.errors import PenstockError
 from penstock.steps.kinds import OFFERS
 
 Files = Annotated[

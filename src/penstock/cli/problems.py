@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.console import err, printable
+from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError, Problem
-from penstock.runtime.errors import PenstockError
 
 
 class Wrong(Exception):

@@ -43,7 +43,7 @@ class Place:
                 return await main(engine)
 
         async def bounded() -> Any:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(20):
                 return await play()
 
         return asyncio.run(bounded())

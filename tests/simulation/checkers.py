@@ -11,12 +11,16 @@ from penstock.flow.plan import Entry
 from penstock.flow.replay import BrokenHistory, fold
 from penstock.flow.run import ENDED
 from tests.simulation.evidence import Evidence, Held, Ran, Told, moment, seconds
-from tests.simulation.workload import FAILURES, FIRINGS, WAIT, Order
+from tests.simulation.workload import FAILURES, FIRINGS, WAIT
 
 Checker = Callable[[Evidence], Iterator[str]]
 
-SLACK = 15.0
-"""Seconds between a decision and its commit, at most: the way to the store may be slow, and slow again."""
+SLACK = 45.0
+"""Seconds between a decision and its commit, at most: its node may be paused, and the way to the store slow."""
+
+
+LAG = 45.0
+"""Seconds by which what a node knows of the store's time may be late: the slowest answer, heard after a pause."""
 
 
 def acknowledged_starts_are_there(evidence: Evidence) -> Iterator[str]:
@@ -27,6 +31,11 @@ def acknowledged_starts_are_there(evidence: Evidence) -> Iterator[str]:
                 yield f"{order.key} was told run {run}, which is not there"
         if order.key not in evidence.ledger.starts:
             yield f"{order.key} was never answered, though the faults had stopped"
+
+
+def customers_get_no_errors(evidence: Evidence) -> Iterator[str]:
+    """What is away for a while is told as such: nobody is told that his run is damaged."""
+    yield from evidence.ledger.errors
 
 
 def every_run_ends(evidence: Evidence) -> Iterator[str]:
@@ -62,7 +71,8 @@ def history_has_no_gaps(evidence: Evidence) -> Iterator[str]:
         if numbers != list(range(1, ran.snapshot.seq + 1)):
             gaps = [f"{one} → {two}" for one, two in pairwise([0, *numbers]) if two != one + 1]
             yield f"run {ran.id} at {ran.snapshot.seq} has {len(numbers)} entries; gaps: {gaps[:5]}"
-        if any(after.at < before.at for before, after in pairwise(ran.history)):
+        # Each node knows the store's time from its last answer, which may have been late.
+        if any(seconds(after.at) < seconds(before.at) - LAG for before, after in pairwise(ran.history)):
             yield f"the time goes back in the history of run {ran.id}"
 
 
@@ -294,6 +304,7 @@ def _element(told: Told) -> tuple[str, int, int]:
 
 CHECKERS: tuple[Checker, ...] = (
     acknowledged_starts_are_there,
+    customers_get_no_errors,
     every_run_ends,
     every_run_comes_to_what_it_should,
     history_has_no_gaps,
@@ -320,6 +331,3 @@ def violations(evidence: Evidence) -> dict[str, list[str]]:
     """Checker → what it found; those that found nothing are left out."""
     found = {checker.__name__: list(checker(evidence)) for checker in CHECKERS}
     return {name: said for name, said in found.items() if said}
-
-
-__all__ = ["CHECKERS", "Checker", "Order", "violations"]

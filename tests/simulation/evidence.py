@@ -13,6 +13,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.run import Snapshot
 from penstock.runtime.gate import Assignment, Report
+from penstock.store.change import Change
 from penstock.store.rows import DueTimer, Lease
 from penstock.testing.faults import Watch
 from tests.simulation.workload import Order
@@ -76,6 +77,8 @@ class Ledger:
         self.starts: defaultdict[str, list[str]] = defaultdict(list)  # key of an order → runs it was told
         self.emitted: defaultdict[str, list[str]] = defaultdict(list)  # id of an event → answers
         self.canceled: dict[str, float] = {}  # run → when the cancelling was acknowledged
+        self.errors: list[str] = []  # what customers were told and should not have been
+        self.leased: dict[Lease, float] = {}  # when the store gave each lease
         self.held: list[Held] = []
         self.told: list[Told] = []
         self.rung: list[tuple[DueTimer, float]] = []  # timers that were handed out
@@ -91,7 +94,7 @@ class Ledger:
             worker,
             assignment.attempt.step,
             assignment.attempt.data,
-            self.clock.time(),
+            self.leased.get(assignment.lease, self.clock.time()),
             seconds(until),
         )
         self.held.append(held)
@@ -138,7 +141,7 @@ class GateWatch(Watch):
 
 
 class StoreWatch(Watch):
-    """Writes down which timers were handed out and when history was committed."""
+    """Writes down which timers and leases were given, and when history was committed."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
@@ -147,12 +150,18 @@ class StoreWatch(Watch):
         now = self.ledger.clock.time()
         if verb == "due":
             self.ledger.rung += [(timer, now) for timer in answer.timers]
+        elif verb == "lease":
+            self.ledger.leased.update((leased.lease, now) for leased in answer)
         elif verb == "commit":
-            self.ledger.written += [
-                Written(change.run, change.seq, now)
-                for change, outcome in zip(args[0], answer.outcomes, strict=True)
-                if outcome == "applied"
-            ]
+            for change, outcome in zip(args[0], answer.outcomes, strict=True):
+                if outcome == "applied":
+                    self._applied(change, now)
+
+    def _applied(self, change: Change, now: float) -> None:
+        self.ledger.written.append(Written(change.run, change.seq, now))
+        for task in change.tasks:
+            if task.worker is not None:
+                self.ledger.leased[Lease(change.run, task.firing, task.index, task.attempt, 1)] = now
 
 
 class Ran(Struct, frozen=True):

@@ -132,6 +132,11 @@ def never_answer(evidence: Evidence) -> Evidence:
     return evidence
 
 
+def scare_a_customer(evidence: Evidence) -> Evidence:
+    evidence.ledger.errors.append("order-1: the run cannot be read")
+    return evidence
+
+
 def leave_a_run_waiting(evidence: Evidence) -> Evidence:
     ran = _run(evidence, "chain")
     return _with(evidence, replace(ran, snapshot=replace(ran.snapshot, status="waiting")))
@@ -162,7 +167,7 @@ def skip_a_number(evidence: Evidence) -> Evidence:
 
 def turn_time_back(evidence: Evidence) -> Evidence:
     ran = _run(evidence, "timer")
-    last = replace(ran.history[-1], at=BEGIN)
+    last = replace(ran.history[-1], at=moment(-100))
     return _with(evidence, replace(ran, history=[*ran.history[:-1], last]))
 
 
@@ -321,6 +326,7 @@ def damage_the_store(evidence: Evidence) -> Evidence:
 PLANTED: list[tuple[Callable[[Evidence], Evidence], str]] = [
     (lose_a_run, "acknowledged_starts_are_there"),
     (never_answer, "acknowledged_starts_are_there"),
+    (scare_a_customer, "customers_get_no_errors"),
     (leave_a_run_waiting, "every_run_ends"),
     (leave_rows, "every_run_ends"),
     (take_too_long, "every_run_ends"),

@@ -63,7 +63,7 @@ steps:
   b: {task: echo, after: [a, finished], with: {n: '${ events["finished"].n }'}}
 """,
     "parent": """
-result: "steps.a.output"
+result: "steps.a.output.result"
 steps:
   a: {task: workflow, with: {name: chain, input: {n: "${ data.n }"}}}
 """,

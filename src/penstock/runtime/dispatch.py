@@ -173,7 +173,7 @@ class Dispatch:
         except TimeoutError:
             pass
         except BaseException:
-            self._sweep_later(desk)
+            asyncio.get_running_loop().call_soon(self._sweep, desk)
             raise
         finally:
             desk.sitting -= 1
@@ -203,11 +203,30 @@ class Dispatch:
             log.warning("what was not wanted any more could not be given back: %s", error)
 
     async def _lease(self, wish: Wish) -> list[Assignment]:
-        leased = await self._store.lease(wish)
-        if len(leased) < wish.limit:
-            self._backlog -= set(wish.task_lists)
+        lists = set(wish.task_lists)
+        self._backlog -= lists  # before looking: what comes to the lists meanwhile must not be forgotten
+        leased: list[Leased] | None = None
+        looking = asyncio.ensure_future(self._store.lease(wish))
+        try:
+            leased = await asyncio.shield(looking)
+        except asyncio.CancelledError:
+            self._later(self._give_back(looking))  # whoever asked has gone: what it gets goes to others
+            raise
+        finally:
+            if leased is None or len(leased) == wish.limit:
+                self._backlog |= lists
         self.leased += len(leased)
         return await self._assignments(leased)
+
+    async def _give_back(self, looking: asyncio.Future[list[Leased]]) -> None:
+        await self.release([each.lease for each in await looking])
+
+    async def close(self) -> None:
+        """Nobody comes back to a desk: what lies there goes to the lists again."""
+        for desk in list(self._desks.values()):
+            self._sweep(desk)
+        if self._tidying:
+            await asyncio.wait(list(self._tidying), timeout=5)
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
         """The work itself; a lease whose run says otherwise is left to run out."""

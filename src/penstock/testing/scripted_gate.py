@@ -18,11 +18,12 @@ from penstock.store.errors import StoreAway
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
 MINUTE = timedelta(seconds=60)
+USUAL = Timeouts()
 PATIENCE = 20.0
 """Seconds after which a test that waits for something has failed."""
 
 
-def attempt_of(task: str, params: Any, number: int, timeouts: Timeouts = Timeouts()) -> Attempt:
+def attempt_of(task: str, params: Any, number: int, timeouts: Timeouts = USUAL) -> Attempt:
     """The first try of the first step of a run of its own."""
     start = Token(1, "START", Origin({"number": number}, NO_TAGS, datetime(2026, 1, 1, tzinfo=UTC)))
     return Attempt(
@@ -52,6 +53,7 @@ class ScriptedGate:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.wishes: list[Wish] = []
+        self.claiming = 0  # claims that wait for work
         self.beats: list[list[Beat]] = []
         self.reports: list[Report] = []
         self.released: list[Lease] = []
@@ -66,7 +68,7 @@ class ScriptedGate:
         self._given = 0
         self._news: list[asyncio.Future[None]] = []
 
-    def give(self, task: str, params: Any = None, timeouts: Timeouts = Timeouts()) -> str:
+    def give(self, task: str, params: Any = None, timeouts: Timeouts = USUAL) -> str:
         """Put an attempt on the list; answers the id of its run."""
         self._given += 1
         attempt = attempt_of(task, {} if params is None else params, self._given, timeouts)
@@ -83,11 +85,18 @@ class ScriptedGate:
     async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
         self._called("claim")
         self.wishes.append(wish)
-        until = asyncio.get_running_loop().time() + wait.total_seconds()
-        while not self._waiting and (left := until - asyncio.get_running_loop().time()) > 0:
-            await self._news_or(left)
+        self.claiming += 1
+        try:
+            await self._some_or(asyncio.get_running_loop().time() + wait.total_seconds())
+        finally:
+            self.claiming -= 1
+            self._tell()
         count = min(wish.limit, len(self._waiting))
         return [self._lease(*self._waiting.popleft()) for _ in range(count)]
+
+    async def _some_or(self, until: float) -> None:
+        while not self._waiting and (left := until - asyncio.get_running_loop().time()) > 0:
+            await self._news_or(left)
 
     def _lease(self, attempt: Attempt, run_for: timedelta | None) -> Assignment:
         lease = Lease(attempt.run.id, attempt.firing, -1, attempt.attempt, len(self.leased) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import deque
@@ -13,6 +14,8 @@ from queue import SimpleQueue
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.workers.calling import call
 from penstock.workers.work import Hand, Outcome, Work
+
+LOG = logging.getLogger("penstock.worker")
 
 PATIENCE = 0.002
 """Seconds that a queue may stand before one more thread is added."""
@@ -116,10 +119,15 @@ class Hands:
             self._idle -= 1
             self._wake.put(None)
         elif self._live < self._most:
-            self._live += 1
             thread = threading.Thread(target=self._work, name="penstock-task", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError as error:
+                # The machine gives no more threads: those that are there do it, and we ask again later.
+                LOG.warning("no thread for a task: %s", error)
+                return
+            self._live += 1
             self._threads.add(thread)
-            thread.start()
 
     def _look_later(self) -> None:
         self._cpu = time.process_time()
@@ -128,7 +136,7 @@ class Hands:
     def _look(self, taken: int) -> None:
         """Add hands where the queue stands: at once where they wait for something, slowly where they compute."""
         self._look_at = None
-        if not self._queue:
+        if not self._queue or (self._live >= self._most and not self._idle):
             self._stands = 0
             return
         moved = self._taken - taken

@@ -22,6 +22,9 @@ AGAIN = Backoff(initial=timedelta(seconds=0.05), max=timedelta(seconds=2), jitte
 EARLIEST = 0.01
 """Seconds between two renewals at least, however short the leases are."""
 
+ANSWER = 10.0
+"""Seconds that the gate has to answer a renewal."""
+
 TOLD = 1.0
 """Seconds after which progress is sent, where the renewal would come later."""
 
@@ -39,8 +42,8 @@ class Leases:
     ) -> None:
         self._gate, self._now, self._seed, self._held, self._stop = gate, now, seed, held, stop
         self._loop = asyncio.get_running_loop()
-        self._next = NEVER
-        self._sooner = asyncio.Event()
+        self._next = self._say_at = NEVER
+        self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._failures = 0
 
@@ -50,7 +53,9 @@ class Leases:
 
     def told(self) -> None:
         """A task said how far it is; from the loop."""
-        self._by(self._loop.time() + TOLD)
+        if self._say_at == NEVER:
+            self._say_at = self._loop.time() + TOLD
+            self._by(self._say_at)
 
     def _by(self, when: float) -> None:
         """Look after the leases at `when` at the latest: one timer for all of them."""
@@ -58,22 +63,43 @@ class Leases:
             self._next = when
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = self._loop.call_at(when, self._sooner.set)
+            self._timer = self._loop.call_at(when, self._look)
+
+    def _look(self) -> None:
+        """Stop what is over, see whether a renewal is due, and when to look again.
+
+        Not after the renewal: a gate that does not answer must not keep us from seeing that leases are over.
+        """
+        at, self._next = self._loop.time(), NEVER
+        again = self._say_at if self._say_at > at else NEVER
+        for work in self._held():
+            if work.over_at <= at:
+                self._stop(work, "is over its time")
+            elif work.lost_at <= at:
+                self._stop(work, "lost its lease: it could not be renewed in time")
+            else:
+                again = min(again, work.over_at, work.lost_at, work.beat_at if work.beat_at > at else NEVER)
+        self._by(again)
+        if self._is_due(at):
+            self._due.set()
+
+    def _is_due(self, at: float) -> bool:
+        return self._say_at <= at or any(work.beat_at <= at for work in self._held())
 
     async def keep(self) -> None:
-        """Wait until something is due, stop what is over, renew the rest; does not raise where the gate fails."""
-        await self._sooner.wait()
-        self._sooner.clear()
-        self._next = NEVER
-        self._stop_what_is_over()
+        """Wait until a renewal is due and renew all; does not raise where the gate fails."""
+        await self._due.wait()
+        self._due.clear()
+        asked = self._loop.time()
+        if not self._is_due(asked):
+            return
+        self._say_at = NEVER
         works = self._held()
+        beats = [work.beat(_encoded) for work in works]
         if not works:
             return
-        asked = self._loop.time()
-        beats = [work.beat(_encoded) for work in works]
         try:
-            # A gate that does not answer must not keep us from seeing that leases are over.
-            async with asyncio.timeout_at(min(min(work.lost_at, work.over_at) for work in works)):
+            async with asyncio.timeout(ANSWER):
                 renewals = await self._gate.beat(beats)
             self._renewed(list(zip(works, renewals, strict=True)), asked)
             self._failures = 0
@@ -83,24 +109,19 @@ class Leases:
             again = self._loop.time() + AGAIN.delay(self._failures, self._seed).total_seconds()
             for work in works:
                 work.said = None  # whether its progress came through is not known
-                self._by(min(again, work.lost_at, work.over_at))
+                work.beat_at = again
+            self._by(again)
 
     def _renewed(self, answers: list[tuple[Work, Renewal]], asked: float) -> None:
         now, soon = self._now(), self._loop.time() + EARLIEST
         for work, renewal in answers:
             if renewal.expires is None:
                 self._stop(work, "is no longer wanted")
+                work.beat_at = NEVER
             else:
-                due = work.renew(renewal.expires, renewal.deadline, now, asked)
-                self._by(max(due, soon))
-
-    def _stop_what_is_over(self) -> None:
-        at = self._loop.time()
-        for work in self._held():
-            if work.over_at <= at:
-                self._stop(work, "is over its time")
-            elif work.lost_at <= at:
-                self._stop(work, "lost its lease: it could not be renewed in time")
+                work.renew(renewal.expires, renewal.deadline, now, asked)
+                work.beat_at = max(work.beat_at, soon)
+                self._by(min(work.beat_at, work.over_at))
 
     def close(self) -> None:
         if self._timer is not None:

@@ -33,6 +33,8 @@ LINE = 16_384
 FLUSH = 0.5
 """Seconds that a line may wait."""
 
+Batch = Sequence[tuple[Work, Outcome]]
+
 KEEP = 600.0
 """Seconds for which a report is kept over the end of its lease, while nobody can have taken the task."""
 
@@ -40,11 +42,20 @@ KEEP = 600.0
 class Outbox:
     """Sends what has gathered as soon as the call before is over; nothing waits for company."""
 
-    def __init__(self, gate: Gate, now: Callable[[], datetime], seed: str, counts: Counter[str]) -> None:
-        self._gate, self._now, self._seed, self._counts = gate, now, seed, counts
+    def __init__(
+        self,
+        gate: Gate,
+        now: Callable[[], datetime],
+        seed: str,
+        counts: Counter[str],
+        told: Callable[[], None],
+    ) -> None:
+        self._gate, self._now, self._seed, self._counts, self._told = gate, now, seed, counts, told
         self._loop = asyncio.get_running_loop()
         self._ended: list[tuple[Work, Outcome]] = []
         self._sending: list[tuple[Work, Outcome]] = []
+        self._refused: list[tuple[Work, Outcome]] = []  # the gate fails on these, and only on these
+        self._insist_at = self._keep = 0.0
         self._some = asyncio.Event()
         self._none = asyncio.Event()
         self._none.set()
@@ -53,10 +64,10 @@ class Outbox:
         self._failures = 0
 
     def __len__(self) -> int:
-        return len(self._ended) + len(self._sending)
+        return len(self._ended) + len(self._sending) + len(self._refused)
 
     def works(self) -> list[Work]:
-        """Those that have ended and whose report was not taken yet."""
+        """Those that have ended and whose report was not taken yet; not what the gate fails on: it must end."""
         return [work for work, _ in (*self._sending, *self._ended)]
 
     def add(self, work: Work, outcome: Outcome) -> None:
@@ -81,13 +92,15 @@ class Outbox:
     async def send(self) -> None:
         """Wait until there is something, and tell it; does not raise where the gate fails."""
         await self._some.wait()
+        while len(self):
+            self._some.clear()
+            # Before the lines: those of what ends meanwhile would come after its report.
+            self._sending += self._ended
+            self._ended = []
+            await self.flush()
+            await (self._report(self._sending[:BATCH]) if self._sending else self._insist())
         self._some.clear()
-        # Before the lines: those of what ends meanwhile would come after its report.
-        self._sending += self._ended
-        self._ended = []
         await self.flush()
-        while self._sending:
-            await self._report(self._sending[:BATCH])
         if not self._ended:
             self._none.set()
 
@@ -103,28 +116,34 @@ class Outbox:
             LOG.warning("%d log lines cannot be sent now: %s", len(lines), error)
             self._lines.extendleft(reversed(lines[: LINES - len(self._lines)]))
 
-    async def _report(self, batch: Sequence[tuple[Work, Outcome]]) -> None:
+    async def _report(self, batch: Batch) -> None:
         try:
             await self._tell(batch)
-            self._failures = 0
         except StoreAway as error:
-            await self._failed(error, KEEP)
+            await self._away(error)
+            return
         except Exception as error:
+            LOG.warning("%d reports cannot be sent now: %s", len(batch), error)
             # One bad report must not hold up the others.
-            for each in batch if len(batch) > 1 else ():
-                with suppress(Exception):
-                    await self._tell([each])
-            if self._sending:
-                await self._failed(error, 0.0)
+            self._refused += (
+                batch if len(batch) == 1 else [each for each in batch if await self._is_bad(each)]
+            )
+        self._failures = 0
+        del self._sending[: len(batch)]
+        self._told()
 
-    async def _tell(self, batch: Sequence[tuple[Work, Outcome]]) -> None:
+    async def _is_bad(self, each: tuple[Work, Outcome]) -> bool:
+        """Whether the gate fails on this report alone."""
+        try:
+            await self._tell([each])
+        except Exception as error:
+            self._keep = KEEP if isinstance(error, StoreAway) else 0.0
+            return True
+        return False
+
+    async def _tell(self, batch: Batch) -> None:
         reports = [Report(work.lease, outcome) for work, outcome in batch]
         verdicts = await self._gate.report(reports)
-        if len(batch) == len(self._sending):
-            self._sending = []
-        else:
-            told = {id(work) for work, _ in batch}
-            self._sending = [each for each in self._sending if id(each[0]) not in told]
         self._counts["worker.reported"] += len(batch)
         rejected = [
             f"{report.lease.run}.{report.lease.firing} ({verdict})"
@@ -135,18 +154,34 @@ class Outbox:
             self._counts["worker.rejected"] += len(rejected)
             LOG.warning("%d reports came too late and changed nothing: %s", len(rejected), rejected[:5])
 
-    async def _failed(self, error: Exception, keep: float) -> None:
-        """Give up the reports whose lease is surely gone, and wait before the rest is tried again."""
-        self._failures += 1
-        gone = self._loop.time() - keep
-        kept = [each for each in self._sending if each[0].lost_at > gone]
-        if len(kept) < len(self._sending):
-            self._counts["worker.dropped"] += len(self._sending) - len(kept)
-            LOG.error("%d reports cannot be sent: their leases are over", len(self._sending) - len(kept))
-        self._sending = kept
+    async def _away(self, error: StoreAway) -> None:
+        """Nobody can have taken the tasks meanwhile: wait, and try again for a long time."""
         LOG.warning("reports cannot be sent now, %d wait: %s", len(self), error)
-        if kept:
-            await asyncio.sleep(BACKOFF.delay(self._failures, self._seed).total_seconds())
+        self._sending = self._living(self._sending, KEEP)
+        self._failures += 1
+        await asyncio.sleep(BACKOFF.delay(self._failures, self._seed).total_seconds())
+
+    async def _insist(self) -> None:
+        """Try each refused report again, now and then, until its lease is surely gone."""
+        if self._loop.time() >= self._insist_at:
+            self._refused = [each for each in self._refused if await self._is_bad(each)]
+            self._refused = self._living(self._refused, self._keep)
+            self._failures += 1
+            wait = BACKOFF.delay(self._failures, self._seed).total_seconds()
+            self._insist_at = self._loop.time() + wait
+        if self._refused:
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(self._insist_at):
+                    await self._some.wait()
+
+    def _living(self, reports: Batch, keep: float) -> list[tuple[Work, Outcome]]:
+        """Those whose lease is not over for longer than `keep` seconds."""
+        gone = self._loop.time() - keep
+        living = [each for each in reports if each[0].lost_at > gone]
+        if len(living) < len(reports):
+            self._counts["worker.dropped"] += len(reports) - len(living)
+            LOG.error("%d reports are given up: their leases are over", len(reports) - len(living))
+        return living
 
 
 def _line(attempt: Attempt, at: datetime, level: str, text: str) -> LogLine:

@@ -47,8 +47,8 @@ class Work:
     """One attempt under way. Times are those of the loop, so that a clock that is set does not matter."""
 
     __slots__ = (
-        "attempt", "beat_at", "begun", "context", "future", "given_up", "hand", "lease", "lost_at", "over_at",
-        "said", "task", "void",
+        "attempt", "beat_at", "begun", "context", "deadline", "future", "given_up", "hand", "lease", "lost_at",
+        "over_at", "said", "task", "void",
     )  # fmt: skip
 
     def __init__(self, assignment: Assignment, task: Task) -> None:
@@ -58,6 +58,7 @@ class Work:
         self.context: Context | None = None
         self.future: asyncio.Future[None] | None = None
         self.hand: Hand | None = None
+        self.deadline: datetime | None = None
         self.begun = self.void = self.given_up = False
         self.said: bytes | None = None  # the progress that was told last
         self.beat_at = self.lost_at = self.over_at = NEVER
@@ -75,8 +76,12 @@ class Work:
         self.beat_at = at + (min(left, length) if left > 0 else length) / SHARE
         if deadline is None:
             return self.beat_at
-        run_for = 0.0 if limits.start_to_close is None else limits.start_to_close.total_seconds()
-        self.over_at = at + max((deadline - now).total_seconds(), run_for if self.over_at == NEVER else 0.0)
+        if self.deadline is None:
+            run_for = 0.0 if limits.start_to_close is None else limits.start_to_close.total_seconds()
+            self.over_at = at + max((deadline - now).total_seconds(), run_for)
+        elif deadline != self.deadline:
+            self.over_at += (deadline - self.deadline).total_seconds()
+        self.deadline = deadline
         return min(self.beat_at, self.over_at)
 
     def beat(self, encode: Callable[[Any], bytes | None]) -> Beat:

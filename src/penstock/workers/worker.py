@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from uuid import uuid4
 
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.errors import NoTask
 from penstock.runtime.gate import Assignment, Gate
+from penstock.store.errors import StoreAway
 from penstock.store.rows import Lease, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.workers.calling import failure
@@ -69,9 +71,8 @@ class Worker:
         lists = (task.offer.task_list or "default" for task in tasks.values())
         self.task_lists = tuple(sorted(set(lists)) if task_lists is None else task_lists)
         self.concurrency = processes or concurrency
-        self.id = (
-            new_id()
-        )  # new at every start: a name that is used again must not revive a dead one's leases
+        # New at every start: a name that is used again must not revive a dead one's leases.
+        self.id = new_id()
         self.counts: Counter[str] = Counter()
         self._threads = threads or self.concurrency
         self._processes, self._sources, self._limit = processes, tuple(sources), limit
@@ -81,7 +82,7 @@ class Worker:
         self._wish = Wish(
             worker=self.id, task_lists=self.task_lists, tasks=tuple(self.tasks), limit=self.concurrency
         )
-        self._stopping = False
+        self._stopping = self._telling = False
         self._claiming: asyncio.Task[list[Assignment]] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -109,13 +110,16 @@ class Worker:
         loop = asyncio.get_running_loop()
         self._stopping = False
         self._room, self._rest = asyncio.Event(), asyncio.Event()
-        self._outbox = Outbox(self.gate, self._now, self.id, self.counts)
+        # Reports that were stuck took room: whoever waits for room must hear that they are gone.
+        self._outbox = Outbox(self.gate, self._now, self.id, self.counts, self._room.set)
         self._leases = Leases(self.gate, self._now, self.id, self._all_held, self._give_up)
 
         def told() -> None:
-            # A loop that was closed meanwhile sends no progress.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._leases.told)
+            # Once for many: a task may tell its progress in a tight loop. A closed loop sends none.
+            if not self._telling:
+                self._telling = True
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._progress)
 
         self._crew = Crew(
             self._ended,
@@ -126,6 +130,10 @@ class Worker:
             sources=self._sources,
             limit=self._limit,
         )
+
+    def _progress(self) -> None:
+        self._telling = False
+        self._leases.told()
 
     async def _supervised(self, name: str, chore: Callable[[], Awaitable[None]]) -> None:
         """Do a chore again and again. An error in one round must not end it."""
@@ -138,11 +146,10 @@ class Worker:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
                     raise
-                if self._stopping:
-                    continue
                 failures += 1
-                self.counts[f"worker.{name}_failures"] += 1
-                LOG.warning("worker %s cannot %s now: %s", self.name, name, error)
+                if not self._stopping:  # a claim is cancelled then
+                    self.counts[f"worker.{name}_failures"] += 1
+                    LOG.warning("worker %s cannot %s now: %s", self.name, name, error)
                 await asyncio.sleep(BACKOFF.delay(failures, self.id + name).total_seconds())
 
     async def _claim(self) -> None:
@@ -241,6 +248,8 @@ class Worker:
         self._stopping = True
         self._room.set()
         claiming = self._claiming
+        if claiming is not None:
+            claiming.cancel()
         back = self._crew.take_back()
         self._held.difference_update(back)
         await self._release([work.lease for work in back])
@@ -260,7 +269,6 @@ class Worker:
 
     async def _give_back(self, claiming: asyncio.Task[list[Assignment]]) -> None:
         """What comes of a claim after all, because it was answered as we stopped."""
-        claiming.cancel()
         await asyncio.wait([claiming], timeout=LAST_CALL)
         if claiming.done() and not claiming.cancelled() and claiming.exception() is None:
             await self._release([each.lease for each in claiming.result()])
@@ -269,7 +277,15 @@ class Worker:
         if not leases:
             return
         self.counts["worker.released"] += len(leases)
-        await self._last_call("give back tasks", self.gate.release(leases))
+        await self._last_call("give back tasks", self._insist_on_release(leases))
+
+    async def _insist_on_release(self, leases: Sequence[Lease]) -> None:
+        """Try again: what is not given back costs an attempt, though nothing went wrong."""
+        for failures in count(1):
+            try:
+                return await self.gate.release(leases)
+            except StoreAway:
+                await asyncio.sleep(BACKOFF.delay(failures, self.id).total_seconds())
 
     async def _last_call(self, what: str, call: Awaitable[None]) -> None:
         """One call that must not hold up the end."""

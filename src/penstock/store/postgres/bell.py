@@ -28,6 +28,7 @@ class Ear:
         self._heard: dict[str, None] = {}
         self._rung = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._deaf = False
 
     async def hear(self, timeout: float) -> str | None:
         """The first ring that came from elsewhere."""
@@ -65,6 +66,7 @@ class Ear:
                     wait = 0.1
             except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
                 pass  # nobody is told: a deaf node polls
+            self._deaf = True
             await asyncio.sleep(wait)
             wait = min(wait * 2, SLOWEST)
 
@@ -74,8 +76,9 @@ class Ear:
         try:
             connection.add_termination_listener(lambda _: broken.set())
             await connection.add_listener(CHANNEL, self._notified)
-            for what in ("tasks", "messages"):
-                self._note(what)  # what was rung while nobody listened is lost
+            for what in ("tasks", "messages") if self._deaf else ():
+                self._note(what)  # what was rung meanwhile is lost
+            self._deaf = False
             await broken.wait()
             return True
         finally:
@@ -88,6 +91,7 @@ class PostgresBell:
     database: Database
     ear: Ear
     rings: dict[str, asyncio.Task[None]]
+    again: set[str]
 
     async def ring(self, what: str) -> None:
         """At most one ring of a kind goes out in 20 ms; one that comes too soon goes out at the end of them."""
@@ -96,8 +100,6 @@ class PostgresBell:
             self.rings[what] = asyncio.create_task(self._ring(what))
             return
         self.again.add(what)
-
-    again: set[str]
 
     async def _ring(self, what: str) -> None:
         while True:

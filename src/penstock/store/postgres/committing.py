@@ -42,8 +42,7 @@ async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committ
         judged = await sort_out(work, changes)
     else:
         judged = ["applied"] * len(changes)
-    # By id: two batches that share runs would wait for each other otherwise.
-    fitting = sorted((c for c, o in zip(changes, judged, strict=True) if o == "applied"), key=lambda c: c.run)
+    fitting = [c for c, outcome in zip(changes, judged, strict=True) if outcome == "applied"]
     now, stale = await _runs(work, fitting)
     if stale:
         fitting = [change for change in fitting if change.run not in stale]
@@ -60,8 +59,9 @@ async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committ
 
 async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
     """Write the runs' rows; the time, and those that are at another revision: nothing was done to them."""
-    old = [c for c in changes if c.new is None]
-    new = [c for c in changes if c.new is not None]
+    # By id: two batches that share runs would wait for each other otherwise.
+    old = sorted((c for c in changes if c.new is None), key=lambda c: c.run)
+    new = sorted((c for c in changes if c.new is not None), key=lambda c: c.run)
     stale: set[str] = set()
     now: datetime | None = None
     if old:
@@ -92,7 +92,7 @@ async def _guard(work: Work, changes: list[Change]) -> None:
     """All else that can be lost in a race: the fence, and whatever is used up once."""
     starts = [(c.run, c.new.workflow, *c.new.start_key) for c in changes if c.new and c.new.start_key]
     await _all(work, "insert_start_key", "run workflow key digest", starts)
-    ended = [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended]
+    ended = sorted((c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended)
     await _all(work, "end_task", "run firing idx attempt fence", ended)
     await _all(work, "use_timer", "ids", sorted((id,) for c in changes for id in c.rung))
     await _all(work, "use_message", "ids", sorted((id,) for c in changes for id in c.read))
@@ -126,7 +126,7 @@ async def _states(work: Work, changes: list[Change]) -> None:
 
 async def _tasks(work: Work, changes: list[Change], now: datetime) -> None:
     """Tasks and timers, those that go before those that come: an element may be tried again at once."""
-    void = [(c.run, firing, index) for c in changes for firing, index in c.void]
+    void = sorted((c.run, firing, index) for c in changes for firing, index in c.void)
     await _some(work, "void_task", "run firing idx", void)
     held = [c.run for c in changes if c.hold is True]
     if held:

@@ -7,12 +7,13 @@ its rows as PostgreSQL's own binary COPY, in pieces that each have their length 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import os
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TypeVar
 
 import msgspec
 
@@ -36,6 +37,7 @@ TABLES = (
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting"),
 )
 _SIZE = 8
+T = TypeVar("T")
 
 
 class Heading(msgspec.Struct, frozen=True):
@@ -97,16 +99,53 @@ def _line(value: msgspec.Struct) -> bytes:
 
 async def read_backup(database: Database, source: str) -> None:
     """Fill a database that has the schema and no run. Raises StoreDamaged where the file is not whole."""
-    try:
-        with gzip.open(source, "rb") as file:
-            await database.transact(lambda work: _read(work, source, file))
-    except (OSError, EOFError, zlib.error, msgspec.DecodeError) as error:
-        raise StoreDamaged(source, f"this backup cannot be read: {error}") from error
+    with Reader(source) as file:
+        await database.transact(lambda work: _read(work, source, file))
 
 
-async def _read(work: Work, source: str, file: Any) -> None:
-    file.seek(0)
-    heading = msgspec.json.decode(file.readline(), type=Heading)
+class Reader:
+    """A backup that is read. Raises StoreDamaged where it is not whole: not as if the database were away."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+
+    def __enter__(self) -> Reader:
+        with self._told():
+            self._file = gzip.open(self.source, "rb")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def rewind(self) -> None:
+        with self._told():
+            self._file.seek(0)
+
+    def line(self, kind: type[T]) -> T:
+        """The next line."""
+        with self._told():
+            return msgspec.json.decode(self._file.readline(), type=kind)
+
+    def piece(self) -> bytes:
+        """The next piece of a table; empty at its end."""
+        with self._told():
+            head = self._file.read(_SIZE)
+            piece = self._file.read(int.from_bytes(head))
+            if len(head) < _SIZE or len(piece) < int.from_bytes(head):
+                raise EOFError("it ends too early")
+            return piece
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, EOFError, zlib.error, msgspec.MsgspecError) as error:
+            raise StoreDamaged(self.source, f"this backup cannot be read: {error}") from error
+
+
+async def _read(work: Work, source: str, file: Reader) -> None:
+    file.rewind()
+    heading = file.line(Heading)
     schema = int(await work.value("read_setting", name="schema"))
     if heading.schema != schema:
         raise StoreError(
@@ -116,7 +155,7 @@ async def _read(work: Work, source: str, file: Any) -> None:
         raise StoreError("a backup is restored into an empty database only: make a new one")
     await work.rows("drop_settings")
     for _ in TABLES:
-        title = msgspec.json.decode(file.readline(), type=Title)
+        title = file.line(Title)
         if title.table not in TABLES:
             raise StoreDamaged(source, f"this backup names a table '{title.table}'")
         await work.connection.copy_to_table(
@@ -127,9 +166,6 @@ async def _read(work: Work, source: str, file: Any) -> None:
     await work.rows("raise_fences")
 
 
-async def _pieces(file: BinaryIO) -> AsyncIterator[bytes]:
-    while size := int.from_bytes(file.read(_SIZE)):
-        piece = await asyncio.to_thread(file.read, size)
-        if len(piece) < size:
-            raise EOFError("it ends too early")
+async def _pieces(file: Reader) -> AsyncIterator[bytes]:
+    while piece := await asyncio.to_thread(file.piece):
         yield piece

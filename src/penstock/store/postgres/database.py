@@ -235,9 +235,10 @@ class Database:
             raise StoreFull(_why(error)) from error
         except _REFUSED as error:
             raise BadAddress(self.address.shown, f"is refused by the server ({_why(error)})") from error
-        except _AWAY as error:
-            raise StoreAway(_why(error), unsure()) from error
-        except asyncpg.PostgresError as error:
+        except (asyncpg.PostgresError, *_AWAY) as error:
+            # A value that the driver cannot send is no outage: who tries again would try for ever.
+            if isinstance(error, _AWAY) and not isinstance(error, ValueError):
+                raise StoreAway(_why(error), unsure()) from error
             raise StoreError(f"the database refused a statement ({_why(error)})") from error
 
 

@@ -85,13 +85,17 @@ async def _correlations(
     work: Work, changes: list[Change], over: list[str], keys: list[Key], letters: Letters
 ) -> None:
     """Queue runs for their keys, let go of those of ended runs, and give kept events to whoever owns a key now."""
+    before = await owners_of(work, keys) if keys else {}
     if over:
         await work.rows("drop_correlations_of_run", runs=over)
     asked = [(*key, c.run) for c in changes if not c.over for key in c.keys]
     if asked:
         await work.rows("insert_correlation", **columns("name value run", asked))
     if keys:
-        await _deliver_kept(work, keys, letters)
+        after = await owners_of(work, keys)
+        # Only to a new owner: the former one may have left the event lying, and would be given it for ever.
+        gained = {key: run for key, run in after.items() if before.get(key) != run}
+        await _deliver_kept(work, gained, letters)
     looking = [one for c in changes for one in c.kept]
     if looking:
         await _keep_or_post(work, await note_seen(work, looking), letters)
@@ -138,9 +142,8 @@ def first_owner(owners: dict[Key, str], keys: Iterable[Key]) -> str | None:
     return next((owners[key] for key in keys if key in owners), None)
 
 
-async def _deliver_kept(work: Work, keys: list[Key], letters: Letters) -> None:
+async def _deliver_kept(work: Work, owners: dict[Key, str], letters: Letters) -> None:
     """Give the events that are kept for these keys to their owners, each event once."""
-    owners = await owners_of(work, keys)
     if not owners:
         return
     waiting = await work.rows("kept_for_key", **columns("name value", list(owners)))

@@ -5,15 +5,14 @@
 -- Only the revision that the decision was made from: whoever comes second changes nothing.
 -- Locked by id first: two batches that share runs would wait for each other otherwise.
 WITH line AS MATERIALIZED (
-    SELECT x.ord, run.id FROM run
-      JOIN unnest(:run::text[], :base::bigint[]) WITH ORDINALITY AS x (id, base, ord) ON run.id = x.id
+    SELECT x.* FROM run
+      JOIN unnest(:run::text[], :base::bigint[], :revision::bigint[], :seq::bigint[], :status::text[],
+                  :ended_at::timestamptz[], :waiting::jsonb[], :head::bytea[])
+           AS x (id, base, revision, seq, status, ended_at, waiting, head) ON run.id = x.id
      WHERE run.revision = x.base ORDER BY run.id FOR NO KEY UPDATE OF run)
-UPDATE run SET revision = x.revision, seq = x.seq, status = x.status, ended_at = x.ended_at, waiting = x.waiting,
-       head = x.head
-  FROM line JOIN unnest(:revision::bigint[], :seq::bigint[], :status::text[], :ended_at::timestamptz[], :waiting::jsonb[],
-                        :head::bytea[]) WITH ORDINALITY AS x (revision, seq, status, ended_at, waiting, head, ord)
-    ON x.ord = line.ord
- WHERE run.id = line.id
+UPDATE run SET revision = line.revision, seq = line.seq, status = line.status, ended_at = line.ended_at,
+       waiting = line.waiting, head = line.head
+  FROM line WHERE run.id = line.id
 RETURNING run.id, (SELECT penstock_now());
 
 -- name: insert_run
@@ -68,10 +67,12 @@ UNION ALL
 SELECT name, value FROM correlation WHERE run = ANY(:runs::text[]);
 
 -- name: load_run
-SELECT id, revision, header, head FROM run WHERE id = ANY(:runs::text[]);
-
--- name: load_parts
-SELECT run, kind, firing, idx, body FROM part WHERE run = ANY(:runs::text[]) ORDER BY run, kind, firing, idx;
+-- Runs, then their parts. One statement is one view: a part of tomorrow must not meet a head of today.
+SELECT id AS run, revision, header, NULL AS kind, NULL AS firing, NULL AS idx, head AS body FROM run
+ WHERE id = ANY(:runs::text[])
+UNION ALL
+SELECT run, NULL, NULL, kind, firing, idx, body FROM part WHERE run = ANY(:runs)
+ ORDER BY kind NULLS FIRST, firing, idx;
 
 -- name: load_payload
 SELECT payload.run, payload.digest, body FROM payload

@@ -22,16 +22,13 @@ class Misfit(Exception):
 def commit(session: Session, changes: Sequence[Change]) -> Committed:
     """Apply each change that fits; see `Store.commit`."""
     outcomes: list[Outcome] = ["applied"] * len(changes)
-    fitting = list(changes)
-    session.db.execute("SAVEPOINT changes")
     try:
-        messages = _write(session, fitting)
+        messages = _write(session, list(changes))
     except Misfit:
-        session.db.execute("ROLLBACK TO changes")
+        session.undo()
         outcomes = sort_out(session, changes)
         fitting = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
         messages = _write(session, fitting)
-    session.db.execute("RELEASE changes")
     return Committed(outcomes, messages, moment(session.now))
 
 

@@ -18,8 +18,6 @@ from penstock.store.sqlite.session import SQL
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
 SETTINGS = ("PRAGMA busy_timeout = 10000", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY")
-CHECKPOINT = 4_000
-"""Pages in the log before the writer folds them into the file."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -30,6 +28,7 @@ class Options(Struct, frozen=True, kw_only=True):
     inline: bool = False  # one connection, no threads
     vfs: str | None = None
     synchronous: str = "FULL"  # less loses what was acknowledged, at a power cut: for tests only
+    checkpoint: int = 4_000  # pages in the log before the writer folds them into the file
     kind_of_disk: Callable[[str], str] = file_system
     migrations: tuple[Migration, ...] = MIGRATIONS
 
@@ -88,17 +87,19 @@ def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
         "PRAGMA auto_vacuum = INCREMENTAL",  # before the first table: later it has no effect
         "PRAGMA journal_mode = WAL",
         f"PRAGMA synchronous = {options.synchronous}",
-        f"PRAGMA wal_autocheckpoint = {CHECKPOINT}",
+        f"PRAGMA wal_autocheckpoint = {options.checkpoint}",
         "PRAGMA journal_size_limit = 67108864",
         "PRAGMA cache_size = -65536",
     ):
         db.execute(setting).fetchall()
-    unclean = found_schema(db) > 0 and _setting(db, "clean") != "yes"
+    new = found_schema(db) == 0
+    unclean = not new and _setting(db, "clean") != "yes"
     if unclean:
         look_through(db, path)
     migrate(db, options)
     put_clean(db, False)
-    sync_folder(path)
+    if new:
+        sync_folder(path)
     return unclean
 
 

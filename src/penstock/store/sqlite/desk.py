@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections import defaultdict
@@ -52,18 +53,28 @@ class Ledger:
         return Session(self.db, self.numbers, self.ticks.now())
 
     def transact(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
-        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""
+        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all.
+
+        A savepoint copies every page that is changed: one that is alone needs none.
+        """
         try:
+            self._back()  # where the disk failed while it was taken back
             self.db.execute("BEGIN IMMEDIATE")
             session = self.session()
-            answers = [self._one(session, work) for work in works]
+            session.alone = len(works) == 1
+            one = self._bare if session.alone else self._one
+            answers = [one(session, work) for work in works]
             self.db.execute("COMMIT")
             self.transactions += 1
             return answers
         except BaseException as error:
-            self._back()
+            with contextlib.suppress(apsw.Error):
+                self._back()
             wrong = told(error, self.path)
             return [(None, wrong)] * len(works)
+
+    def _bare(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
+        return work(session), None
 
     def _one(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
         self.db.execute("SAVEPOINT work")
@@ -89,6 +100,8 @@ def told(error: BaseException, path: str) -> BaseException:
         return StoreFull(str(error))
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return StoreDamaged(path, str(error))
+    if isinstance(error, apsw.ConnectionClosedError):
+        return StoreAway("it was closed")
     if isinstance(error, apsw.BusyError | apsw.LockedError | apsw.ReadOnlyError):
         return StoreAway(str(error))
     return error
@@ -114,7 +127,13 @@ class InlineDesk:
         return work(self._ledger.db)
 
     def close(self) -> None:
-        self._ledger.db.close()
+        let_go(self._ledger.db)
+
+
+def let_go(db: apsw.Connection) -> None:
+    """Close a connection. If the log cannot be folded into the file now, the next opening does it."""
+    with contextlib.suppress(apsw.Error):
+        db.close()
 
 
 def look(session: Session, work: Work[Result], path: str) -> Result:
@@ -157,8 +176,15 @@ class Counter:
             jobs = [job for job in asked if job is not None]
             going = len(jobs) == len(asked)
             if jobs:
-                answers = self._serve([work for work, _ in jobs])
+                answers = self._serve_all([work for work, _ in jobs])
                 _answer([(future, *answer) for (_, future), answer in zip(jobs, answers, strict=True)])
+
+    def _serve_all(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
+        """A thread that dies would leave everybody waiting for ever."""
+        try:
+            return self._serve(works)
+        except BaseException as error:
+            return [(None, error)] * len(works)
 
 
 def _answer(answers: list[Answer]) -> None:
@@ -223,8 +249,8 @@ class ThreadDesk:
         self._closed = True
         self._reading.stop()
         self._writing.stop()
-        self._reader.close()
-        self._ledger.db.close()  # the last one: it folds the log into the file
+        let_go(self._reader)
+        let_go(self._ledger.db)  # the last one: it folds the log into the file
 
     def _check(self) -> None:
         if os.getpid() != self._process:

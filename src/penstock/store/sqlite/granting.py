@@ -76,12 +76,14 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     kept = [one for c in changes for one in c.kept]
     if not (asked or over or kept):
         return
-    numbers = session.numbers(len(asked))
-    rows = [(*key, number) for key, number in zip(asked, numbers, strict=True)]
+    ownerless = [
+        key for key in unique((name, value) for name, value, _ in asked) if not owner_of(session, [key])
+    ]
+    rows = [(*key, number) for key, number in zip(asked, session.numbers(len(asked)), strict=True)]
     session.many("insert_correlation", rows)
-    freed = [(name, value) for name, value in session.rows_of_runs("drop_correlations_of_runs", over)]
-    touched = unique([(name, value) for name, value, _ in asked] + freed)
-    deliver_kept(session, touched, letters)
+    freed = session.rows_of_runs("drop_correlations_of_runs", over)
+    handed_on = [(name, value) for name, value, number in freed if _was_first(session, name, value, number)]
+    deliver_kept(session, unique(ownerless + handed_on), letters)
     for one in kept:
         if not note_seen(session, one):
             continue
@@ -99,6 +101,12 @@ def note_seen(session: Session, kept: Kept) -> bool:
         return True
     until = NEVER if seen.until is None else micros(seen.until)
     return session.run("insert_seen", (seen.scope, seen.id, until, None, session.now)) > 0
+
+
+def _was_first(session: Session, name: str, value: str, number: int) -> bool:
+    """Whether who left stood before all who are left: only then has the key a new owner."""
+    first = session.row("first_in_line", (name, value))
+    return first is not None and number < first[0]
 
 
 def owner_of(session: Session, keys: Iterable[Key]) -> str | None:

@@ -46,7 +46,10 @@ INSERT INTO correlation (name, value, run, number) VALUES (:name, :value, :run, 
 ON CONFLICT (run, name, value) DO NOTHING;
 
 -- name: drop_correlations_of_runs
-DELETE FROM correlation WHERE run IN (SELECT value FROM json_each(:runs)) RETURNING name, value;
+DELETE FROM correlation WHERE run IN (SELECT value FROM json_each(:runs)) RETURNING name, value, number;
+
+-- name: first_in_line
+SELECT min(number) FROM correlation WHERE name = :name AND value = :value HAVING min(number) IS NOT NULL;
 
 -- name: key_owner
 SELECT run FROM correlation WHERE name = :name AND value = :value ORDER BY number LIMIT 1;

@@ -57,12 +57,21 @@ class Ticks:
 
 
 class Session:
-    """One piece of work inside a transaction; `now` does not move meanwhile."""
+    """One piece of work inside a transaction (`alone` in it, or in a savepoint); `now` does not move meanwhile."""
 
-    __slots__ = ("_numbers", "db", "now")
+    __slots__ = ("_numbers", "alone", "db", "now")
 
     def __init__(self, db: apsw.Connection, numbers: Numbers, now: int) -> None:
         self.db, self._numbers, self.now = db, numbers, now
+        self.alone = False
+
+    def undo(self) -> None:
+        """Take back all that this piece of work has written, so that it can begin again."""
+        if self.alone:
+            self.db.execute("ROLLBACK")
+            self.db.execute("BEGIN IMMEDIATE")
+        else:
+            self.db.execute("ROLLBACK TO work")
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         """All rows of a named query; values are bound in the order in which its parameters appear."""

@@ -18,7 +18,7 @@ from penstock.store.sqlite.times import length, micros
 SLICE = 100
 """Runs that are deleted in one transaction: others must not wait long."""
 PAGES = 256
-"""Free pages that are given back to the disk in one transaction."""
+"""Free pages that are given back to the disk in one transaction. As many may stay: they are soon used again."""
 GONE = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
 

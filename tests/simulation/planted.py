@@ -1,0 +1,235 @@
+"""Bugs that neighbours really had, put into the engine from outside: a simulation that misses one proves nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from zlib import crc32
+
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from penstock.flow import advance, finishing
+from penstock.flow.occurrence import Canceled, Reported, TimedOut
+from penstock.flow.turn import Turn
+from penstock.runtime import advancing, deciding, node
+from penstock.runtime.deciding import Decision, Reserve
+from penstock.runtime.dispatch import Dispatch
+from penstock.runtime.gate import Report, Verdict
+from penstock.runtime.intake import Intake
+from penstock.runtime.memory import Live
+from penstock.runtime.request import Request
+from penstock.runtime.ringing import Ringing
+from penstock.runtime.supervising import Pulse
+from penstock.store.change import WHOLE
+from penstock.store.rows import DueTask
+from penstock.store.sqlite.session import SQL
+from penstock.testing.simloop import current_process
+
+Patch = pytest.MonkeyPatch
+
+
+class Bug(Struct, frozen=True):
+    """A planted bug, the scar it is named after, and the checker that must find it."""
+
+    name: str
+    scar: str
+    checker: str
+    plant: Callable[[Patch], None]
+
+
+def _sql(name: str, *changes: tuple[str, str]) -> Callable[[Patch], None]:
+    """A query with some of its words changed."""
+
+    def plant(patch: Patch) -> None:
+        text = SQL[name]
+        for old, new in changes:
+            assert old in text, f"the query {name} has no '{old}' any more: plant it anew"
+            text = text.replace(old, new)
+        patch.setitem(SQL, name, text)
+
+    return plant
+
+
+def _both(*plants: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    """Two guards at once: each would hide that the other is missing."""
+
+    def plant(patch: Patch) -> None:
+        for each in plants:
+            each(patch)
+
+    return plant
+
+
+def _any_attempt(patch: Patch) -> None:
+    """Take a report for the attempt under way, whichever it was for."""
+    real = finishing.report
+
+    def report(turn: Turn, reported: Reported) -> Any:
+        element = turn.elements.get((reported.firing, reported.index))
+        return real(turn, reported if element is None else replace(reported, attempt=element.attempt))
+
+    patch.setattr(advance, "report", report)
+
+
+def _stale_rescue(patch: Patch) -> None:
+    """Find what is lost, and write it off by its id a while later."""
+
+    def end(self: Ringing, task: DueTask) -> None:
+        lease = task.lease
+        index = None if lease.index == WHOLE else lease.index
+        occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
+        asyncio.get_running_loop().call_later(8, self.submit, Request(lease.run, occurrence))
+
+    patch.setattr(Ringing, "_end", end)
+
+
+def _local_clock(patch: Patch) -> None:
+    """Decide by the node's own clock."""
+    real = deciding.decide
+
+    def decide(live: Live, requests: Sequence[Request], now: datetime, reserve: Reserve) -> Decision:
+        process = current_process()
+        ahead = crc32(process.name.encode()) % 3600 if process is not None else 0
+        return real(live, requests, now + timedelta(seconds=ahead), reserve)
+
+    patch.setattr(advancing, "decide", decide)
+
+
+def _never_poll(patch: Patch) -> None:
+    """Rely on the bell alone."""
+
+    async def sleep(self: Ringing) -> None:
+        await self._wake.wait()
+        self._wake.clear()
+
+    patch.setattr(Ringing, "_sleep", sleep)
+
+
+def _die_at_once(patch: Patch) -> None:
+    """Let a loop end at its first failure, for good."""
+
+    async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) -> None:
+        try:
+            await loop()
+        except Exception as error:
+            pulse.last = str(error)
+
+    patch.setattr(node, "keep_up", keep_up)
+
+
+def _early_answer(patch: Patch) -> None:
+    """Tell a worker that its result is taken before it is written."""
+
+    async def report(self: Dispatch, reports: Sequence[Report]) -> list[Verdict]:
+        for each in reports:
+            lease = each.lease
+            index = None if lease.index == WHOLE else lease.index
+            done = Reported(lease.firing, index, lease.attempt, each.outcome)
+            self.submit(Request(lease.run, done, lambda *_: None, lease=lease))
+        return ["accepted"] * len(reports)
+
+    patch.setattr(Dispatch, "report", report)
+
+
+def _early_cancel(patch: Patch) -> None:
+    """Tell that a run is canceled before it is."""
+
+    async def cancel(self: Intake, run: str, force: bool = False, reason: str | None = None) -> None:
+        self._submit(Request(run, Canceled(force, reason)))
+
+    patch.setattr(Intake, "cancel", cancel)
+
+
+_NO_FENCE = _sql("end_task", ("attempt = :attempt", ":attempt > 0"), ("fence = :fence", ":fence > 0"))
+_NO_CAS = _sql("update_run", ("revision = :base", ":base >= 0"))
+_SECONDS = 1_000_000
+
+BUGS = (
+    Bug("no fence", "C5", "at_most_one_result_is_accepted", _both(_NO_FENCE, _any_attempt)),
+    Bug("stale rescue", "N1", "no_lease_is_stolen_early", _stale_rescue),
+    Bug(
+        "heartbeat without a fence",
+        "N5",
+        "no_lease_is_stolen_early",
+        _sql("renew_task", ("attempt = :attempt", ":attempt > 0"), ("fence = :fence", ":fence > 0")),
+    ),
+    Bug(
+        "lease without an end",
+        "N7",
+        "every_run_ends",
+        _sql("lease_task", ("expires = :expires", "expires = max(:expires, 9000000000000000000)")),
+    ),
+    Bug("no poll", "N8", "every_run_ends", _never_poll),
+    Bug("a loop that dies", "N14", "every_run_ends", _die_at_once),
+    Bug(
+        "dedup after commit",
+        "N12",
+        "duplicates_are_suppressed",
+        _sql("insert_start_key", ("DO NOTHING", "DO UPDATE SET run = excluded.run")),
+    ),
+    Bug(
+        "retention of live runs",
+        "N16",
+        "acknowledged_starts_are_there",
+        _sql(
+            "outdated_runs",
+            ("status = :status AND ended_at IS NOT NULL", ":status <> ''"),
+            ("ended_at <= :before", ":before > 0"),
+        ),
+    ),
+    Bug(
+        "stale cache",
+        "N20",
+        "history_folds_to_the_marking",
+        _both(_NO_CAS, _sql("insert_page", ("INSERT INTO", "INSERT OR REPLACE INTO"))),
+    ),
+    Bug("local clock", "C9", "history_is_stamped_by_the_stores_clock", _local_clock),
+    Bug(
+        "lease judged early",
+        "C9",
+        "no_lease_is_stolen_early",
+        _sql("expired_tasks", ("expires <= :now", f"expires <= :now + {5 * _SECONDS}")),
+    ),
+    Bug(
+        "timer rung early",
+        "C9",
+        "no_timer_rings_early",
+        _sql("due_timers", ("ready_at <= :now", f"ready_at <= :now + {5 * _SECONDS}")),
+    ),
+    Bug(
+        "message gone when handed out",
+        "C4",
+        "every_run_ends",
+        _sql(
+            "take_message",
+            ("UPDATE message SET ready_at = :until WHERE", "DELETE FROM message WHERE :until > 0 AND"),
+        ),
+    ),
+    Bug(
+        "lock leak",
+        "R10",
+        "every_run_ends",
+        _both(
+            _sql("drop_lock", ("WHERE", "WHERE run = '' AND")),
+            _sql("drop_locks_of_runs", ("WHERE", "WHERE run = '' AND")),
+        ),
+    ),
+    Bug(
+        "key for everybody",
+        "R11",
+        "serialized_steps_never_overlap",
+        _sql("locks_held", ("count(*)", "0")),
+    ),
+    Bug(
+        "history gap",
+        "C8",
+        "history_has_no_gaps",
+        _sql("insert_page", ("VALUES (:run, :seq, :last, :body)", "SELECT :run, :seq, :last, :body WHERE :seq <> 3")),
+    ),
+    Bug("result acknowledged too early", "C1", "accepted_results_are_in_the_history", _early_answer),
+    Bug("cancel acknowledged too early", "C15", "cancelling_is_final", _early_cancel),
+)  # fmt: skip

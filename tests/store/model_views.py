@@ -1,0 +1,264 @@
+"""The rest of the reference model: workflows, lists and upkeep."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.store.change import Post
+from penstock.store.rows import (
+    Filter,
+    KeptRow,
+    QueueRow,
+    Retained,
+    RunRow,
+    TaskRow,
+    Version,
+    Worker,
+    WorkflowState,
+)
+from tests.store.builders import ENDED
+from tests.store.model import ModelStore
+from tests.store.model_rows import FIRST_LOOK, Run
+
+
+class Model(ModelStore):
+    """The whole model: all that a store can be asked."""
+
+    # Shelf
+
+    async def publish(
+        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+    ) -> Version:
+        versions = self.rows.versions.setdefault(workflow, [])
+        if versions and (versions[-1].definition, versions[-1].offers) == (definition, offers):
+            return versions[-1]
+        self.rows.started.setdefault(workflow, start)
+        self.rows.paused.setdefault(workflow, False)
+        made = Version(
+            workflow=workflow,
+            version=len(versions) + 1,
+            definition=definition,
+            offers=offers,
+            note=note,
+            at=self.clock(),
+        )
+        versions.append(made)
+        return made
+
+    async def version(self, workflow: str, version: int | None) -> Version | None:
+        versions = self.rows.versions.get(workflow, [])
+        wanted = len(versions) if version is None else version
+        return versions[wanted - 1] if 1 <= wanted <= len(versions) else None
+
+    async def workflows(self) -> list[WorkflowState]:
+        return [
+            WorkflowState(
+                name=name,
+                latest=len(versions),
+                started=self.rows.started[name],
+                paused=self.rows.paused[name],
+            )
+            for name, versions in sorted(self.rows.versions.items())
+        ]
+
+    async def set_started(self, workflow: str, started: bool) -> bool:
+        if workflow not in self.rows.versions:
+            return False
+        self.rows.started[workflow] = started
+        return True
+
+    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
+        if workflow is not None and workflow not in self.rows.versions:
+            return False
+        if self.rows.paused[workflow] != paused:
+            self.rows.paused[workflow] = paused
+            for name, run in self.rows.runs.items():
+                if run.ended_at is None and workflow in (None, run.new.workflow):
+                    self._post(Post(name, body), self.clock() - FIRST_LOOK)
+        return True
+
+    async def pauses(self, workflow: str) -> tuple[bool, bool]:
+        return self.rows.paused.get(workflow, False), self.rows.paused[None]
+
+    # Views
+
+    async def runs(self, filter: Filter) -> list[RunRow]:
+        found = sorted((name for name in self.rows.runs if self._matches(name, filter)), reverse=True)
+        return [_row(name, self.rows.runs[name]) for name in found[: filter.limit]]
+
+    async def count(self, filter: Filter) -> dict[str, int]:
+        counted: dict[str, int] = {}
+        for name, run in self.rows.runs.items():
+            if self._matches(name, filter):
+                counted[run.status] = counted.get(run.status, 0) + 1
+        return counted
+
+    def _matches(self, name: str, filter: Filter) -> bool:
+        row = _row(name, self.rows.runs[name])
+        said = [
+            (filter.workflow, filter.workflow == row.workflow),
+            (filter.version, filter.version == row.version),
+            (filter.statuses or None, row.status in filter.statuses),
+            (filter.subject, filter.subject == row.subject),
+            (filter.parent, filter.parent == row.parent),
+            (filter.label, filter.label is not None and filter.label in row.labels.items()),
+            (filter.key, filter.key is not None and name in self.rows.keys.get(filter.key, [])),
+            (filter.waiting_for, filter.waiting_for in row.waiting_for),
+            (filter.since, filter.since is not None and row.started_at >= filter.since),
+            (filter.until, filter.until is not None and row.started_at < filter.until),
+            (filter.before, filter.before is not None and name < filter.before),
+        ]
+        return all(holds for wanted, holds in said if wanted is not None)
+
+    async def tasks(self, run: str) -> list[TaskRow]:
+        return [
+            TaskRow(
+                lease=task.lease,
+                task=task.new.task,
+                task_list=task.new.task_list,
+                worker=task.worker,
+                held=task.held,
+                queued_at=task.queued_at,
+                started_at=task.started_at,
+                progress=task.progress,
+            )
+            for task in sorted(self._tasks_of(run), key=lambda task: (task.new.firing, task.new.index))
+        ]
+
+    async def queues(self) -> list[QueueRow]:
+        names = sorted({task.new.task_list for task in self.rows.tasks.values()})
+        return [self._queue_row(name) for name in names]
+
+    def _queue_row(self, name: str) -> QueueRow:
+        tasks = [task for task in self.rows.tasks.values() if task.new.task_list == name]
+        ready = [task for task in tasks if task.worker is None and not task.held]
+        leased = sum(task.worker is not None for task in tasks)
+        return QueueRow(
+            task_list=name,
+            ready=len(ready),
+            held=len(tasks) - len(ready) - leased,
+            leased=leased,
+            oldest=min((task.queued_at for task in ready), default=None),
+        )
+
+    async def workers(self) -> list[Worker]:
+        return [worker for _, worker in sorted(self.rows.workers.items())]
+
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        found = [
+            KeptRow(
+                id=number,
+                event=event.kept.event,
+                keys=event.kept.keys,
+                body=event.kept.body,
+                reason=event.kept.reason,
+                at=event.at,
+                until=event.kept.until,
+            )
+            for number, event in self.rows.kept.items()
+            if number > after and event.kept.until > self.clock()
+        ]
+        return found[:limit]
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        found = [(*key, run, queue[0]) for key, queue in self.rows.keys.items() for run in queue[1:]]
+        return found[:limit]
+
+    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        lines = self.rows.log_lines
+        return [(number, body) for number, owner, body in lines if owner == run and number > after][:limit]
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        return self.rows.start_keys.get((workflow, key))
+
+    # Upkeep
+
+    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
+        before, now = self.tables(), self.clock()
+        rows = self.rows
+        old = [name for name, run in rows.runs.items() if _is_old(run, days, now)][:limit]
+        if explain:
+            return Retained({"run": len(old)} if old else {})
+        for name in old:
+            del rows.runs[name]
+        rows.ids = {
+            place: id
+            for place, id in rows.ids.items()
+            if (id.run not in old if id.until is None else id.until > now)
+        }
+        rows.start_keys = {place: pair for place, pair in rows.start_keys.items() if pair[0] not in old}
+        rows.log_lines = [line for line in rows.log_lines if line[1] not in old]
+        rows.kept = {number: event for number, event in rows.kept.items() if event.kept.until > now}
+        after = self.tables()
+        return Retained({name: before[name] - after[name] for name in before if before[name] != after[name]})
+
+    def tables(self) -> dict[str, int]:
+        """Rows by table."""
+        rows, runs = self.rows, self.rows.runs.values()
+        return {
+            "run": len(runs),
+            "history": sum(len(run.pages) for run in runs),
+            "part": sum(len(run.parts) for run in runs),
+            "payload": sum(len(run.payloads) for run in runs),
+            "task": len(rows.tasks),
+            "timer": len(rows.timers),
+            "message": len(rows.messages),
+            "lock": len(rows.locks),
+            "correlation": sum(len(queue) for queue in rows.keys.values()),
+            "kept": len(rows.kept),
+            "kept_key": sum(len(event.kept.keys) for event in rows.kept.values()),
+            "seen": len(rows.ids),
+            "start_key": len(rows.start_keys),
+            "log": len(rows.log_lines),
+        }
+
+    async def check(self) -> list[str]:
+        return []
+
+    async def backup(self, to: str) -> None:
+        with Path(to).open("x") as file:
+            file.write("model")
+
+    async def attend(self, worker: Worker) -> None:
+        self.rows.workers[worker.id] = replace(worker, seen_at=self.clock())
+
+    async def leave(self, worker: str) -> None:
+        self.rows.workers.pop(worker, None)
+
+    async def facts(self) -> dict[str, Any]:
+        return {"kind": "model"}
+
+    async def close(self) -> None:
+        return None
+
+    # Bell
+
+    async def ring(self, what: str) -> None:
+        return None
+
+    async def hear(self, timeout: timedelta) -> str | None:
+        return None
+
+
+def _row(name: str, run: Run) -> RunRow:
+    return RunRow(
+        id=name,
+        workflow=run.new.workflow,
+        version=run.new.version,
+        subject=run.new.subject,
+        status=run.status,
+        parent=run.new.parent,
+        labels=json.loads(run.new.labels),
+        waiting_for=json.loads(run.waiting) if run.waiting else [],
+        started_at=run.new.started_at,
+        ended_at=run.ended_at,
+    )
+
+
+def _is_old(run: Run, days: dict[str, timedelta], now: datetime) -> bool:
+    return run.status in ENDED and run.ended_at is not None and run.ended_at + days[run.status] <= now

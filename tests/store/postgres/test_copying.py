@@ -1,0 +1,94 @@
+"""Backups are whole, of one moment, and come back."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from penstock.store.errors import BadAddress, StoreDamaged, StoreError
+from penstock.store.postgres.copying import TABLES
+from penstock.store.postgres.store import PostgresStore, restore
+from penstock.store.rows import Filter
+from tests.store.postgres.making import moved, name, opened, started, task, with_store
+
+
+def test_c18_a_backup_under_load_comes_back_as_it_was_at_one_moment(
+    url: str, spare: str, tmp_path: Path
+) -> None:
+    copy, empty = str(tmp_path / "copy"), spare
+
+    async def work(store: PostgresStore, stop: asyncio.Event) -> int:
+        count = 0
+        while not stop.is_set():
+            first = count = count + 1
+            await store.commit([started(name(first * 1000 + n), tasks=(task(),)) for n in range(20)])
+            await store.commit([moved(name(first * 1000 + n), 1) for n in range(20)])
+        return count
+
+    async def main(store: PostgresStore) -> tuple[int, list[str], int]:
+        await store.publish("w", "text", b"{}", None, True)
+        stop = asyncio.Event()
+        load = asyncio.create_task(work(store, stop))
+        await store.commit([started(name(1), payloads=((b"d", b"x" * 3_000_000),))])
+        await store.backup(copy)
+        stop.set()
+        done = await load
+        await restore(empty, copy)
+        async with opened(empty) as restored:
+            counts = await restored.count(Filter())
+            [version] = [(await restored.version("w", None))]
+            assert version and version.definition == "text"
+            assert await restored.payloads([(name(1), b"d")]) == {(name(1), b"d"): b"x" * 3_000_000}
+            made = await restored.commit([started(name(2), timers=((version.at, b"tick"),))])
+            assert made.outcomes == ["applied"]
+            wrong = [line for line in await restored.check() if name(1) not in line and name(2) not in line]
+            return counts["running"] % 20, wrong, done
+
+    odd, wrong, done = with_store(url, main)
+    assert (odd, wrong) == (1, [])  # batches are there whole, beside the run with the payload
+    assert done > 0
+
+
+def test_a_backup_holds_every_table(url: str) -> None:
+    async def main(store: PostgresStore) -> set[str]:
+        return set((await store.facts())["tables"])
+
+    assert with_store(url, main) == set(TABLES)
+
+
+def test_a_backup_replaces_no_file_and_leaves_none_behind(url: str, tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.write_bytes(b"precious")
+
+    with pytest.raises(BadAddress, match="there already"):
+        with_store(url, lambda store: store.backup(str(there)))
+
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("there", b"precious")]
+
+
+@pytest.mark.parametrize("damage", [slice(0, -300), slice(0, 0), slice(5, None)])
+def test_a_damaged_backup_changes_nothing(url: str, spare: str, tmp_path: Path, damage: slice) -> None:
+    copy, empty = tmp_path / "copy", spare
+
+    async def main(store: PostgresStore) -> list[object]:
+        await store.commit([started(name(1))])
+        await store.backup(str(copy))
+        copy.write_bytes(copy.read_bytes()[damage])
+        with pytest.raises(StoreDamaged):
+            await restore(empty, str(copy))
+        async with opened(empty) as restored:
+            return [await restored.load([name(1)]), (await restored.facts())["schema"]]
+
+    assert with_store(url, main) == [[None], 1]
+
+
+def test_a_backup_is_not_poured_over_runs(url: str, tmp_path: Path) -> None:
+    async def main(store: PostgresStore) -> None:
+        await store.commit([started(name(1))])
+        await store.backup(str(tmp_path / "copy"))
+        await restore(url, str(tmp_path / "copy"))
+
+    with pytest.raises(StoreError, match="empty database"):
+        with_store(url, main)

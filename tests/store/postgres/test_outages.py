@@ -1,0 +1,187 @@
+"""The server goes away and comes back: errors are typed, nothing acknowledged is lost, no restart is needed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from penstock.store.change import Change
+from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
+from penstock.store.postgres.database import Work
+from penstock.store.postgres.store import PostgresStore
+from penstock.testing.postgres import PostgresServer
+from tests.store.postgres.making import name, opened, started, with_store
+
+
+@pytest.fixture(scope="module")
+def frail() -> Iterator[PostgresServer]:
+    """A server of its own: it is crashed."""
+    running = PostgresServer().start()
+    yield running
+    running.remove()
+
+
+async def start_many(
+    store: PostgresStore, first: int, stop: asyncio.Event
+) -> tuple[set[str], list[StoreAway]]:
+    """Start runs until told to stop; those that were acknowledged, and the errors."""
+    acknowledged: set[str] = set()
+    errors: list[StoreAway] = []
+    while not stop.is_set():
+        first += 1
+        try:
+            if (await store.commit([started(name(first))])).outcomes == ["applied"]:
+                acknowledged.add(name(first))
+        except StoreAway as error:
+            errors.append(error)
+            await asyncio.sleep(0.01)
+    return acknowledged, errors
+
+
+def test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on(frail: PostgresServer) -> None:
+    async def main(store: PostgresStore) -> tuple[int, int, list[bool]]:
+        stop = asyncio.Event()
+        callers = [asyncio.create_task(start_many(store, n * 10**6, stop)) for n in range(4)]
+        for crash in (lambda: frail.stop("immediate"), frail.kill, lambda: frail.stop("immediate")):
+            await asyncio.sleep(0.3)  # some commits must be under way when it crashes
+            await asyncio.to_thread(crash)
+            await asyncio.to_thread(frail.start)
+        await asyncio.sleep(0.3)
+        stop.set()
+        answers = await asyncio.gather(*callers)
+        acknowledged = sorted(run for runs, _ in answers for run in runs)
+        found = await store.load(acknowledged)
+        afterwards = await store.commit([started(name(10**9))])
+        assert afterwards.outcomes == ["applied"]
+        return (
+            len(acknowledged),
+            found.count(None),
+            [error.unsure for _, errors in answers for error in errors],
+        )
+
+    count, lost, errors = with_store(frail.create_database(), main)
+    assert lost == 0
+    assert count > 20
+    assert len(errors) > 3
+
+
+def test_an_outage_is_told_at_once_and_as_what_it_is(frail: PostgresServer) -> None:
+    async def main(store: PostgresStore) -> tuple[bool, float]:
+        await store.now()
+        await asyncio.to_thread(frail.stop)
+        began = asyncio.get_running_loop().time()
+        try:
+            with pytest.raises(StoreAway) as away:
+                await store.commit([started(name(1))])
+            return away.value.unsure, asyncio.get_running_loop().time() - began
+        finally:
+            await asyncio.to_thread(frail.start)
+
+    unsure, seconds = with_store(frail.create_database(), main)
+    assert not unsure  # it could not connect: nothing was sent
+    assert seconds < 6
+
+
+def test_a_connection_that_breaks_before_the_commit_changed_nothing(url: str) -> None:
+    async def main(store: PostgresStore) -> tuple[bool, list[object]]:
+        async def broken(work: Work) -> None:
+            await work.rows("put_setting", name="half", value="done")
+            pid = await work.value("backend")
+            async with opened(url) as other:
+                await other.database.transact(
+                    lambda them: them.connection.execute(f"SELECT pg_terminate_backend({pid})")
+                )
+            await work.rows("read_now")
+
+        with pytest.raises(StoreAway) as away:
+            await store.database.transact(broken)
+        return away.value.unsure, await store.database.read("read_setting", name="half")
+
+    assert with_store(url, main) == (False, [])
+
+
+def test_n8_a_node_hears_again_after_its_ear_was_cut_off(url: str, server: PostgresServer) -> None:
+    database = url.rpartition("/")[2]
+    listening = f"FROM pg_stat_activity WHERE datname = '{database}' AND query LIKE 'LISTEN%'"
+
+    async def listener(store: PostgresStore, but: str = "") -> str:
+        """Wait until there is a backend that listens, and answer its pid."""
+        while True:
+            await store.hear(timedelta(seconds=0.01))
+            found = await asyncio.to_thread(server.query, f"SELECT pid {listening}", database)
+            if found and found != but:
+                return found
+
+    async def main(store: PostgresStore) -> set[str | None]:
+        pid = await listener(store)
+        await asyncio.to_thread(server.query, f"SELECT pg_terminate_backend({pid})", database)
+        applied = await store.commit([started(name(1))])
+        assert applied.outcomes == ["applied"]
+        await listener(store, but=pid)
+        while await store.hear(timedelta(seconds=0.05)):
+            pass
+        async with opened(url) as other:
+            await other.ring("tasks")
+            await other.ring("tasks")
+            return {await store.hear(timedelta(seconds=5))}
+
+    assert with_store(url, main) == {"tasks"}
+
+
+def test_nobody_hears_himself(url: str) -> None:
+    async def main(store: PostgresStore) -> str | None:
+        await store.hear(timedelta(seconds=0.2))
+        await store.ring("tasks")
+        return await store.hear(timedelta(seconds=0.2))
+
+    assert with_store(url, main) is None
+
+
+def test_a_server_that_is_not_there_is_told(frail: PostgresServer) -> None:
+    with pytest.raises(StoreAway, match="does not answer"):
+        with_store("postgresql://nobody@127.0.0.1:1/nothing", PostgresStore.now)
+    with pytest.raises(BadAddress, match=r"refused by the server .*does not exist"):
+        with_store(frail.url("no_such_database"), PostgresStore.now)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://x/y", "postgresql://h/d?pool=0", "postgresql://h/d?pool=x", "postgresql://h/d?prepared=maybe"],
+)
+def test_an_address_that_cannot_be_used_is_refused(url: str) -> None:
+    with pytest.raises(BadAddress):
+        with_store(url, PostgresStore.now)
+
+
+def test_a_password_is_not_shown() -> None:
+    with pytest.raises(BadAddress) as refused:
+        with_store("postgresql://me:s3cret@h/d?pool=0", PostgresStore.now)
+
+    assert "s3cret" not in str(refused.value)
+    assert "me:***@h" in str(refused.value)
+
+
+@pytest.mark.parametrize("change", [started(name(1), seq=2**70), started(name(1), status="a\0b")])
+def test_a_value_that_cannot_be_stored_is_refused_and_not_taken_for_an_outage(
+    url: str, change: Change
+) -> None:
+    async def main(store: PostgresStore) -> list[object]:
+        with pytest.raises(StoreError) as refused:
+            await store.commit([change])
+        return [type(refused.value), await store.load([name(1)])]
+
+    assert with_store(url, main) == [StoreError, [None]]
+
+
+def test_a_full_disk_is_told_as_such(url: str) -> None:
+    async def full(work: Work) -> None:
+        await work.connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$")
+
+    async def main(store: PostgresStore) -> None:
+        await store.database.transact(full)
+
+    with pytest.raises(StoreFull, match="no room"):
+        with_store(url, main)

@@ -1,0 +1,95 @@
+"""Many committers at once: no deadlock reaches a caller, and no update is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+from penstock.store.change import EndedTask, Lock, Unlock
+from penstock.store.postgres.store import PostgresStore
+from penstock.store.rows import Beat, Lease, Wish
+from tests.store.postgres.making import MINUTE, moved, name, opened, started, task, with_store
+
+RUNS = [name(n) for n in range(12)]
+
+
+async def move_runs(store: PostgresStore, seed: int, counts: dict[str, int]) -> None:
+    """Move random runs, in random order, until this committer has done its share."""
+    chance, done = random.Random(seed), 0
+    while done < 60:
+        some = chance.sample(RUNS, 6)
+        loaded = {one.run: one.revision for one in await store.load(some) if one}
+        changes = [
+            moved(
+                run, base, locks=(Lock("key", 1, base, -1, b"yours"),), unlocks=(Unlock("key", base - 1, -1),)
+            )
+            for run, base in loaded.items()
+        ]
+        outcomes = (await store.commit(changes)).outcomes
+        for change, outcome in zip(changes, outcomes, strict=True):
+            assert outcome in ("applied", "stale")
+            counts[change.run] += outcome == "applied"
+            done += outcome == "applied"
+
+
+def test_n19_overlapping_batches_in_any_order_lose_nothing(url: str) -> None:
+    counts = dict.fromkeys(RUNS, 1)
+
+    async def main(store: PostgresStore) -> tuple[dict[str, int], list[str], int]:
+        await store.commit([started(run) for run in RUNS])
+        async with opened(url) as other:
+            await asyncio.gather(*(move_runs(s, n, counts) for n, s in enumerate((store, other) * 2)))
+            revisions = {one.run: one.revision for one in await store.load(RUNS) if one}
+            wrong = [line for line in await store.check() if "history" in line or "key" in line]
+            return revisions, wrong, store.database.retried + other.database.retried
+
+    assert with_store(url, main) == (counts, [], 0)
+
+
+def test_n19_renewals_and_endings_at_once_do_not_block_each_other(url: str) -> None:
+    tasks = [task(firing, worker="me") for firing in range(1, 81)]
+    leases = [Lease(RUNS[0], one.firing, -1, 1, 1) for one in tasks]
+
+    async def renew(store: PostgresStore) -> None:
+        for _ in range(20):
+            await store.renew([Beat(lease) for lease in random.sample(leases, len(leases))])
+
+    async def end(store: PostgresStore) -> None:
+        for turn in range(20):
+            ended = tuple(EndedTask(firing, -1, 1, 1) for firing in range(turn * 4 + 1, turn * 4 + 5))
+            answer = await store.commit([moved(RUNS[0], turn + 1, ended=ended)])
+            assert answer.outcomes == ["applied"]
+
+    async def main(store: PostgresStore) -> int:
+        await store.commit([started(RUNS[0], tasks=tuple(tasks))])
+        await asyncio.gather(renew(store), renew(store), end(store))
+        return len(await store.tasks(RUNS[0]))
+
+    assert with_store(url, main) == 0
+
+
+def test_st5_a_task_is_leased_to_one_of_many(url: str) -> None:
+    async def main(store: PostgresStore) -> list[tuple[str, int]]:
+        await store.commit([started(run, tasks=(task(1), task(2, task_list="other"))) for run in RUNS])
+        async with opened(url) as other:
+            wishes = [
+                Wish(worker=f"w{n}", task_lists=("default", "other"), tasks=None, limit=5) for n in range(8)
+            ]
+            found = await asyncio.gather(
+                *(s.lease(w) for s, w in zip((store, other) * 4, wishes, strict=True))
+            )
+        return sorted((one.lease.run, one.lease.firing) for leased in found for one in leased)
+
+    leased = with_store(url, main)
+    assert leased == sorted(set(leased))
+    assert len(leased) == 24
+
+
+def test_what_one_node_was_handed_another_is_not(url: str) -> None:
+    async def main(store: PostgresStore) -> list[int]:
+        await store.commit([started(run, timers=((await store.now(), b"tick"),)) for run in RUNS])
+        async with opened(url) as other:
+            found = await asyncio.gather(*(s.due(5, MINUTE) for s in (store, other) * 2))
+        return sorted(timer.id for due in found for timer in due.timers)
+
+    assert with_store(url, main) == list(range(1, 13))

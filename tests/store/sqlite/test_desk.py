@@ -1,0 +1,166 @@
+"""The writing desk: what waits shares a transaction, and nobody suffers for another."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import apsw
+import pytest
+
+from penstock.store.change import Committed
+from penstock.store.errors import StoreAway, StoreBusy, StoreFull
+from penstock.store.rows import Filter
+from penstock.store.sqlite.connection import Options
+from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import T0, a_task, begin, turn
+from tests.store.sqlite.power import Disk
+
+
+class Gate:
+    """A clock that stops whoever reads it, until it is opened: the writer stands still in a transaction."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.reached = threading.Event()
+
+    def now(self) -> datetime:
+        self.reached.set()
+        assert self.open.wait(10)
+        return T0
+
+
+async def behind(gate: Gate, store: SqliteStore, *asked: Awaitable[Committed]) -> list[object]:
+    """Let the asked wait behind one commit, then open the gate; what became of them."""
+    first = asyncio.ensure_future(store.commit([begin(9999)]))
+    await asyncio.to_thread(gate.reached.wait, 10)
+    waiting = asyncio.gather(*asked, return_exceptions=True)
+    await asyncio.sleep(0)
+    gate.open.set()
+    await first
+    return list(await waiting)
+
+
+def test_st1_commits_that_wait_share_one_transaction(tmp_path: Path) -> None:
+    async def scenario() -> tuple[list[object], int, dict[str, int]]:
+        gate = Gate()
+        store = SqliteStore.open(str(tmp_path / "a.db"), gate)
+        done = await behind(gate, store, *(store.commit([begin(n)]) for n in range(200)))
+        counted = store.transactions, await store.count(Filter())
+        await store.close()
+        return done, *counted
+
+    done, transactions, runs = asyncio.run(scenario())
+
+    assert done == [Committed(["applied"], [], T0)] * 200
+    assert runs == {"running": 201}
+    assert transactions == 2
+
+
+def test_st1_work_that_raises_does_not_hurt_its_group(tmp_path: Path) -> None:
+    async def scenario() -> tuple[list[object], int, dict[str, int]]:
+        gate = Gate()
+        store = SqliteStore.open(str(tmp_path / "a.db"), gate)
+        twice = begin(2, tasks=(a_task(1), a_task(1)))
+        done = await behind(gate, store, *(store.commit([c]) for c in (begin(1), twice, begin(3))))
+        counted = store.transactions, await store.count(Filter())
+        await store.close()
+        return done, *counted
+
+    done, transactions, runs = asyncio.run(scenario())
+
+    assert [type(one) for one in done] == [Committed, apsw.ConstraintError, Committed]
+    assert (transactions, runs) == (2, {"running": 3})
+
+
+def test_a_canceled_caller_does_not_stop_the_writer(tmp_path: Path) -> None:
+    async def scenario() -> dict[str, int]:
+        gate = Gate()
+        store = SqliteStore.open(str(tmp_path / "a.db"), gate)
+        leaving = asyncio.ensure_future(store.commit([begin(1)]))
+        await asyncio.to_thread(gate.reached.wait, 10)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        gate.open.set()
+        await store.commit([begin(2)])
+        counted = await store.count(Filter())
+        await store.close()
+        return counted
+
+    assert asyncio.run(scenario()) == {"running": 2}
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_full_disk_changes_nothing_and_passes_without_a_restart(tmp_path: Path, inline: bool) -> None:
+    disk = Disk()
+
+    async def scenario() -> list[dict[str, int]]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
+        await store.commit([begin(1)])
+        disk.room = sum(disk.sizes.values()) + 20_000
+        with pytest.raises(StoreFull, match="make room and try again"):
+            await store.commit([begin(n, size=3000) for n in range(2, 50)])
+        counted = [await store.count(Filter())]
+        disk.room = None
+        assert (await store.commit([turn(1, 1), begin(2)])).outcomes == ["applied", "applied"]
+        counted.append(await store.count(Filter()))
+        assert await store.check() == []
+        await store.close()
+        return counted
+
+    assert asyncio.run(scenario()) == [{"running": 1}, {"running": 2}]
+    disk.unregister()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_closed_store_says_so(tmp_path: Path, inline: bool) -> None:
+    async def scenario() -> None:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline))
+        await store.close()
+        await store.close()
+        with pytest.raises(StoreAway):
+            await store.commit([begin(1)])
+
+    asyncio.run(scenario())
+
+
+def test_a_forked_process_is_refused_and_does_not_keep_the_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.db")
+    store = SqliteStore.open(path)
+    stay, leave = os.pipe()
+
+    child = os.fork()
+    if child == 0:  # nothing of pytest may run here
+        try:
+            asyncio.run(store.commit([begin(1)]))
+        except StoreBusy:
+            os.close(leave)
+            os.read(stay, 1)
+            os._exit(7)
+        os._exit(1)
+    asyncio.run(store.close())
+    asyncio.run(SqliteStore.open(path).close())
+    os.close(leave)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    os.close(stay)
+
+
+def test_the_bell_waits_and_can_be_canceled(tmp_path: Path) -> None:
+    async def scenario() -> str | None:
+        store = SqliteStore.open(":memory:")
+        long = asyncio.ensure_future(store.hear(timedelta(days=1)))
+        await asyncio.sleep(0)
+        long.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await long
+        await store.ring("tasks")
+        heard = await store.hear(timedelta(0))
+        await store.close()
+        return heard
+
+    assert asyncio.run(scenario()) is None

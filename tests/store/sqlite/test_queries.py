@@ -1,0 +1,76 @@
+"""Named queries and numbered migrations: read whole, or refused with the place."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+
+from penstock.store.migrate import read_migrations
+from penstock.store.queries import parse, read_queries
+from penstock.store.sqlite.session import SQL
+
+
+class Nothing(dict[str, None]):
+    """Every parameter is null."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
+def test_each_block_is_a_query_without_its_comments() -> None:
+    text = "-- A file.\n\n-- name: one\n-- Why.\nSELECT 1;\n\n-- name: two\nSELECT 2\n  FROM t;\n"
+
+    assert parse(text, "x.sql") == {"one": "SELECT 1", "two": "SELECT 2\n  FROM t"}
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("SELECT 1;", "before the first statement"),
+        ("-- name: a\n-- name: b\nSELECT 1", "'a' is empty"),
+        ("-- name: a\nSELECT 1;\n-- name: a\nSELECT 2", "two queries named 'a'"),
+        ("-- name: A b\nSELECT 1", "'A b' is not a name"),
+        ("-- name:\nSELECT 1", "'' is not a name"),
+    ],
+)
+def test_a_block_that_cannot_be_used_is_told(text: str, wrong: str) -> None:
+    with pytest.raises(ValueError, match=f"x.sql: .*{wrong}"):
+        parse(text, "x.sql")
+
+
+def test_every_query_fits_the_schema() -> None:
+    db = apsw.Connection(":memory:")
+    for migration in read_migrations("penstock.store.sqlite"):
+        db.execute(migration.sql)
+
+    for sql in SQL.values():
+        db.execute(f"EXPLAIN {sql}", Nothing()).fetchall()
+
+    assert read_queries("penstock.store.sqlite") == SQL
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("ready_tasks", "task_ready"),
+        ("ready_named_tasks", "task_ready"),
+        ("expired_tasks", "task_by_expiry"),
+        ("due_timers", "timer_by_time"),
+        ("due_messages", "message_by_time"),
+        ("outdated_runs", "run_by_end"),
+        ("list_runs_in_status", "run_by_status"),
+        ("list_runs_of_workflow", "run_by_workflow"),
+        ("count_all_runs", "COVERING INDEX run_by_status"),
+        ("live_runs_of_workflow", "run_by_status"),
+        ("locks_waiting", "lock_line"),
+    ],
+)
+def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -> None:
+    db = apsw.Connection(":memory:")
+    for migration in read_migrations("penstock.store.sqlite"):
+        db.execute(migration.sql)
+
+    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {SQL[query]}", Nothing())]
+
+    assert index in plan[0]
+    assert query == "live_runs_of_workflow" or not any("TEMP B-TREE" in line for line in plan)

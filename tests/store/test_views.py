@@ -1,0 +1,193 @@
+"""The lists that people look at: filters, pages, counts, logs and workers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from penstock.store.protocol import Store
+from penstock.store.rows import Filter, LogLine, RunRow, Worker
+from tests.store.builders import (
+    NOON,
+    A,
+    B,
+    C,
+    D,
+    change,
+    end,
+    given,
+    new_run,
+    plain_count,
+    run_id,
+    seconds,
+    start,
+)
+from tests.store.conftest import Clock
+
+
+async def some_runs(store: Store) -> None:
+    hour = 3600
+    await given(
+        store,
+        start(A, new_run(subject="ann", labels={"team": "red", "x": "y"}), keys=(("job", "7"),)),
+        start(
+            B,
+            new_run(workflow="v", version=2, started_at=NOON + seconds(hour), labels={"team": "blue"}),
+            status="waiting",
+            waiting=json.dumps(["paid", "sent 🐙"]),
+        ),
+        start(C, new_run(subject="bob", started_at=NOON + seconds(2 * hour))),
+        end(C, 1, "failed", at=NOON + seconds(3 * hour)),
+        start(f"{A}-1", new_run(parent=A, started_at=NOON + seconds(hour), labels={"team": "red' OR 1=1"})),
+    )
+
+
+async def test_a_run_is_listed_with_all_that_a_list_shows(store: Store) -> None:
+    await some_runs(store)
+
+    rows = {row.id: row for row in await store.runs(Filter())}
+
+    assert rows[B] == RunRow(
+        id=B,
+        workflow="v",
+        version=2,
+        subject=None,
+        status="waiting",
+        parent=None,
+        labels={"team": "blue"},
+        waiting_for=["paid", "sent 🐙"],
+        started_at=NOON + seconds(3600),
+        ended_at=None,
+    )
+    assert rows[C] == RunRow(
+        id=C,
+        workflow="w",
+        version=1,
+        subject="bob",
+        status="failed",
+        parent=None,
+        labels={},
+        waiting_for=[],
+        started_at=NOON + seconds(7200),
+        ended_at=NOON + seconds(10800),
+    )
+
+
+CHILD = f"{A}-1"
+
+FILTERS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, [C, B, CHILD, A]),
+    ({"workflow": "w"}, [C, CHILD, A]),
+    ({"workflow": "v", "version": 2}, [B]),
+    ({"workflow": "v", "version": 1}, []),
+    ({"statuses": ("failed",)}, [C]),
+    ({"statuses": ("failed", "waiting")}, [C, B]),
+    ({"subject": "ann"}, [A]),
+    ({"parent": A}, [CHILD]),
+    ({"label": ("team", "red")}, [A]),
+    ({"label": ("team", "red' OR 1=1")}, [CHILD]),
+    ({"label": ("red", "team")}, []),
+    ({"label": ('te"am', "red")}, []),
+    ({"key": ("job", "7")}, [A]),
+    ({"key": ("job", "8")}, []),
+    ({"waiting_for": "sent 🐙"}, [B]),
+    ({"waiting_for": "sent"}, []),
+    ({"since": NOON + seconds(1800)}, [C, B, CHILD]),
+    ({"until": NOON + seconds(5400)}, [B, CHILD, A]),
+    ({"since": NOON + seconds(1800), "until": NOON + seconds(5400), "workflow": "w"}, [CHILD]),
+    ({"before": C}, [B, CHILD, A]),
+    ({"before": CHILD}, [A]),
+    ({"limit": 2}, [C, B]),
+    ({"subject": "' OR 1=1 --"}, []),
+    ({"workflow": "w\x7f%"}, []),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"), FILTERS, ids=[json.dumps(said, default=str) for said, _ in FILTERS]
+)
+async def test_every_part_of_a_filter_must_hold(
+    store: Store, said: dict[str, Any], wanted: list[str]
+) -> None:
+    await some_runs(store)
+
+    assert [row.id for row in await store.runs(Filter(**said))] == wanted
+
+
+async def test_pages_follow_one_another_without_gap_or_overlap(store: Store) -> None:
+    runs = [run_id(n) for n in range(1, 24)]
+    await store.commit([start(run) for run in runs])
+
+    pages, before = [], None
+    while page := [row.id for row in await store.runs(Filter(workflow="w", before=before, limit=10))]:
+        pages.append(page)
+        before = page[-1]
+
+    assert [len(page) for page in pages] == [10, 10, 3]
+    assert [run for page in pages for run in page] == runs[::-1]
+
+
+async def test_runs_are_counted_by_status(store: Store) -> None:
+    await some_runs(store)
+
+    assert plain_count(await store.count(Filter())) == {"running": 2, "waiting": 1, "failed": 1}
+    assert plain_count(await store.count(Filter(workflow="w", limit=1))) == {"running": 2, "failed": 1}
+    assert plain_count(await store.count(Filter(label=("team", "red")))) == {"running": 1}
+    assert plain_count(await store.count(Filter(workflow="none"))) == {}
+
+
+async def test_a_run_that_goes_on_waits_no_more(store: Store) -> None:
+    await given(store, start(A, waiting='["e"]', status="waiting"), change(A, 1))
+
+    assert [row.waiting_for for row in await store.runs(Filter())] == [[]]
+    assert await store.runs(Filter(waiting_for="e")) == []
+
+
+async def test_log_lines_come_in_order_in_pages(store: Store) -> None:
+    await given(store, start(A), start(B))
+    await store.log([LogLine(A, NOON, b"one\x00"), LogLine(B, NOON, b"other"), LogLine(A, NOON, b"two")])
+    await store.log([LogLine(A, NOON - seconds(9), b"three")])
+    await store.log([])
+
+    lines = await store.logs(A, 0, 10)
+
+    assert [body for _, body in lines] == [b"one\x00", b"two", b"three"]
+    assert [number for number, _ in lines] == sorted({number for number, _ in lines})
+    assert await store.logs(A, 0, 2) == lines[:2]
+    assert await store.logs(A, lines[1][0], 10) == lines[2:]
+    assert await store.logs(D, 0, 10) == []
+
+
+def worker(id: str, **given: Any) -> Worker:
+    plain: dict[str, Any] = {
+        "name": f"host {id}",
+        "task_lists": ("default", "gpu 🐙"),
+        "tasks": ("a", "b"),
+        "concurrency": 4,
+        "started_at": NOON,
+    }
+    return Worker(id=id, **plain | given)
+
+
+async def test_a_worker_that_is_there_is_listed_with_the_time_it_was_seen(store: Store, clock: Clock) -> None:
+    await store.attend(worker("one"))
+    await store.attend(worker("two", task_lists=(), tasks=()))
+    now = await clock.forward(20)
+    await store.attend(worker("one", concurrency=8))
+
+    assert sorted(await store.workers(), key=lambda one: one.id) == [
+        worker("one", concurrency=8, seen_at=now),
+        worker("two", task_lists=(), tasks=(), seen_at=NOON),
+    ]
+
+
+async def test_a_worker_that_left_is_not_listed(store: Store) -> None:
+    await store.attend(worker("one"))
+    await store.attend(worker("two"))
+
+    await store.leave("one")
+    await store.leave("nobody")
+
+    assert [one.id for one in await store.workers()] == ["two"]

@@ -34,6 +34,7 @@ class Place:
     def __init__(self, url: str) -> None:
         self.url = url
         self.unit = 0.3
+        self.virtual = False
 
     def run(self, main: Main, tasks: Any = None, **more: Any) -> Any:
         """What `main` comes to, with an engine of its own."""
@@ -43,7 +44,7 @@ class Place:
                 return await main(engine)
 
         async def bounded() -> Any:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(90):
                 return await play()
 
         return asyncio.run(bounded())
@@ -55,6 +56,7 @@ class VirtualPlace(Place):
     def __init__(self) -> None:
         super().__init__("memory:")
         self.unit = 10.0
+        self.virtual = True
 
     def run(self, main: Main, tasks: Any = None, **more: Any) -> Any:
         async def play(loop: SimLoop) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +62,30 @@ steps:
     assert place.run(main, {"echo": echo, "both": both}) == [[n, n, n] for n in range(20)]
 
 
+PATIENT = """
+penstock: 1
+name: w
+steps:
+  a: {task: first}
+  b: {task: second, after: a, timeouts: {heartbeat: 500ms}, emits: OK}
+"""
+
+
+async def start_and_die(place: Place, tasks: Any, begun: Callable[[], bool]) -> str:
+    """Start a run; when its second step has begun, as if the process were gone: nothing is finished or told."""
+    running = await Running.open(place.url, tasks_of(tasks))
+    await running.catalog.publish(PATIENT)
+    id = await running.node.intake.start("w")
+    while not begun():
+        await asyncio.sleep(0.005)
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+    await running.store.close()
+    return id
+
+
 def test_a_node_that_is_killed_in_mid_run_and_begun_again_goes_on(place: Place, tmp_path: Path) -> None:
-    if place.url == "memory:":
+    if place.virtual:
         place = Place(str(tmp_path / "other.db"))
     done: list[str] = []
 
@@ -76,32 +99,13 @@ def test_a_node_that_is_killed_in_mid_run_and_begun_again_goes_on(place: Place, 
             await asyncio.sleep(3600)
         return str(ctx.input["a"])
 
-    text = """
-penstock: 1
-name: w
-steps:
-  a: {task: first}
-  b: {task: second, after: a, timeouts: {heartbeat: 500ms}, emits: OK}
-"""
-    tasks = tasks_of({"first": first, "second": second})
-
-    async def until_killed() -> str:
-        running = await Running.open(place.url, tasks)
-        await running.catalog.publish(text)
-        id = await running.node.intake.start("w")
-        while "second 1" not in done:
-            await asyncio.sleep(0.005)
-        # As if the process were gone: nothing is finished, given back or told.
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            task.cancel()
-        await running.store.close()
-        return id
+    tasks = {"first": first, "second": second}
 
     async def again(id: str) -> dict[str, Any]:
-        async with Engine(place.url, tasks={"first": first, "second": second}) as engine:
+        async with Engine(place.url, tasks=tasks) as engine:
             return await engine.wait(id, 30)
 
-    view = asyncio.run(again(asyncio.run(until_killed())))
+    view = asyncio.run(again(asyncio.run(start_and_die(place, tasks, lambda: "second 1" in done))))
 
     assert (view["status"], view["steps"]["b"]["output"]) == ("succeeded", "one")
     assert done == ["first", "second 1", "second 2"]

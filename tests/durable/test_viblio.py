@@ -62,9 +62,10 @@ def test_timeout_retries_multiply_the_time_outs(place: Place) -> None:
 
     lasted = [later - earlier for earlier, later in zip(began, [*began[1:], end], strict=True)]
     assert (view["status"], view["error"]["kind"], len(began)) == ("failed", "timeout", 4)
-    # Never early, and not late by more than half a unit.
+    # Never early; how late, only virtual time can tell on a machine that has other things to do.
     for spent, multiple in zip(lasted, (1, 1, 2, 4), strict=True):
-        assert multiple * place.unit - 0.01 <= spent <= (multiple + 0.5) * place.unit, lasted
+        assert spent >= multiple * place.unit - 0.01, lasted
+        assert not place.virtual or spent <= multiple * place.unit + 0.01, lasted
 
 
 def test_two_runs_of_one_user_never_overlap_in_a_serialized_step_while_two_users_do(place: Place) -> None:

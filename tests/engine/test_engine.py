@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from penstock import CheckFailed, Context, DefinitionError, Engine, Fatal, Out
+from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import (
     CallTimedOut,
     CannotCall,
     Invalid,
     NoTask,
-    PenstockError,
     RunEnded,
     UnknownWorkflow,
 )
@@ -289,7 +289,7 @@ def test_a_task_that_nobody_defines_is_told_at_the_start() -> None:
 
 def test_an_unknown_store_is_refused_and_a_closed_engine_says_so() -> None:
     with (
-        pytest.raises(BadAddress, match="use a path such as penstock.db"),
+        pytest.raises(BadAddress, match="use a path such as penstock"),
         Engine.sync("oracle://here") as other,
     ):
         other.publish(CHAIN)
@@ -416,7 +416,7 @@ def test_a_thread_that_waits_is_told_when_the_engine_closes() -> None:
 
     waiter = threading.Thread(target=wait, daemon=True)
     waiter.start()
-    while not engine._engine._running.node.watching._waiters:
+    while not engine._engine._running.node.watching._waiters:  # type: ignore[attr-defined]
         waiter.join(0.001)
     engine.close()
     waiter.join(10)

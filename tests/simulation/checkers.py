@@ -115,6 +115,21 @@ def at_most_one_result_is_accepted(evidence: Evidence) -> Iterator[str]:
             yield f"{count} results for {element} were accepted"
 
 
+def only_the_last_holder_is_heard(evidence: Evidence) -> Iterator[str]:
+    """C5: once a task was given to somebody else, the result of who had it before is not taken."""
+    last: dict[tuple[str, int, int], tuple[int, int]] = {}
+    for held in evidence.ledger.held:
+        lease = held.lease
+        element, rank = (lease.run, lease.firing, lease.index), (lease.attempt, lease.fence)
+        last[element] = max(rank, last.get(element, (0, 0)))
+    for told in evidence.ledger.told:
+        lease = told.report.lease
+        if told.verdict != "accepted" or not isinstance(told.report.outcome, Done):
+            continue
+        if (lease.attempt, lease.fence) < last.get(_element(told), (0, 0)):
+            yield f"the result of {lease} was accepted, though {last[_element(told)]} was given by then"
+
+
 def accepted_results_are_in_the_history(evidence: Evidence) -> Iterator[str]:
     """C1 and C6: the result that a worker was told is taken is the one that the run goes on with."""
     for told in evidence.ledger.told:
@@ -311,6 +326,7 @@ CHECKERS: tuple[Checker, ...] = (
     history_folds_to_the_marking,
     each_firing_happens_once,
     at_most_one_result_is_accepted,
+    only_the_last_holder_is_heard,
     accepted_results_are_in_the_history,
     late_reports_change_nothing,
     no_timer_rings_early,

@@ -28,6 +28,7 @@ from penstock.store.change import WHOLE
 from penstock.store.rows import DueTask
 from penstock.store.sqlite.session import SQL
 from penstock.testing.simloop import current_process
+from tests.simulation.world import BROKE_DOWN
 
 Patch = pytest.MonkeyPatch
 
@@ -72,7 +73,8 @@ def _any_attempt(patch: Patch) -> None:
         element = turn.elements.get((reported.firing, reported.index))
         return real(turn, reported if element is None else replace(reported, attempt=element.attempt))
 
-    patch.setattr(advance, "report", report)
+    rules: dict[Any, Any] = advance._RULES
+    patch.setitem(rules, Reported, report)
 
 
 def _stale_rescue(patch: Patch) -> None:
@@ -149,8 +151,8 @@ _NO_CAS = _sql("update_run", ("revision = :base", ":base >= 0"))
 _SECONDS = 1_000_000
 
 BUGS = (
-    Bug("no fence", "C5", "at_most_one_result_is_accepted", _both(_NO_FENCE, _any_attempt)),
-    Bug("stale rescue", "N1", "no_lease_is_stolen_early", _stale_rescue),
+    Bug("no fence", "C5", "only_the_last_holder_is_heard", _both(_NO_FENCE, _any_attempt)),
+    Bug("stale rescue", "N1", "no_lease_is_stolen_early", _both(_stale_rescue, _any_attempt)),
     Bug(
         "heartbeat without a fence",
         "N5",
@@ -174,7 +176,7 @@ BUGS = (
     Bug(
         "retention of live runs",
         "N16",
-        "acknowledged_starts_are_there",
+        BROKE_DOWN,
         _sql(
             "outdated_runs",
             ("status = :status AND ended_at IS NOT NULL", ":status <> ''"),
@@ -185,7 +187,11 @@ BUGS = (
         "stale cache",
         "N20",
         "history_folds_to_the_marking",
-        _both(_NO_CAS, _sql("insert_page", ("INSERT INTO", "INSERT OR REPLACE INTO"))),
+        _both(
+            _NO_CAS,
+            _sql("insert_page", ("INSERT INTO", "INSERT OR REPLACE INTO")),
+            _sql("insert_task", ("INSERT INTO", "INSERT OR REPLACE INTO")),
+        ),
     ),
     Bug("local clock", "C9", "history_is_stamped_by_the_stores_clock", _local_clock),
     Bug(

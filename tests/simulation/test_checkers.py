@@ -202,6 +202,13 @@ def accept_of_two_attempts(evidence: Evidence) -> Evidence:
     return evidence
 
 
+def hear_a_zombie(evidence: Evidence) -> Evidence:
+    held = evidence.ledger.held[0]
+    lease = replace(held.lease, attempt=2)
+    evidence.ledger.held.append(replace(held, lease=lease, worker="other", at=50, until=60))
+    return evidence
+
+
 def accept_and_forget(evidence: Evidence) -> Evidence:
     told = evidence.ledger.told[0]
     lost = Report(replace(told.report.lease, firing=77), Done(output={"n": 5}))
@@ -340,6 +347,7 @@ PLANTED: list[tuple[Callable[[Evidence], Evidence], str]] = [
     (end_twice, "each_firing_happens_once"),
     (accept_twice, "at_most_one_result_is_accepted"),
     (accept_of_two_attempts, "at_most_one_result_is_accepted"),
+    (hear_a_zombie, "only_the_last_holder_is_heard"),
     (accept_and_forget, "accepted_results_are_in_the_history"),
     (take_what_was_refused, "late_reports_change_nothing"),
     (ring_early, "no_timer_rings_early"),

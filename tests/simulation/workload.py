@@ -91,7 +91,7 @@ FIRINGS: Mapping[str, dict[str, int]] = {
 }
 """How often each step fires in a run that succeeded."""
 
-SECONDS = {"echo": 0.01, "slow": 2.0, "flaky": 0.1, "job": 0.5, "long": 60.0}
+SECONDS = {"echo": 0.01, "slow": 6.0, "flaky": 0.1, "job": 0.5, "long": 60.0}
 """How long a task takes."""
 
 WAIT = 30.0
@@ -108,7 +108,7 @@ class Order(Struct, frozen=True, kw_only=True):
     workflow: str
     input: dict[str, Any]
     at: float
-    again: bool  # the customer asks twice, with the same key
+    again: bool  # the customer asks twice at once, with the same key
     events_at: tuple[float, ...] = ()  # when the event is sent: perhaps before the start, perhaps twice
     cancel_after: float | None = None
 

@@ -211,9 +211,13 @@ class World:
 
     async def _start(self, order: Order) -> None:
         await asyncio.sleep(order.at)
-        for _ in range(1 + order.again):
-            run = await self._ask(lambda node: node.start_run(order.workflow, order.input, order.key))
-            self.ledger.starts[order.key].append(run)
+        asked = [
+            self._ask(lambda node: node.start_run(order.workflow, order.input, order.key))
+            for _ in range(1 + order.again)
+        ]
+        told = await asyncio.gather(*asked)
+        self.ledger.starts[order.key] += told
+        run = told[0]
         if order.cancel_after is not None:
             await asyncio.sleep(order.cancel_after)
             if await self._ask(lambda node: node.cancel(run)):

@@ -187,9 +187,10 @@ class Advancer:
             self._answer_unchanged(decision)
         if not changed:
             return
+        asked = self._clock.asked()
         committed = await self._store.commit([each.change for each in changed if each.change is not None])
         self.batches += 1
-        self._clock.tell(committed.now)
+        self._clock.tell(committed.now, asked)
         self._settle(changed, committed)
 
     def _answer_unchanged(self, decision: Decision) -> None:
@@ -266,7 +267,7 @@ class Advancer:
             elif outcome == "stale" and request.from_store:
                 request.tell("superseded")
             elif request.new is not None and outcome == "stale":
-                request.tell("duplicate")  # a run of that id is there
+                request.tell("superseded")  # the run is there, or a pause came or went
             elif request.tries > TRIES:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:

@@ -145,11 +145,7 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     if plan.touched or was.results or _has_fans(was) or _has_fans(snapshot):
         parts = encode_parts(was, snapshot, plan.touched, live.pack)
     tasks, posts = _tasks_and_posts(decision, reserve)
-    over = snapshot.ended and not was.ended
-    if over and (post := end_post(snapshot)) is not None:
-        posts.append(post)
-    if plan.unfinished:
-        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+    new = _new_run(live, requests[0], now)
     return Change(
         run=snapshot.run.id,
         base=plan.base,
@@ -159,14 +155,14 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
         ended_at=snapshot.ended_at,
         waiting=_waiting(live, snapshot),
         head=head,
-        new=_new_run(live, requests[0], now),
+        new=new,
         page=page,
         page_from=was.seq + 1,
         parts=tuple(parts),
         payloads=tuple(live.pack.fresh),
         tasks=tasks,
         ended=tuple([_end(request) for request, answer in _told(decision) if _ended(request, answer)]),
-        void=tuple([(firing, WHOLE if index is None else index) for firing, index in plan.withdrawn]),
+        void=tuple([_place(element) for element in plan.withdrawn]),
         hold=None if bool(was.paused) == bool(snapshot.paused) else bool(snapshot.paused),
         timers=tuple([(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]),
         rung=tuple([request.rung for request in requests if request.rung is not None]),
@@ -177,7 +173,7 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
         posts=tuple(posts),
         kept=(*parked, *(_kept(each, now) for each in plan.emissions)),
         seen=tuple([request.seen for request in requests if request.seen is not None]),
-        over=over,
+        over=snapshot.ended and not was.ended,
     )
 
 
@@ -202,6 +198,10 @@ def _tasks_and_posts(decision: Decision, reserve: Reserve) -> tuple[tuple[NewTas
         if desk is not None:
             decision.desks.append((attempt, desk))
         tasks.append(_new_task(attempt, desk))
+    if plan.snapshot.ended and not was.ended and (post := end_post(plan.snapshot)) is not None:
+        posts.append(post)
+    if plan.unfinished:
+        posts.append(Post(was.run.id, encode_message(_CONTINUED)))
     return tuple(tasks), posts
 
 

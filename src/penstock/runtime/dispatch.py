@@ -14,6 +14,7 @@ from penstock.flow.plan import Answer, Attempt
 from penstock.flow.run import Snapshot
 from penstock.runtime.deciding import HEARTBEAT
 from penstock.runtime.deciding import Desk as AnyDesk
+from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.repeats import verdict_of
@@ -255,8 +256,9 @@ class Dispatch:
 
         def told(number: int, answer: Answer | None, error: BaseException | None) -> None:
             nonlocal left, failed
-            answers[number] = answer
-            failed = failed or error
+            # A run that is gone has no use for a report; the others must not suffer for it.
+            answers[number] = "superseded" if isinstance(error, UnknownRun) else answer
+            failed = failed or (None if isinstance(error, UnknownRun) else error)
             left -= 1
             if not left and not done.done():
                 done.set_result(None) if failed is None else done.set_exception(failed)

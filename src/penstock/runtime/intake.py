@@ -48,6 +48,9 @@ from penstock.store.rows import WorkflowState
 
 log = logging.getLogger("penstock.intake")
 
+TRIES = 10
+"""How often a start is made anew because a pause came or went."""
+
 Look = Callable[[str], Awaitable[Live]]
 
 
@@ -114,13 +117,16 @@ class Intake:
         read: int | None = None,
     ) -> Answer:
         """Make the run, held where its workflow or the installation is paused."""
-        snapshot = new_run(header)
-        holds: list[Pauser] = ["workflow"] if state.paused else []
-        if state.halted:
-            holds.append("installation")
-        if holds:
-            snapshot = replace(snapshot, paused=tuple(holds))
-        return await self.ask(header.id, begun, new=snapshot, start_key=start_key, read=read)
+        for _ in range(TRIES):
+            snapshot = replace(new_run(header), paused=_holds(state))
+            answer = await self.ask(header.id, begun, new=snapshot, start_key=start_key, read=read)
+            if answer != "superseded":
+                return answer
+            if (await self._store.load([header.id]))[0] is not None:
+                return "duplicate"
+            self._flows.forget()  # a pause came or went meanwhile
+            _, state = await self._flows.newest(header.workflow)
+        raise PenstockError(f"'{header.workflow}' is paused and resumed all the time: start the run again")
 
     async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
         digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
@@ -277,6 +283,11 @@ class Intake:
 
         self._submit(Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read))
         return await future
+
+
+def _holds(state: WorkflowState) -> tuple[Pauser, ...]:
+    pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
+    return tuple(by for by, paused in pausers if paused)
 
 
 def _raised(error: BaseException | None) -> BaseException:

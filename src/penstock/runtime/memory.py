@@ -10,6 +10,7 @@ from penstock.flow.run import Snapshot
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
 from penstock.runtime.flows import Flows
+from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
 from penstock.store.rows import StoredRun
 
@@ -72,6 +73,8 @@ class Memory:
                 found[row.run] = live = await self._live(half, mine)
                 if remember:
                     self.keep(row.run, live)
+            except StoreError:
+                raise  # the database is away: nothing is wrong with the run
             except Exception as error:
                 found[row.run] = error
         return found

@@ -81,8 +81,9 @@ class Ringing:
     async def run_once(self) -> bool:
         """Take in hand what is due; True where there may be more."""
         self._next = None
+        asked = self._clock.asked()
         due = await self._store.due(BATCH, PATIENCE)
-        self._clock.tell(due.now)
+        self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
         for timer in due.timers:
@@ -112,7 +113,9 @@ class Ringing:
         self.submit(Request(lease.run, occurrence, lease=lease))
 
     def read(self, messages: Sequence[Message]) -> None:
-        """Let what was posted come true."""
+        """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
+        if messages and self._next is None:
+            self._next = self._clock.now() + PATIENCE
         for message in messages:
             try:
                 body = decode_message(message.body)

@@ -10,11 +10,12 @@ from weakref import ref
 
 from penstock.engine.loading import Source, load
 from penstock.flow.compile import Flow
+from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Outside
 from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
 from penstock.runtime.clock import VirtualClock
-from penstock.runtime.errors import Invalid, NoTask, PenstockError
+from penstock.runtime.errors import Invalid, NoTask
 from penstock.runtime.host import Host, Hosted
 from penstock.testing.executor import Cast, Player, StubExecutor
 from penstock.testing.playing import Play

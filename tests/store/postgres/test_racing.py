@@ -70,11 +70,9 @@ def test_n19_renewals_and_endings_at_once_do_not_block_each_other(url: str) -> N
 
 def test_st5_a_task_is_leased_to_one_of_many(url: str) -> None:
     async def main(store: PostgresStore) -> list[tuple[str, int]]:
-        await store.commit([started(run, tasks=(task(1), task(2, task_list="other"))) for run in RUNS])
+        await store.commit([started(run, tasks=(task(1), task(2))) for run in RUNS])
         async with opened(url) as other:
-            wishes = [
-                Wish(worker=f"w{n}", task_lists=("default", "other"), tasks=None, limit=5) for n in range(8)
-            ]
+            wishes = [Wish(worker=f"w{n}", task_lists=("default",), tasks=None, limit=5) for n in range(8)]
             found = await asyncio.gather(
                 *(s.lease(w) for s, w in zip((store, other) * 4, wishes, strict=True))
             )

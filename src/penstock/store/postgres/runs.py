@@ -12,6 +12,8 @@ from penstock.store.postgres.committing import commit
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows import Due, DueTask, DueTimer, Lease, StoredRun
 
+ONE_VIEW = "repeatable_read"
+
 
 class PostgresRuns:
     """See `store.protocol.Runs`."""
@@ -22,16 +24,20 @@ class PostgresRuns:
         return await commit(self.database, changes)
 
     async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
-        heads: dict[str, tuple[int, bytes, bytes]] = {}
-        parts: defaultdict[str, list[Part]] = defaultdict(list)
-        for run, revision, header, *part in await self.database.read("load_run", runs=sorted(set(runs))):
-            if revision is None:
-                parts[run].append(Part(*part))
-            else:
-                heads[run] = revision, header, part[-1]
-        return [
-            StoredRun(run, *heads[run], tuple(parts.get(run, ()))) if run in heads else None for run in runs
-        ]
+        wanted = sorted(set(runs))
+
+        async def work(work: Work) -> tuple[list[tuple[str, int, bytes, bytes]], list[tuple[str, Part]]]:
+            found = await work.rows("load_run", runs=wanted)
+            parts = await work.rows("load_parts", runs=wanted)
+            return [tuple(row) for row in found], [(row[0], Part(*row[1:])) for row in parts]
+
+        # One view of both: a part of tomorrow must not meet a head of today.
+        found, parts = await self.database.transact(work, changes=False, isolation=ONE_VIEW)
+        of_run: defaultdict[str, list[Part]] = defaultdict(list)
+        for run, part in parts:
+            of_run[run].append(part)
+        stored = {row[0]: StoredRun(*row, tuple(of_run.get(row[0], ()))) for row in found}
+        return [stored.get(run) for run in runs]
 
     async def payloads(self, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
         found = await self.database.read("load_payload", **columns("run digest", sorted(set(refs))))

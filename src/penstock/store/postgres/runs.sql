@@ -67,12 +67,10 @@ UNION ALL
 SELECT name, value FROM correlation WHERE run = ANY(:runs::text[]);
 
 -- name: load_run
--- Runs, then their parts. One statement is one view: a part of tomorrow must not meet a head of today.
-SELECT id AS run, revision, header, NULL AS kind, NULL AS firing, NULL AS idx, head AS body FROM run
- WHERE id = ANY(:runs::text[])
-UNION ALL
-SELECT run, NULL, NULL, kind, firing, idx, body FROM part WHERE run = ANY(:runs)
- ORDER BY kind NULLS FIRST, firing, idx;
+SELECT id, revision, header, head FROM run WHERE id = ANY(:runs::text[]);
+
+-- name: load_parts
+SELECT run, kind, firing, idx, body FROM part WHERE run = ANY(:runs::text[]) ORDER BY run, kind, firing, idx;
 
 -- name: load_payload
 SELECT payload.run, payload.digest, body FROM payload

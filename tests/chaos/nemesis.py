@@ -18,6 +18,8 @@ Kind = Literal["kill", "stop", "freeze", "crash"]
 VICTIMS = {"kill": ("node", "worker"), "stop": ("worker",), "freeze": ("node",)}
 AMBUSH = 2.0
 """Seconds that a stop waits for a worker to begin a task."""
+MERCY = 1.5
+"""Seconds after a stop in which its victim is spared: it must come to say what it has to say."""
 
 
 class Fault(Struct, frozen=True):
@@ -49,6 +51,7 @@ class Nemesis:
     def __init__(self, crew: Crew, server: PostgresServer | None = None) -> None:
         self._crew, self._server = crew, server
         self.struck: Counter[str] = Counter()
+        self._spared: set[Member] = set()
         self._database = asyncio.Lock()
 
     async def strike_all(self, faults: Sequence[Fault]) -> None:
@@ -70,16 +73,23 @@ class Nemesis:
         if fault.kind == "kill":
             self.struck[f"kills of {many}"] += member.send(signal.SIGKILL)
             return
+        self._spared.add(member)
         if fault.kind == "stop":
             await _task_begins(member)
         if member.send(signal.SIGSTOP):
             self.struck[f"stops of {many}"] += 1
             await asyncio.sleep(fault.long)
             member.send(signal.SIGCONT)
+            await asyncio.sleep(MERCY)
+        self._spared.discard(member)
 
     def _victim(self, fault: Fault) -> Member | None:
         """Somebody who has begun to work, else anybody."""
-        able = [each for each in self._crew.members if each.name.startswith(VICTIMS[fault.kind])]
+        able = [
+            each
+            for each in self._crew.members
+            if each.name.startswith(VICTIMS[fault.kind]) and each not in self._spared
+        ]
         found = [each for each in able if each.ready] or [each for each in able if each.alive]
         return found[int(fault.chance * len(found))] if found else None
 

@@ -13,6 +13,19 @@ from tests.cli.command import EXAMPLES, command, environment, penstock, process,
 
 COMMANDS = (
     *("check", "run", "simulate", "draw", "tasks", "demo", "bench", "up", "server", "worker"),
+    *(
+        "publish",
+        "workflows",
+        "start",
+        "runs",
+        "show",
+        "history",
+        "emit",
+        "cancel",
+        "retry",
+        "pause",
+        "resume",
+    ),
     *("db migrate", "db check", "db backup", "db restore", "db retention"),
 )
 

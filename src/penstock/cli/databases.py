@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from penstock.cli.problems import Wrong
+from penstock.engine.engine import Engine
 from penstock.store.opening import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
 
@@ -40,6 +41,17 @@ def asked(url: str, question: Callable[[Store], Awaitable[T]]) -> T:
             await store.close()
 
     return asyncio.run(ask())
+
+
+def with_engine(url: str, do: Callable[[Engine], Awaitable[T]]) -> T:
+    """Do one thing with an engine on a database that is there. Raises PenstockError, Wrong."""
+    must_be_there(url)
+
+    async def work() -> T:
+        async with Engine(url, tasks={}, work=False) as engine:
+            return await do(engine)
+
+    return asyncio.run(work())
 
 
 def must_be_there(url: str) -> None:

@@ -43,7 +43,7 @@ def server() -> Iterator[PostgresServer]:
 
 def crew_of(url: str, folder: Path) -> Crew:
     (folder / "ledger").mkdir()
-    tasks = ("--tasks", HERE / "carrying.py", "--concurrency", 20)
+    tasks = ("--tasks", HERE / "carrying.py", "--concurrency", 8)
     variables = {"PENSTOCK_DB": url, "CHAOS_LEDGER": str(folder / "ledger")}
     nodes = [Member(f"node{number}", ("server",), folder, variables) for number in range(3)]
     workers = [Member(f"worker{number}", ("worker", *tasks), folder, variables) for number in range(4)]

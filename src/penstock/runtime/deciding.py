@@ -218,14 +218,17 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post
 
 def _tasks(decision: Decision, reserve: Reserve, posts: list[Post]) -> tuple[NewTask, ...]:
     tasks: list[NewTask] = []
+    was, snapshot = decision.live.snapshot, decision.plan.snapshot
+    # A pause that is decided together with what it holds: nobody may get it in between.
+    held = bool(snapshot.paused) and not was.paused and snapshot.ending is None
     for attempt in decision.plan.attempts:
         if attempt.task == TASK:
             posts += start_posts(attempt)
             continue
-        desk = reserve(attempt)
+        desk = None if held else reserve(attempt)
         if desk is not None:
             decision.desks.append((attempt, desk))
-        tasks.append(_new_task(attempt, desk))
+        tasks.append(_new_task(attempt, desk, held))
     return tuple(tasks)
 
 
@@ -244,12 +247,13 @@ def _is_child(live: Live, element: Element) -> bool:
     return live.flow.steps[element.step].task == TASK
 
 
-def _new_task(attempt: Attempt, desk: Desk | None) -> NewTask:
+def _new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
     times = attempt.timeouts
     return NewTask(
         attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
         attempt.task_list, attempt.priority, times.schedule_to_start, times.start_to_close,
         times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
+        held,
     )  # fmt: skip
 
 

@@ -83,7 +83,7 @@ class ModelStore:
         self._hand_over(now)
         for change in applied:
             for kept in change.kept:
-                self._leave(change.run, kept, now)
+                self._leave(kept, now)
         made = [
             Message(number, letter.run, letter.body)
             for number, letter in self.rows.messages.items()
@@ -154,10 +154,13 @@ class ModelStore:
         if change.over:
             self._over(change.run)
 
-    def _leave(self, run: str, kept: Kept, now: datetime) -> None:
-        """Keep what a run could not take, where no other run has the key: it would come back for ever."""
+    def _leave(self, kept: Kept, now: datetime) -> None:
+        """Post an event to the run that has its key, or keep it; one whose id came before is dropped."""
+        if kept.seen is not None and self._came(kept.seen):
+            return
+        self._note(kept)
         owner = self._owner(kept.keys)
-        if owner is None or owner == run:
+        if owner is None:
             self.rows.kept[self.rows.next()] = KeptEvent(kept, now)
         else:
             self._post(Post(owner, kept.body), now)
@@ -276,6 +279,10 @@ class ModelStore:
         yield from (timer.due for timer in self.rows.timers.values())
         yield from (at for task in self.rows.tasks.values() for at, _ in task.limits())
 
+    async def discard(self, messages: Sequence[int]) -> None:
+        for number in messages:
+            self.rows.messages.pop(number, None)
+
     async def now(self) -> datetime:
         return self.clock()
 
@@ -327,14 +334,17 @@ class ModelStore:
     def _owner(self, keys: Iterable[Key]) -> str | None:
         return next((self.rows.owners[key] for key in keys if key in self.rows.owners), None)
 
-    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
-        if seen is not None and self._came(seen):
+    def _note(self, kept: Kept) -> None:
+        if kept.seen is not None:
+            self.rows.ids[kept.seen.scope, kept.seen.id] = Id(kept.seen.until, None)
+
+    async def keep(self, kept: Kept) -> str | None:
+        if kept.seen is not None and self._came(kept.seen):
             return ""
         run = self._owner(kept.keys)
         if run is not None:
             return run
-        if seen is not None:
-            self.rows.ids[seen.scope, seen.id] = Id(seen.until, None)
+        self._note(kept)
         self.rows.kept[self.rows.next()] = KeptEvent(kept, self.clock())
         return None
 

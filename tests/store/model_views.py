@@ -32,10 +32,16 @@ class Model(ModelStore):
     # Shelf
 
     async def publish(
-        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
     ) -> Version:
         versions = self.rows.versions.setdefault(workflow, [])
-        if versions and (versions[-1].definition, versions[-1].offers) == (definition, offers):
+        if versions and not again and (versions[-1].definition, versions[-1].offers) == (definition, offers):
             return versions[-1]
         self.rows.started.setdefault(workflow, start)
         self.rows.paused.setdefault(workflow, False)
@@ -62,6 +68,7 @@ class Model(ModelStore):
                 latest=len(versions),
                 started=self.rows.started[name],
                 paused=self.rows.paused[name],
+                halted=self.rows.paused[None],
             )
             for name, versions in sorted(self.rows.versions.items())
         ]
@@ -81,9 +88,6 @@ class Model(ModelStore):
                 if run.ended_at is None and workflow in (None, run.new.workflow):
                     self._post(Post(name, body), self.clock() - FIRST_LOOK)
         return True
-
-    async def pauses(self, workflow: str) -> tuple[bool, bool]:
-        return self.rows.paused.get(workflow, False), self.rows.paused[None]
 
     # Views
 

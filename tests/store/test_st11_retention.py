@@ -205,10 +205,9 @@ async def test_st11_no_more_runs_go_at_a_time_than_was_said(store: Store, clock:
 async def test_st11_ids_and_events_go_when_their_time_is_over(place: Place, clock: Clock) -> None:
     store = place.store
     before = await place.counts()
-    await store.keep(
-        kept(("a", "b"), ("c", "d"), until=NOON + seconds(60)), Seen("hook", "1", NOON + seconds(60))
-    )
-    await store.keep(kept(("a", "b")), Seen("hook", "2", LATER))
+    soon = NOON + seconds(60)
+    await store.keep(kept(("a", "b"), ("c", "d"), until=soon, seen=Seen("hook", "1", soon)))
+    await store.keep(kept(("a", "b"), seen=Seen("hook", "2", LATER)))
     early = await store.retain(DAYS, 100, False)
     await clock.forward(61)
 

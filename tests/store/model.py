@@ -174,7 +174,9 @@ class ModelStore:
             self._queue(change.run, new, now)
 
     def _queue(self, run: str, new: NewTask, now: datetime) -> None:
-        task = Task(run, new, queued_at=now, turn=self.rows.next(), held=new.held, counts_from=now)
+        task = Task(
+            run, new, queued_at=now, turn=self.rows.next(), held=new.held, counts_from=now, waits_from=now
+        )
         if new.worker is not None:
             task.give(new.worker, now)
         self.rows.tasks[run, new.firing, new.index] = task
@@ -184,7 +186,7 @@ class ModelStore:
             if task.worker is None and task.held != hold:
                 task.held = hold
                 if not hold:
-                    task.counts_from = now
+                    task.counts_from = task.waits_from = now
 
     def _tasks_of(self, run: str) -> list[Task]:
         return [task for task in self.rows.tasks.values() if task.run == run]
@@ -269,7 +271,7 @@ class ModelStore:
         letters = _ripe(self.rows.messages, now, limit, patience, lambda letter: LONG_AGO)
         return Due(
             [DueTimer(number, timer.run, timer.body, timer.due) for number, timer in timers],
-            [DueTask(task.lease, task.struck(now)[0]) for _, task in tasks],
+            [DueTask(task.lease, task.struck()) for _, task in tasks],
             [Message(number, letter.run, letter.body) for number, letter in letters],
             min((at for at in self._times() if at > now), default=None),
             now,
@@ -302,7 +304,9 @@ class ModelStore:
 
     def _leased(self, lease: Lease) -> Task | None:
         task = self.rows.tasks.get((lease.run, lease.firing, lease.index))
-        return task if task is not None and task.worker is not None and task.lease == lease else None
+        if task is None or task.worker is None or task.lease != lease or task.lease_until <= self.clock():
+            return None
+        return task
 
     async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
         return [self._renew(beat) for beat in beats]
@@ -320,7 +324,7 @@ class ModelStore:
         found = [self._leased(lease) for lease in leases]
         for task in found:
             if task is not None:
-                task.take_back(self.rows.runs[task.run].status == "paused")
+                task.take_back(self.rows.runs[task.run].status == "paused", self.clock())
         return [task is not None for task in found]
 
     async def log(self, lines: Sequence[LogLine]) -> None:

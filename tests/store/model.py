@@ -221,23 +221,23 @@ class ModelStore:
 
     def _hand_over(self, now: datetime) -> None:
         """Give what is kept for a key to the run that got it in this change."""
-        for key, queue in self.rows.keys.items():
-            if queue and self.rows.owners.get(key) != queue[0]:
-                self._give_kept(key, queue[0], now)
+        gained = {
+            key: queue[0]
+            for key, queue in sorted(self.rows.keys.items())
+            if queue and self.rows.owners.get(key) != queue[0]
+        }
+        for number, event in list(self.rows.kept.items()):
+            runs = [run for key, run in gained.items() if key in event.kept.keys]
+            if runs and event.kept.until > now:
+                del self.rows.kept[number]
+                self._post(Post(runs[0], event.kept.body), now)
         self.rows.keys = {key: queue for key, queue in self.rows.keys.items() if queue}
         self.rows.owners = {key: queue[0] for key, queue in self.rows.keys.items()}
-
-    def _give_kept(self, key: Key, run: str, now: datetime) -> None:
-        for number, event in list(self.rows.kept.items()):
-            if key in event.kept.keys and event.kept.until > now:
-                del self.rows.kept[number]
-                self._post(Post(run, event.kept.body), now)
 
     def _over(self, run: str) -> None:
         rows = self.rows
         rows.tasks = {place: task for place, task in rows.tasks.items() if task.run != run}
         rows.timers = {number: timer for number, timer in rows.timers.items() if timer.run != run}
-        rows.messages = {number: letter for number, letter in rows.messages.items() if letter.run != run}
         rows.locks = [row for row in rows.locks if row.run != run]
         for queue in rows.keys.values():
             if run in queue:

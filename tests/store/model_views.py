@@ -196,6 +196,7 @@ class Model(ModelStore):
             if (id.run not in old if id.until is None else id.until > now)
         }
         rows.start_keys = {place: pair for place, pair in rows.start_keys.items() if pair[0] not in old}
+        rows.messages = {number: one for number, one in rows.messages.items() if one.run not in old}
         rows.log_lines = [line for line in rows.log_lines if line[1] not in old]
         rows.kept = {number: event for number, event in rows.kept.items() if event.kept.until > now}
         after = self.tables()

@@ -138,6 +138,9 @@ class Machine(RuleBasedStateMachine):
 
         assert theirs.outcomes == mine.outcomes
         assert theirs.now == mine.now
+        assert [(one.run, one.body) for one in theirs.messages] == [
+            (one.run, one.body) for one in mine.messages
+        ]
         self.messages |= paired(mine.messages, theirs.messages)
 
     def translated(self, one: Change) -> Change:
@@ -351,7 +354,7 @@ def used(things: dict[int, Twin], name: str, draw: Draw, run: str) -> Pieces:
 
 
 def posts(machine: Machine, draw: Draw, run: str) -> Pieces:
-    return {"posts": (Post(draw(st.sampled_from([None, run])), machine.body()),)}
+    return {"posts": (Post(draw(st.sampled_from([None, run, *RUNS])), machine.body()),)}
 
 
 def locks(machine: Machine, draw: Draw, run: str) -> Pieces:

@@ -77,7 +77,7 @@ async def _locks(
     if asked:
         await work.rows("insert_lock", **columns("key run firing idx most body", asked))
     granted = await work.rows("grant_lock", keys=keys)
-    for row in sorted(granted, key=lambda row: (row["key"], row["number"])):
+    for row in sorted(granted, key=lambda row: int(row["number"])):
         letters.post(row["run"], row["body"])
 
 

@@ -14,8 +14,9 @@ SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, ta
           FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :task::text[],
                       :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
                       :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
-            AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within, run_for, end_within,
-                  held)) AS x;
+               WITH ORDINALITY AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within,
+                                     run_for, end_within, held, ord)) AS x
+ ORDER BY ord;
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
@@ -106,7 +107,9 @@ RETURNING task.run, task.firing, task.idx, attempt, fence, x.was,
 
 -- name: insert_log
 INSERT INTO log (run, at, body)
-SELECT run, at, body FROM unnest(:run::text[], :at::timestamptz[], :body::bytea[]) AS x (run, at, body);
+SELECT run, at, body
+  FROM unnest(:run::text[], :at::timestamptz[], :body::bytea[]) WITH ORDINALITY AS x (run, at, body, ord)
+ ORDER BY ord;
 
 -- name: task_there
 SELECT task.run, task.firing, task.idx, task.attempt, task.fence FROM task

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.sqlite.granting import Letters, grant_locks, hand_over_kept
 from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.sorting import sort_out
+from penstock.store.sqlite.sorting import paused_otherwise, sort_out
 from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
 
 
@@ -43,7 +43,9 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
 
 
 def _guard(session: Session, changes: list[Change]) -> None:
-    """All that can be lost in a race: the revision, the fence, and whatever is used up once."""
+    """All that can be lost in a race: a pause, the revision, the fence, and whatever is used up once."""
+    if paused_otherwise(session, changes):
+        raise Misfit
     old = [
         (
             c.revision,

@@ -134,12 +134,13 @@ def test_a_file_of_garbage_is_damaged(tmp_path: Path, garbage: bytes) -> None:
 @pytest.mark.parametrize("wrong", ["revision = 'many'", "id = CAST(x'ff' AS TEXT)", "revision = NULL"])
 def test_garbage_in_a_row_is_damage(tmp_path: Path, wrong: str) -> None:
     disk = Disk()
-    asyncio.run(work(disk, tmp_path / "a.db", "FULL"))
+    acknowledged = asyncio.run(work(disk, tmp_path / "a.db", "FULL"))
     disk.unregister()
     db = apsw.Connection(str(tmp_path / "a.db"))
     db.execute("PRAGMA ignore_check_constraints = 1; PRAGMA writable_schema = 1")
     db.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '') WHERE name = 'run'")
     db.close()
+    assert left(tmp_path) == acknowledged
     db = apsw.Connection(str(tmp_path / "a.db"))
     db.execute(f"UPDATE run SET {wrong} WHERE id = '{run_id(0)}'")
     db.close()

@@ -37,8 +37,8 @@ def _texts(change: Change) -> Iterator[str]:
         yield seen.id
     for kept in change.kept:
         yield from _of_kept(kept)
-    for lock in (*change.locks, *change.unlocks):
-        yield lock.key
+    yield from (lock.key for lock in change.locks)
+    yield from (unlock.key for unlock in change.unlocks)
 
 
 def _of_new(new: NewRun) -> Iterator[str]:

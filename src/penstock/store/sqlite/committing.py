@@ -46,21 +46,7 @@ def _guard(session: Session, changes: list[Change]) -> None:
     """All that can be lost in a race: a pause, the revision, the fence, and whatever is used up once."""
     if paused_otherwise(session, changes):
         raise Misfit
-    old = [
-        (
-            c.revision,
-            c.seq,
-            c.status,
-            None if c.ended_at is None else micros(c.ended_at),
-            c.waiting,
-            c.head,
-            c.run,
-            c.base,
-        )
-        for c in changes
-        if c.new is None
-    ]
-    _all(session, "update_run", old)
+    _all(session, "update_run", [_old_run(c) for c in changes if c.new is None])
     _all(session, "insert_run", [_new_run(c) for c in changes if c.new is not None])
     starts = [
         (c.new.workflow, c.new.start_key[0], c.run, c.new.start_key[1])
@@ -88,6 +74,11 @@ def _guard(session: Session, changes: list[Change]) -> None:
 def _all(session: Session, query: str, rows: Sequence[tuple[object, ...]]) -> None:
     if rows and session.many(query, rows) != len(rows):
         raise Misfit
+
+
+def _old_run(c: Change) -> tuple[object, ...]:
+    ended = None if c.ended_at is None else micros(c.ended_at)
+    return c.revision, c.seq, c.status, ended, c.waiting, c.head, c.run, c.base
 
 
 def _new_run(change: Change) -> tuple[object, ...]:

@@ -81,4 +81,4 @@ async def _set_paused(work: Work, workflow: str | None, paused: bool, body: byte
 
 
 async def _installation(work: Work) -> bool:
-    return bool(await work.value("read_setting", name="paused") == "yes")
+    return bool(await work.value("installation_paused"))

@@ -101,6 +101,7 @@ class Node:
     async def kill(self) -> None:
         """Stop at once."""
         self._stopped = True
+        self.intake.stop()
         for task in self._loops:
             task.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)

@@ -45,7 +45,9 @@ class Watching:
         """Wait until the run is as wanted. Raises UnknownRun."""
         waiter: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
         entry = (wanted, waiter)
-        self._waiters.setdefault(run, []).append(entry)  # before looking: a change meanwhile must not be missed
+        self._waiters.setdefault(run, []).append(
+            entry
+        )  # before looking: a change meanwhile must not be missed
         try:
             live = self._memory.get(run) or await self._look(run)
             while not wanted(live.snapshot):

@@ -61,8 +61,8 @@ class Packer:
 
     def __call__(self, value: Any) -> Any:
         """What to encode in place of the payload."""
-        if value is None or value is True or value is False:
-            return value
+        if not value or value is True:
+            return value  # nothing, or an empty one: there is nothing to spare
         key = id(value)
         known = self._round.get(key) or self._large.get(key)
         if known is not None:

@@ -57,7 +57,8 @@ class HeadEncoder:
             before = known.get(name)
             if before is None or before[0] is not state:
                 fields = (
-                    state.status, state.firings, state.live, state.latest, state.attempts, pack(state.output),
+                    state.status, state.firings, state.live, state.latest, state.attempts,
+                    None if state.output is None else pack(state.output),
                     None if state.error is None else _failure(state.error, pack), state.port, state.reason,
                     state.elements, state.spoke,
                 )  # fmt: skip
@@ -85,7 +86,8 @@ class _Writing:
         tokens = _pairs(marking.tokens)
         body = (
             was.seq, was.status, was.ending, was.paused, was.started_at, was.ended_at, data,
-            self.tag_set(was.tags) if was.tags else None, result, _failure(was.error, pack), was.ok,
+            self.tag_set(was.tags) if was.tags else None, result,
+            None if was.error is None else _failure(was.error, pack), was.ok,
             [(number, pack(each)) for number, each in was.put_off.items()] if was.put_off else (),
             [(place, [self.token(token) for token in queue]) for place, queue in tokens],
             _pairs(marking.owed), _pairs(marking.filled), _pairs(marking.complete),
@@ -109,7 +111,8 @@ class _Writing:
             number = self.origins[id(origin)] = len(self.rows)
             self.rows.append(
                 (
-                    self.pack(origin.data), self.tag_set(origin.tags), origin.at, origin.step, origin.outside,
+                    None if origin.data is None else self.pack(origin.data),
+                    self.tag_set(origin.tags) if origin.tags else None, origin.at, origin.step, origin.outside,
                     origin.id, origin.firing,
                 )
             )  # fmt: skip
@@ -144,7 +147,8 @@ class _Writing:
 def encode_element(element: Element, pack: Packer) -> tuple[Any, ...]:
     return (
         element.firing, element.index, element.step, element.state, pack(element.params), element.attempt,
-        element.failures, element.timeouts, element.multiplier, element.key, pack(element.output),
+        element.failures, element.timeouts, element.multiplier, element.key,
+        None if element.output is None else pack(element.output),
     )  # fmt: skip
 
 

@@ -197,10 +197,11 @@ class Stored:
             self._header, self._head = decode(header), decode(head)
             self._parts = [(part, decode(part.body)) for part in parts if part.body is not None]
             self._may_refer = [decoded for body, decoded in self._pieces(header, head) if MARK in body]
+            formats = self._header[0], self._head[0]
         except Exception as error:
             raise Unreadable(str(error)) from error
-        if self._header[0] != FORMAT or self._head[0] != FORMAT:
-            raise Unreadable(f"its format is {self._head[0]}, this Penstock knows {FORMAT}")
+        if formats != (FORMAT, FORMAT):
+            raise Unreadable(f"its format is {formats[1]}, this Penstock knows {FORMAT}")
         self._bodies: dict[bytes, Any] = {}
 
     def refs(self) -> set[bytes]:

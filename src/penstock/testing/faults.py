@@ -154,7 +154,7 @@ class Wire:
 
     async def _get(self, process: Process, work: Callable[[], Coroutine[Any, Any, T]], withdraw: bool) -> T:
         try:
-            return await process.call(work, withdraw)
+            return await process.call(work, withdraw, at_hand=withdraw)
         except Gone as gone:
             raise StoreAway(str(gone), unsure=True) from gone
 

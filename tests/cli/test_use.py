@@ -11,17 +11,33 @@ import pytest
 from penstock import __version__
 from tests.cli.command import EXAMPLES, command, environment, penstock, process, write
 
-COMMANDS = ("check", "run", "simulate", "draw", "tasks", "demo", "bench")
+COMMANDS = (
+    *("check", "run", "simulate", "draw", "tasks", "demo", "bench", "up", "server", "worker"),
+    *(
+        "publish",
+        "workflows",
+        "start",
+        "runs",
+        "show",
+        "history",
+        "emit",
+        "cancel",
+        "retry",
+        "pause",
+        "resume",
+    ),
+    *("db migrate", "db check", "db backup", "db restore", "db retention"),
+)
 
 
 def test_version_and_help_exit_0() -> None:
     assert penstock("--version").out == f"penstock {__version__}\n"
-    assert penstock("--help").code == penstock("-h").code == penstock().code == 0
+    assert penstock("--help").code == penstock("-h").code == penstock().code == penstock("db").code == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_examples_and_json(name: str) -> None:
-    said = penstock(name, "--help")
+    said = penstock(*name.split(), "--help")
 
     assert said.code == 0
     assert f"penstock {name}" in said.out
@@ -36,6 +52,12 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["run"], "error: Missing argument 'FILE'. See `penstock run --help`.\n"),
         (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
         (["bench", "web"], "error: There is no benchmark 'web': say net or engine.\n"),
+        (["db", "mend"], "error: No such command 'mend'. See `penstock db --help`.\n"),
+        (["server"], "error: Missing option '--db'. See `penstock server --help`.\n"),
+        (
+            ["worker", "--db", "postgresql://nobody@127.0.0.1:1/none"],
+            "error: a worker needs tasks: name their module or file with --tasks.\n",
+        ),
     ],
 )
 def test_wrong_use_exits_2_with_one_sentence(args: list[str], sentence: str) -> None:

@@ -298,6 +298,22 @@ def test_a_child_run_that_does_not_succeed_fails_its_step(
     place.run(main, {"inc": inc, "note": note})
 
 
+def test_a_step_that_waits_for_a_child_run_has_time_outs_too(place: Place) -> None:
+    child = CHILD.replace("steps:\n  a: {task: inc}", "external: [go]\nsteps:\n  a: {task: inc, after: go}")
+    limits = f"timeouts: {{start_to_close: {place.unit}s}}, timeout_retries: []"
+    parent = PARENT.replace("call: {task: workflow,", f"call: {{task: workflow, {limits},")
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(child)
+        await engine.publish(parent)
+        id = await engine.start("parent", input={"n": 4})
+        view = await engine.wait(id)
+        assert (view["status"], view["error"]["kind"]) == ("failed", "timeout")
+        assert (await engine.wait((await engine.runs(parent=id))[0]["id"]))["status"] == "canceled"
+
+    place.run(main, {"inc": inc, "note": note})
+
+
 def test_a_canceled_parent_cancels_its_child_run(place: Place) -> None:
     child = CHILD.replace("steps:\n  a: {task: inc}", "external: [go]\nsteps:\n  a: {task: inc, after: go}")
 

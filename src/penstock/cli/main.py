@@ -13,11 +13,17 @@ from penstock import __version__
 from penstock.cli.bench import bench
 from penstock.cli.check import check
 from penstock.cli.commands import Command, Commands, leave
+from penstock.cli.db import db
 from penstock.cli.demo import demo
 from penstock.cli.draw import draw
 from penstock.cli.run import run
+from penstock.cli.runs import cancel, emit, history, pause, resume, retry, runs, show
+from penstock.cli.server import server
 from penstock.cli.simulate import simulate
 from penstock.cli.tasks import tasks
+from penstock.cli.up import up
+from penstock.cli.worker import worker
+from penstock.cli.workflows import publish, start, workflows
 
 app = typer.Typer(
     name="penstock",
@@ -47,8 +53,13 @@ def penstock(
         print(context.get_help())
 
 
-for command in (check, run, simulate, draw, tasks, demo, bench):
+COMMANDS = (
+    *(check, run, simulate, draw, tasks, demo, bench, up, server, worker, publish, workflows, start),
+    *(runs, show, history, emit, cancel, retry, pause, resume),
+)
+for command in COMMANDS:
     app.command(cls=Command)(command)
+app.add_typer(db, name="db")
 
 
 def _usable(stream: TextIO | None) -> TextIO:

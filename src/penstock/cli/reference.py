@@ -25,7 +25,11 @@ as well. Colours appear only on a terminal, and not where `NO_COLOR` is set.
 | 0 | yes: no error was found, the run succeeded |
 | 1 | an error among the findings (with `--strict` also a warning), or a run that did not succeed |
 | 2 | wrong use, or input that cannot be read |
-| 130 | ended by Ctrl-C |
+| 130 | ended by Ctrl-C; for a process that stays: by a second signal |
+
+**Databases.** `--db` is a path for SQLite (`penstock.db`, `sqlite:///var/lib/penstock.db`) or
+`postgresql://user:password@host/name`; the variable `PENSTOCK_DB` says the same. See
+[Keep workflows running](../howto/running.md).
 
 **Tasks.** `check`, `run`, `simulate` and `draw` take Python tasks with `--tasks`: a module such as `shop.tasks`, found
 from the current folder, or a `.py` file, whose folder can be imported from while it is read. Without `--tasks` the
@@ -40,8 +44,17 @@ def reference_text() -> str:
     """The whole page."""
     group: Any = typer.main.get_command(app)
     return "\n".join(
-        [HEAD, *(line for name, command in group.commands.items() for line in _command(name, command))]
+        [HEAD, *(line for name, command in _commands(group) for line in _command(name, command))]
     )
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by its name; those of a group inside by both names."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def _command(name: str, command: Any) -> Iterator[str]:

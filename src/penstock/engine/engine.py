@@ -48,6 +48,7 @@ class Engine:
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
     SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
+    `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
     `store` is one that is open already, instead of `url`.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
@@ -60,12 +61,14 @@ class Engine:
         work: bool = True,
         concurrency: int = CONCURRENCY,
         grace: float | None = None,
+        retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
     ) -> None:
-        self._store = store
+        self._store, self._retention = store, retention
+        self._alone = url == MEMORY and store is None  # nobody else will ever see these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
-        self._grace = timedelta(seconds=(0 if url == MEMORY else 10) if grace is None else grace)
+        self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = Threads(CALLS, "penstock-call")
         self._running: Running | None = None
         self._opening = asyncio.Lock()
@@ -73,12 +76,22 @@ class Engine:
 
     # -- workflows -----------------------------------------------------------------------------------------
 
-    async def publish(self, definition: Source, *, note: str | None = None, start: bool | None = None) -> int:
+    async def publish(
+        self,
+        definition: Source,
+        *,
+        note: str | None = None,
+        start: bool | None = None,
+        again: bool = True,
+    ) -> int:
         """Publish a definition (YAML or JSON text, a path, or a plain map); its version, 1, 2, 3 …
+
+        With `again=False` a text that is the newest version already makes no other: for programs that publish
+        whenever they start.
 
         Raises DefinitionError where it cannot be read and CheckFailed where the checks find an error.
         """
-        return (await (await self._open()).catalog.publish(definition, note, start)).version
+        return (await (await self._open()).catalog.publish(definition, note, start, again)).version
 
     async def workflows(self) -> list[dict[str, Any]]:
         """Every workflow: name, newest version, whether it is started and whether it is paused."""
@@ -143,7 +156,7 @@ class Engine:
         Raises UnknownWorkflow, InvalidInput, IdempotencyMismatch, and in memory NoTask.
         """
         running = self._running or await self._open()
-        if self._url == MEMORY:
+        if self._alone:
             await self._refuse_missing(workflow)
         return await running.node.intake.start(
             workflow,
@@ -193,8 +206,7 @@ class Engine:
 
         node = (await self._open()).node
         async with asyncio.timeout(timeout):
-            live = await node.watching.until(run, over)
-        return run_view(live.flow, live.snapshot)
+            return run_view(*await node.watching.until(run, over))
 
     async def call(
         self, workflow: str, *, input: Any = None, subject: str | None = None, timeout: float = 30
@@ -339,6 +351,7 @@ class Engine:
             "work": self._work,
             "concurrency": self._concurrency,
             "grace": self._grace,
+            "retention": self._retention,
         }
         if self._store is not None:
             return await Running.on(self._store, self._tasks, shared=True, **how)

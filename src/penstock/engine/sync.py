@@ -57,7 +57,7 @@ class SyncEngine:
             raise closed() from None
 
     def close(self) -> None:
-        """Void what is under way, tell whoever waits, and end the thread."""
+        """Close the engine as `Engine.close` does, tell whoever waits, and end the thread."""
         with self._closing:
             if self._closed:
                 return

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
-from penstock.flow.occurrence import Canceled, Done, Failed, Reported
+from penstock.flow.occurrence import Canceled, Done, Failed, Reported, TimedOut
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Element, ElementKey, Failure, Snapshot
 from penstock.runtime.codec.messages import StartChild, encode_message
@@ -43,6 +44,20 @@ def start_posts(attempt: Attempt) -> list[Post]:
         done = Done(output={"run": child})
         posts.append(_report(run, attempt.firing, attempt.index, attempt.attempt, done))
     return posts
+
+
+def limits(attempt: Attempt, now: datetime) -> list[tuple[datetime, bytes]]:
+    """The time-outs of a step that waits for a child run, as timers: no worker holds a lease of it."""
+    times = attempt.timeouts
+    found = (("start_to_close", times.start_to_close), ("schedule_to_close", times.schedule_to_close))
+    return [
+        (
+            now + limit,
+            encode_message(Reported(attempt.firing, attempt.index, attempt.attempt, TimedOut(name))),
+        )
+        for name, limit in found
+        if limit is not None
+    ]
 
 
 def _wish(run: str, params: Any) -> tuple[StartChild | None, str]:

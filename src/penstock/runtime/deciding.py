@@ -23,7 +23,7 @@ from penstock.flow.occurrence import (
 from penstock.flow.plan import Answer, Attempt, Emission, Plan
 from penstock.flow.rest import starving, waiting_for
 from penstock.flow.run import Element, ElementKey, Snapshot
-from penstock.runtime.children import TASK, cancel_post, end_post, start_posts
+from penstock.runtime.children import TASK, cancel_post, end_post, limits, start_posts
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.snapshots import encode_header, encode_parts
@@ -202,8 +202,12 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post
         rare["parts"] = tuple(encode_parts(was, snapshot, plan.touched, live.pack))
     if bool(was.paused) != bool(snapshot.paused):
         rare["hold"] = bool(snapshot.paused)
-    if plan.timers:
-        rare["timers"] = tuple([(timer.due, encode_message(timer.occurrence)) for timer in plan.timers])
+    timers = [(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]
+    timers += [
+        limit for attempt in plan.attempts if attempt.task == TASK for limit in limits(attempt, decision.now)
+    ]
+    if timers:
+        rare["timers"] = tuple(timers)
     if plan.acquires:
         rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in plan.acquires])
     if plan.releases:
@@ -244,11 +248,11 @@ def _is_child(live: Live, element: Element) -> bool:
 
 
 def _new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
-    limits = attempt.timeouts
+    times = attempt.timeouts
     return NewTask(
         attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
-        attempt.task_list, attempt.priority, limits.schedule_to_start, limits.start_to_close,
-        limits.schedule_to_close, limits.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
+        attempt.task_list, attempt.priority, times.schedule_to_start, times.start_to_close,
+        times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
         held,
     )  # fmt: skip
 

@@ -243,18 +243,21 @@ class Dispatch:
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
         """The work itself; a lease whose run says otherwise is left to run out."""
-        wanted = {each.lease.run for each in leased}
-        missing = [run for run in wanted if self._shared or self._memory.get(run) is None]
+        found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
+        missing = list({lease.run for lease, attempt in found.items() if attempt is None})
         fetched = await self._memory.fetch(missing) if missing else {}
         made: list[Assignment] = []
         for each in leased:
-            live = fetched.get(each.lease.run) or self._memory.get(each.lease.run)
-            attempt = attempt_of(live.flow, live.snapshot, each.lease) if isinstance(live, Live) else None
+            attempt = found[each.lease] or self._attempt(fetched.get(each.lease.run), each.lease)
             if attempt is None:
                 log.warning("task %s of run %s is not wanted any more", each.task, each.lease.run)
             else:
                 made.append(Assignment(each.lease, attempt, each.expires, each.deadline))
         return made
+
+    def _attempt(self, live: Live | BaseException | None, lease: Lease) -> Attempt | None:
+        """What is remembered may be old, but an attempt stays what it was when it was made."""
+        return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, Live) else None
 
     async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
         return await self._store.renew(beats)

@@ -118,7 +118,9 @@ class Intake:
     ) -> Answer:
         """Make the run, held where its workflow or the installation is paused."""
         for _ in range(TRIES):
-            snapshot = replace(new_run(header), paused=_holds(state))
+            snapshot, holds = new_run(header), _holds(state)
+            if holds:
+                snapshot = replace(snapshot, paused=holds)
             answer = await self.ask(header.id, begun, new=snapshot, start_key=start_key, read=read)
             if answer != "superseded":
                 return answer
@@ -145,6 +147,11 @@ class Intake:
         task = asyncio.ensure_future(self._begin_child(message, run, wish))
         self._children.add(task)
         task.add_done_callback(self._children.discard)
+
+    def stop(self) -> None:
+        """Begin no more child runs; their messages are read again by whoever goes on."""
+        for task in self._children:
+            task.cancel()
 
     async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
         try:

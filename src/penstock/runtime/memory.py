@@ -14,7 +14,8 @@ from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
 from penstock.store.rows import StoredRun
 
-REMEMBERED = 20_000
+REMEMBERED = 5_000
+"""Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""
 
 
 class Live:

@@ -50,7 +50,7 @@ class Node:
         self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
         self.ringing = Ringing(store, clock, POLL if shared else ALONE)
         self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
-        self.watching = Watching(self.look, shared)
+        self.watching = Watching(self.memory, self.look, shared)
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.pulses: dict[str, Pulse] = {}
         self._loops: list[asyncio.Task[None]] = []
@@ -101,6 +101,7 @@ class Node:
     async def kill(self) -> None:
         """Stop at once."""
         self._stopped = True
+        self.intake.stop()
         for task in self._loops:
             task.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)

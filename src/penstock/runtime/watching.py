@@ -4,59 +4,67 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
+from penstock.flow.compile import Flow
 from penstock.flow.run import Snapshot
 from penstock.runtime.deciding import Decision
-from penstock.runtime.memory import Live
+from penstock.runtime.memory import Live, Memory
 
 LOOK_AGAIN = 0.5
 
+Seen = tuple[Flow, Snapshot]
+Wanted = Callable[[Snapshot], bool]
+
 
 class Watching:
-    """Who waits for which run."""
+    """Who waits for which run, and what they wait for."""
 
-    def __init__(self, look: Callable[[str], Awaitable[Live]], shared: bool) -> None:
-        self._look, self._shared = look, shared
-        self._waiters: dict[str, set[asyncio.Future[None]]] = {}
+    def __init__(self, memory: Memory, look: Callable[[str], Awaitable[Live]], shared: bool) -> None:
+        self._memory, self._look, self._shared = memory, look, shared
+        self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Seen]]]] = {}
 
     def settled(self, decision: Decision) -> None:
-        """A run went on: wake who waits for it."""
-        if self._waiters:
-            for waiter in self._waiters.pop(decision.plan.snapshot.run.id, ()):
-                if not waiter.done():
-                    waiter.set_result(None)
+        """A run went on: whoever waits for just this is told."""
+        snapshot = decision.plan.snapshot
+        waiters = self._waiters.get(snapshot.run.id) if self._waiters else None
+        if waiters is not None:
+            for wanted, waiter in waiters:
+                if not waiter.done() and wanted(snapshot):
+                    waiter.set_result((decision.live.flow, snapshot))
 
     def fail(self, error: BaseException) -> None:
         """Nothing will change any more here."""
         for waiters in self._waiters.values():
-            for waiter in waiters:
+            for _, waiter in waiters:
                 if not waiter.done():
                     waiter.set_exception(error)
         self._waiters.clear()
 
-    async def until(self, run: str, wanted: Callable[[Snapshot], bool]) -> Live:
+    async def until(self, run: str, wanted: Wanted) -> Seen:
         """Wait until the run is as wanted. Raises UnknownRun."""
-        while True:
-            change = self._change(run)
-            try:
+        waiter: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
+        entry = (wanted, waiter)
+        self._waiters.setdefault(run, []).append(
+            entry
+        )  # before looking: a change meanwhile must not be missed
+        try:
+            live = self._memory.get(run) or await self._look(run)
+            while not wanted(live.snapshot):
+                if not self._shared:
+                    return await waiter
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_AGAIN):
+                        return await asyncio.shield(waiter)
                 live = await self._look(run)
-                if wanted(live.snapshot):
-                    return live
-                await asyncio.wait([change], timeout=LOOK_AGAIN if self._shared else None)
-                if change.done():
-                    change.result()
-            finally:
-                self._forget(run, change)
+            return live.flow, live.snapshot
+        finally:
+            self._forget(run, entry)
 
-    def _change(self, run: str) -> asyncio.Future[None]:
-        change: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.setdefault(run, set()).add(change)
-        return change
-
-    def _forget(self, run: str, change: asyncio.Future[None]) -> None:
+    def _forget(self, run: str, entry: tuple[Wanted, asyncio.Future[Seen]]) -> None:
+        entry[1].cancel()
         waiters = self._waiters.get(run)
-        if waiters is not None:
-            waiters.discard(change)
+        if waiters is not None and entry in waiters:
+            waiters.remove(entry)
             if not waiters:
                 del self._waiters[run]
-        change.cancel()

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from importlib import import_module
+from typing import Any, Protocol
 from urllib.parse import parse_qs, unquote
 
-from penstock.store.errors import BadAddress
+import apsw
+
+from penstock.store.errors import BadAddress, StoreBusy
 from penstock.store.protocol import Store
-from penstock.store.sqlite.connection import Options
+from penstock.store.sqlite.beside import Beside
+from penstock.store.sqlite.connection import Options, found_schema
+from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.restoring import restore
 from penstock.store.sqlite.session import Clock
 from penstock.store.sqlite.store import MEMORY, SqliteStore
 
@@ -33,11 +41,60 @@ def is_shared(url: str) -> bool:
     return url.startswith(POSTGRES)
 
 
+class Looker(Protocol):
+    """What can be done with a store without disturbing who works on it."""
+
+    async def check(self) -> list[str]: ...
+
+    async def backup(self, to: str) -> None: ...
+
+    async def facts(self) -> dict[str, Any]: ...
+
+    async def close(self) -> None: ...
+
+
+async def open_to_look(url: str) -> Looker:
+    """Open a store to check or copy it, also where another process has its file. Raises what StoreError lists."""
+    try:
+        return await open_store(url, migrate=False)
+    except StoreBusy as busy:
+        return Beside(busy.path)
+
+
+async def schema_at(url: str) -> int:
+    """The schema of a store as it is, 0 where there is none; nothing is made. Raises what StoreError lists."""
+    if url.startswith(POSTGRES):
+        schema: int = await _postgres().schema_at(url)
+        return schema
+    path, _ = sqlite_path(url)
+    if not os.path.exists(path):
+        return 0
+    try:
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return found_schema(db)
+        finally:
+            db.close()
+    except apsw.Error as error:
+        raise told(error, path) from error
+
+
+async def restore_store(url: str, source: str) -> str | None:
+    """Make a store of a backup; it must not hold anything. Answers where a file in its place was moved to."""
+    if url.startswith(POSTGRES):
+        await _postgres().restore(url, source)
+        return None
+    return await asyncio.to_thread(restore, sqlite_path(url)[0], source)
+
+
 async def _open_postgres(url: str, migrate: bool) -> Store:
-    # Only now: who works on a file does not wait for the driver.
-    module = import_module("penstock.store.postgres.store")
-    store: Store = await module.PostgresStore.open(url, migrate=migrate)
+    store: Store = await _postgres().PostgresStore.open(url, migrate=migrate)
     return store
+
+
+def _postgres() -> Any:
+    # Only now: who works on a file does not wait for the driver.
+    return import_module("penstock.store.postgres.store")
 
 
 def sqlite_path(url: str) -> tuple[str, bool]:

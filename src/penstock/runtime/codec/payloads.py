@@ -15,6 +15,8 @@ APART, SAME = 1, 2
 """Codes of extensions: a payload that is kept apart; inside a history page, that of an earlier entry."""
 
 encode = Encoder().encode
+MARK = encode(Ext(APART, bytes(16)))[:2]
+"""How a reference to a payload that is kept apart begins: bytes without it need not be searched for one."""
 
 
 class Ref:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 from penstock.flow.run import Aside, Element, Failure, Firing, Header, Origin, Result, Snapshot, StepState
 from penstock.flow.tags import NO_TAGS, Tag, Tags
 from penstock.kernel.marking import Marking, Taken, Token
-from penstock.runtime.codec.payloads import Packer, Ref, decode, encode
+from penstock.runtime.codec.payloads import MARK, Packer, Ref, decode, encode
 from penstock.store.change import WHOLE, Part
 
 FORMAT = 1
@@ -196,6 +196,7 @@ class Stored:
         try:
             self._header, self._head = decode(header), decode(head)
             self._parts = [(part, decode(part.body)) for part in parts if part.body is not None]
+            self._may_refer = [decoded for body, decoded in self._pieces(header, head) if MARK in body]
         except Exception as error:
             raise Unreadable(str(error)) from error
         if self._header[0] != FORMAT or self._head[0] != FORMAT:
@@ -205,11 +206,15 @@ class Stored:
     def refs(self) -> set[bytes]:
         """The digests of the payloads that are kept apart."""
         found: set[bytes] = set()
-        _gather(self._header, found)
-        _gather(self._head, found)
-        for _, body in self._parts:
-            _gather(body, found)
+        for decoded in self._may_refer:
+            _gather(decoded, found)
         return found
+
+    def _pieces(self, header: bytes, head: bytes) -> Iterator[tuple[bytes, Any]]:
+        yield header, self._header
+        yield head, self._head
+        for part, decoded in self._parts:
+            yield part.body or b"", decoded
 
     def snapshot(self, bodies: Mapping[bytes, bytes], pack: Packer) -> Snapshot:
         """Raises Unreadable."""

@@ -13,7 +13,7 @@ async def migrate(
     database: Database, may: bool = True, migrations: tuple[Migration, ...] = MIGRATIONS
 ) -> None:
     """Bring the schema up to date. Raises NewerSchema, and NeedsMigration where `may` forbids it."""
-    if not missing(migrations, await database.transact(_schema, changes=False), may):
+    if not missing(migrations, await database.transact(read_schema, changes=False), may):
         return
     while await database.transact(lambda work: _step(work, may, migrations)):
         pass
@@ -24,7 +24,7 @@ async def _step(work: Work, may: bool, migrations: tuple[Migration, ...]) -> boo
     # Who waits for a lock makes all others wait behind: rather give up, and try again.
     await work.connection.execute("SET LOCAL lock_timeout = '5s'")
     await work.rows("lock_keys", keys=[advisory("migrate")])
-    step = next(iter(missing(migrations, await _schema(work), may)), None)
+    step = next(iter(missing(migrations, await read_schema(work), may)), None)
     if step is None:
         return False
     await work.connection.execute(step.sql)
@@ -32,7 +32,7 @@ async def _step(work: Work, may: bool, migrations: tuple[Migration, ...]) -> boo
     return True
 
 
-async def _schema(work: Work) -> int:
+async def read_schema(work: Work) -> int:
     """The schema's number; 0 where there is none yet."""
     if not await work.value("schema_there"):
         return 0

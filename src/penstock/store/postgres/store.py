@@ -9,6 +9,7 @@ from penstock.store.postgres.copying import read_backup
 from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.mail import PostgresMail
 from penstock.store.postgres.migrating import migrate as bring_up_to_date
+from penstock.store.postgres.migrating import read_schema
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
@@ -54,3 +55,13 @@ async def restore(url: str, source: str) -> None:
         await read_backup(store.database, source)
     finally:
         await store.close()
+
+
+async def schema_at(url: str) -> int:
+    """The schema of the database at `url`, as it is; 0 where there is none yet."""
+    database = Database(read_address(url))
+    try:
+        await database.open()
+        return await database.transact(read_schema, changes=False)
+    finally:
+        await database.close()

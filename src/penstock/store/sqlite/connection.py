@@ -92,7 +92,7 @@ def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
         "PRAGMA cache_size = -65536",
     ):
         db.execute(setting).fetchall()
-    new = _schema(db) == 0
+    new = found_schema(db) == 0
     unclean = not new and _setting(db, "clean") != "yes"
     if unclean:
         look_through(db, path)
@@ -112,7 +112,7 @@ def look_through(db: apsw.Connection, path: str) -> None:
 
 def migrate(db: apsw.Connection, options: Options) -> None:
     """Bring the schema up to date, each step whole or not at all."""
-    for step in missing(options.migrations, _schema(db), options.migrate):
+    for step in missing(options.migrations, found_schema(db), options.migrate):
         with db:
             db.execute(step.sql)
             db.execute(SQL["put_setting"], ("schema", str(step.number)))
@@ -123,7 +123,8 @@ def put_clean(db: apsw.Connection, clean: bool) -> None:
     db.execute(SQL["put_setting"], ("clean", "yes" if clean else "no"))
 
 
-def _schema(db: apsw.Connection) -> int:
+def found_schema(db: apsw.Connection) -> int:
+    """The number of the schema; 0 where there is none yet."""
     made = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'setting'").fetchone()
     return int(_setting(db, "schema") or 0) if made else 0
 

@@ -1,0 +1,216 @@
+"""A process that stays: opened, announced, kept going until a signal, and drained."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from msgspec import Struct
+
+from penstock.cli.commands import INTERRUPTED
+from penstock.cli.console import answers
+from penstock.cli.inputs import import_tasks, read_duration
+from penstock.cli.problems import Wrong
+from penstock.engine.running import Running
+from penstock.workers.task import Task
+from penstock.workers.worker import CONCURRENCY
+
+LEVELS = ("debug", "info", "warning", "error")
+STATS_EVERY = 0.5
+"""Seconds between two writings of the counters."""
+
+log = logging.getLogger("penstock.life")
+
+TaskSources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tasks", metavar="MODULE|FILE", help="Python tasks: a module, or a .py file. May be given again.",
+        show_default=False,
+    ),
+]  # fmt: skip
+TaskLists = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task-list", metavar="LIST", show_default=False,
+        help="Serve this task list. May be given again. By default the lists that the tasks name.",
+    ),
+]  # fmt: skip
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", metavar="N", min=1, help="How many tasks may run at a time.")
+]
+Processes = Annotated[
+    int,
+    typer.Option(
+        "--processes", metavar="N", min=0,
+        help="Run tasks in N child processes, one at a time in each; 0: in this process.",
+    ),
+]  # fmt: skip
+Grace = Annotated[
+    str, typer.Option("--grace", metavar="DURATION", help="How long a stop waits for tasks that run.")
+]
+LogLevel = Annotated[
+    str, typer.Option("--log-level", metavar="LEVEL", help="What is logged: debug, info, warning or error.")
+]
+Stats = Annotated[
+    str | None,
+    typer.Option(
+        "--stats", metavar="FILE", show_default=False,
+        help="Write what was counted to this file as JSON, twice a second and at the end.",
+    ),
+]  # fmt: skip
+
+
+class Post(Struct, frozen=True, kw_only=True):
+    """What one process serves."""
+
+    db: str
+    tasks: Mapping[str, Task] = {}
+    sources: tuple[str, ...] = ()
+    task_lists: tuple[str, ...] | None = None
+    concurrency: int = CONCURRENCY
+    processes: int = 0
+    name: str | None = None
+    grace: timedelta = timedelta(seconds=30)
+    stats: str | None = None
+
+
+Announce = Callable[[Running], Awaitable[None]]
+
+
+def serve(post: Post, announce: Announce, level: str, role: str) -> None:
+    """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
+    if level not in LEVELS:
+        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
+    with logging_to_stderr(level):
+        asyncio.run(_serve(post, announce, role))
+
+
+def read_post(
+    db: str,
+    sources: Sequence[str] = (),
+    task_list: Sequence[str] | None = None,
+    *,
+    concurrency: int = CONCURRENCY,
+    processes: int = 0,
+    grace: str,
+    name: str | None = None,
+    stats: str | None = None,
+) -> Post:
+    """What the options of a command come to, its tasks imported. Raises Wrong, TasksUnreadable."""
+    distinct = tuple(dict.fromkeys(sources))
+    return Post(
+        db=db,
+        tasks=import_tasks(distinct) if distinct else {},
+        sources=distinct,
+        task_lists=tuple(task_list) if task_list else None,
+        concurrency=concurrency,
+        processes=processes if distinct else 0,
+        name=name,
+        # 0 is allowed here: what runs is given up at once.
+        grace=timedelta(0) if grace in ("0", "0s") else read_duration(grace, "--grace"),
+        stats=stats,
+    )
+
+
+async def _serve(post: Post, announce: Announce, role: str) -> None:
+    stop = _stop_on_signals(post.grace)
+    running = await Running.open(
+        post.db,
+        post.tasks,
+        task_lists=post.task_lists,
+        concurrency=post.concurrency,
+        processes=post.processes,
+        sources=post.sources,
+        grace=post.grace,
+        name=post.name,
+    )
+    counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
+    try:
+        await announce(running)
+        answers().flush()
+        log.info("%s is ready, process %d", role, os.getpid())
+        await stop.wait()
+    finally:
+        await running.close(post.grace)
+        if counting is not None:
+            counting.cancel()
+            await asyncio.gather(counting, return_exceptions=True)
+            write_stats(running, post.stats or "")
+        log.info("%s has stopped", role)
+
+
+def _stop_on_signals(grace: timedelta) -> asyncio.Event:
+    """The first signal asks for a stop, the second one does not wait for it."""
+    stop = asyncio.Event()
+
+    def on_signal(name: str) -> None:
+        if stop.is_set():
+            log.warning("%s again: ended at once; what ran is done again by others", name)
+            sys.stderr.flush()
+            os._exit(INTERRUPTED)
+        log.info(
+            "%s: stopping; what runs has %gs to end, the rest is given back", name, grace.total_seconds()
+        )
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, on_signal, number.name)
+    return stop
+
+
+@contextmanager
+def logging_to_stderr(level: str) -> Iterator[None]:
+    """Plain lines: time, level, words."""
+    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
+    before = root.level
+    root.addHandler(handler)
+    root.setLevel(level.upper())
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+
+
+# -- what was counted --------------------------------------------------------------------------------------
+
+
+async def _keep_stats(running: Running, file: str) -> None:
+    while True:
+        with suppress(OSError):  # a full disk must not end the work
+            write_stats(running, file)
+        await asyncio.sleep(STATS_EVERY)
+
+
+def write_stats(running: Running, file: str) -> None:
+    """Whole or not at all: who reads it meanwhile sees the one before."""
+    part = Path(f"{file}.part")
+    part.write_text(json.dumps(stats_of(running)), encoding="utf-8")
+    part.replace(file)
+
+
+def stats_of(running: Running) -> dict[str, Any]:
+    """The counters of a node and its worker."""
+    node, worker = running.node, running.worker
+    dispatch, advancer, ringing = node.dispatch, node.advancer, node.ringing
+    return {
+        "process": os.getpid(),
+        "worker": None if worker is None else {"id": worker.id, "name": worker.name, **worker.counts},
+        "reports": {"rejected": dispatch.rejected, "repeated": dispatch.repeated},
+        "tasks": {"handed": dispatch.handed, "leased": dispatch.leased},
+        "decisions": {"made": advancer.decided, "stale": advancer.stale, "batches": advancer.batches},
+        "due": {"timers": ringing.rung, "lost": ringing.lost, "timed_out": ringing.timed_out},
+        "loops": {name: pulse.failures for name, pulse in node.pulses.items()},
+    }

@@ -1,0 +1,122 @@
+"""`penstock up`: engine and worker in one process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from msgspec import Struct
+
+from penstock.cli.announcing import Shown, show_post
+from penstock.cli.databases import DbOrHere
+from penstock.cli.inputs import AsJson
+from penstock.cli.problems import Wrong
+from penstock.cli.serving import (
+    Concurrency,
+    Grace,
+    LogLevel,
+    Processes,
+    Stats,
+    TaskLists,
+    TaskSources,
+    read_post,
+    serve,
+)
+from penstock.engine.checking import refuse_errors
+from penstock.engine.loading import SUFFIXES, load, read_text
+from penstock.engine.running import Running
+from penstock.flow.problems import DefinitionError
+from penstock.workers.loading import beside
+from penstock.workers.task import Task
+from penstock.workers.worker import CONCURRENCY
+
+Workflows = Annotated[
+    str | None,
+    typer.Option(
+        "--workflows", metavar="DIR", show_default=False,
+        help="Publish and start every workflow in this folder, with the .py file of the same name as its tasks.",
+    ),
+]  # fmt: skip
+
+
+class Folder(Struct, frozen=True):
+    """The workflows of a folder and the Python files beside them."""
+
+    files: tuple[Path, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+def up(
+    db: DbOrHere = "penstock.db",
+    tasks: TaskSources = None,
+    workflows: Workflows = None,
+    concurrency: Concurrency = CONCURRENCY,
+    processes: Processes = 0,
+    task_list: TaskLists = None,
+    grace: Grace = "30s",
+    log_level: LogLevel = "info",
+    stats: Stats = None,
+    json: AsJson = False,
+) -> None:
+    """Run workflows here, for as long as the process lives: an engine, and a worker for its tasks.
+
+    Runs are kept in the database: whatever happens to the process, they go on when it is started again.
+    Ctrl-C or SIGTERM stops it in good order: what runs may finish, the rest is given back. A second signal ends it
+    at once. Exit code 0: stopped. 2: it could not begin. 130: ended at once.
+
+    [bold]Examples[/bold]
+
+      penstock up --workflows workflows
+
+      penstock up --db postgresql://penstock@db.example/penstock --workflows workflows --tasks shop.tasks
+    """
+    folder = read_folder(workflows) if workflows is not None else Folder()
+    sources = (*(tasks or ()), *folder.sources)
+    post = read_post(
+        db, sources, task_list,
+        concurrency=concurrency, processes=processes, grace=grace, stats=stats,
+    )  # fmt: skip
+    _check(folder.files, post.tasks)
+
+    async def announce(running: Running) -> None:
+        shown = [await _publish(running, file) for file in folder.files]
+        await show_post(running, post, shown, json)
+
+    serve(post, announce, log_level, "penstock up")
+
+
+def read_folder(name: str) -> Folder:
+    """What is in a folder of workflows. Raises Wrong where there is none."""
+    folder = Path(name)
+    if not folder.is_dir():
+        raise Wrong.because(f"--workflows '{name}' is no folder: name one with workflows in YAML or JSON.")
+    files = tuple(sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file()))
+    if not files:
+        raise Wrong.because(f"--workflows '{name}' has no workflow: put a .yaml or .json file into it.")
+    found = (beside(file) for file in files)
+    return Folder(files, tuple(str(path) for path in found if path is not None))
+
+
+def _check(files: Sequence[Path], tasks: Mapping[str, Task]) -> None:
+    """Every file can be published, before anything is opened. Raises Wrong, CheckFailed."""
+    names: dict[str, Path] = {}
+    for file in files:
+        try:
+            loaded = load(file, tasks)
+        except DefinitionError as error:
+            raise Wrong.reading(error, str(file), read_text(file)) from None
+        refuse_errors(loaded)
+        other = names.setdefault(loaded.flow.name, file)
+        if other != file:
+            raise Wrong.because(
+                f"{other} and {file} are both named '{loaded.flow.name}': give one of them another name."
+            )
+
+
+async def _publish(running: Running, file: Path) -> Shown:
+    version = await running.catalog.publish(file, start=True, again=False)
+    await running.store.set_started(version.workflow, True)
+    running.node.flows.forget()
+    return Shown(version.workflow, version.version, str(file))

@@ -1,0 +1,130 @@
+"""A backup put back in place: never over a database that holds something, and never half."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import apsw
+
+from penstock.store.errors import BadAddress, StoreError
+from penstock.store.sqlite.connection import MIGRATIONS, found_schema, sync_folder
+from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.files import FileLock
+
+FENCES = "UPDATE task SET fence = fence + 1000000"
+"""Workers may still hold leases of the time after the backup: theirs must not be taken for ours."""
+
+
+def restore(path: str, source: str) -> str | None:
+    """Make a database of a backup. Answers where a damaged or empty file was moved to that was in its place.
+
+    Raises StoreBusy, and StoreError where the backup is not whole or the database holds something.
+    """
+    _look_at_places(path, source)
+    lock = FileLock(path)
+    try:
+        part = Path(f"{path}.part")
+        part.unlink(missing_ok=True)
+        try:
+            if holds_something(path):
+                raise StoreError(
+                    f"'{path}' holds workflows or runs, and a backup does not replace them: name another file"
+                )
+            _copy(source, part)
+            moved = _move_away(path)
+            part.rename(path)
+            sync_folder(path)
+        finally:
+            part.unlink(missing_ok=True)
+        return moved
+    finally:
+        lock.release()
+
+
+def _look_at_places(path: str, source: str) -> None:
+    if not os.path.isfile(source):
+        raise StoreError(f"there is no backup '{source}': look at its name")
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise BadAddress(path, "is in a folder that does not exist")
+    if os.path.exists(path) and os.path.samefile(path, source):
+        raise StoreError(f"'{source}' is the database itself: name a backup of it")
+
+
+def holds_something(path: str) -> bool:
+    """Whether a file has workflows or runs that can be read; one that is not there or damaged has none."""
+    if not os.path.exists(path):
+        return False
+    db = apsw.Connection(path)
+    try:
+        if not found_schema(db):
+            others = db.execute("SELECT 1 FROM sqlite_schema").fetchone()
+            if others is not None:
+                raise StoreError(f"'{path}' is a database of another program: name another file")
+            return False
+        if _faults(db):
+            return False
+        found = db.execute("SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM version)").fetchone()
+        return bool(found and found[0])
+    except (apsw.CorruptError, apsw.NotADBError):
+        return False
+    except apsw.Error as error:
+        raise told(error, path) from error
+    finally:
+        db.close()
+
+
+def _faults(db: apsw.Connection) -> str:
+    """What is wrong with a file; "" where it is whole."""
+    [line] = [str(line) for (line,) in db.execute("PRAGMA integrity_check(1)")]
+    return "" if line == "ok" else line
+
+
+def _copy(source: str, part: Path) -> None:
+    """A whole copy under another name, on the disk. Raises StoreError where the backup is not whole."""
+    try:
+        db = apsw.Connection(source, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            faults, schema = _faults(db), found_schema(db)
+            if faults or not 0 < schema <= len(MIGRATIONS):
+                raise _unusable(
+                    source, faults or f"its schema is {schema}, this Penstock knows {len(MIGRATIONS)}"
+                )
+            db.execute("VACUUM INTO ?", (str(part),))
+        finally:
+            db.close()
+        _raise_fences(part)
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise _unusable(source, str(error)) from error
+    except apsw.Error as error:
+        raise told(error, str(part)) from error
+
+
+def _raise_fences(part: Path) -> None:
+    db = apsw.Connection(str(part))
+    try:
+        db.execute(FENCES)
+    finally:
+        db.close()
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _unusable(source: str, why: str) -> StoreError:
+    return StoreError(
+        f"'{source}' is no backup that can be restored ({why}); nothing was changed: use another one"
+    )
+
+
+def _move_away(path: str) -> str | None:
+    """What is in its place is kept under another name, with its log: a log left behind would spoil the new file."""
+    if not os.path.exists(path):
+        return None
+    number = 1
+    while os.path.exists(f"{path}.before-{number}"):
+        number += 1
+    aside = f"{path}.before-{number}"
+    for end in ("-wal", "-shm", ""):
+        if os.path.exists(f"{path}{end}"):
+            os.rename(f"{path}{end}", f"{aside}{end}")
+    return aside

@@ -1,0 +1,157 @@
+"""Processes that are killed and begin again: each in a group of its own, none outlives the test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.cli.command import command, environment
+
+AGAIN = 0.7
+"""Seconds before a process that ended is begun again."""
+LAST = 40.0
+"""Seconds that all of them together have to stop in good order."""
+
+
+class Member:
+    """One command that is to be there all the time; every start is an incarnation with files of its own."""
+
+    def __init__(self, name: str, args: Sequence[object], folder: Path, variables: Mapping[str, str]) -> None:
+        self.name, self._args, self._folder, self._variables = name, args, folder, variables
+        self.starts = 0
+        self.codes: list[int] = []
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.starts += 1
+        with (self._folder / f"{self.name}-{self.starts}.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                command(*self._args, "--stats", self._stats),
+                env=environment(**self._variables),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    @property
+    def _stats(self) -> Path:
+        return self._folder / f"{self.name}-{self.starts}.stats"
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def notes(self) -> str:
+        """What its tasks have noted so far."""
+        file = self._folder / "ledger" / str(self._process.pid if self._process else "none")
+        return file.read_text() if file.exists() else ""
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has begun to work: it counts."""
+        return self.alive and self._stats.exists()
+
+    def send(self, number: signal.Signals) -> bool:
+        """Signal it and whatever it has started; False: it is not there."""
+        if not self.alive or self._process is None:
+            return False
+        os.killpg(self._process.pid, number)
+        return True
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code."""
+        assert self._process is not None
+        return self._process.wait(timeout)
+
+    def tend(self) -> bool:
+        """Begin it again where it has ended by itself; True: it had."""
+        if self._process is None or self._process.poll() is None:
+            return False
+        self.codes.append(self._process.returncode)
+        self._process = None
+        return True
+
+
+class Crew:
+    """All members, kept going while `tending`."""
+
+    def __init__(self, members: Sequence[Member]) -> None:
+        self.members = list(members)
+        self.in_vain = 0  # starts that came to nothing because the database was away
+        self.wrong_ends: list[str] = []
+        self._tending: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Start all and wait until they work."""
+        for member in self.members:
+            member.start()
+        self._tending = asyncio.create_task(self._tend())
+        await self.all_ready()
+
+    async def all_ready(self) -> None:
+        while not all(member.ready for member in self.members):
+            await asyncio.sleep(0.05)
+
+    async def _tend(self) -> None:
+        while True:
+            await asyncio.sleep(0.05)
+            for member in self.members:
+                if member.tend():
+                    self._judge(member)
+                    asyncio.get_running_loop().call_later(AGAIN, self._start, member)
+
+    def _start(self, member: Member) -> None:
+        if self._tending is not None:
+            member.start()
+
+    def _judge(self, member: Member) -> None:
+        """Killed by us, or it could not begin; whatever else ends a process is a fault of ours."""
+        code = member.codes[-1]
+        self.in_vain += code == 2
+        if code not in (2, -signal.SIGKILL):
+            self.wrong_ends.append(f"{member.name} ended with exit code {code}")
+
+    async def stop(self) -> None:
+        """Stop all in good order."""
+        if self._tending is not None:
+            self._tending.cancel()
+            self._tending = None
+        for member in self.members:
+            member.send(signal.SIGTERM)
+        for member in self.members:
+            if member.alive or not member.codes:
+                code = await asyncio.to_thread(member.wait, LAST)
+                if code:
+                    self.wrong_ends.append(f"{member.name} stopped with exit code {code}")
+
+    def kill(self) -> None:
+        """None is left."""
+        if self._tending is not None:
+            self._tending.cancel()
+            self._tending = None
+        for member in self.members:
+            if member.send(signal.SIGKILL):
+                member.wait()
+
+
+def read_stats(folder: Path) -> list[dict[str, Any]]:
+    """What each incarnation has counted, as far as it came to write it."""
+    return [json.loads(file.read_text()) for file in sorted(folder.glob("*.stats"))]
+
+
+def tracebacks(folder: Path) -> list[str]:
+    """Lines of logs that tell of an error nobody foresaw."""
+    return [
+        f"{file.name}: {line.strip()}"
+        for file in sorted(folder.glob("*.log"))
+        for line in file.read_text(errors="replace").splitlines()
+        if "Traceback" in line or "bug in Penstock" in line
+    ]

@@ -1,0 +1,95 @@
+"""One process on a SQLite file, killed again and again under load."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from penstock import Engine
+from penstock.store.opening import open_store
+from tests.chaos import carrying
+from tests.chaos.checking import read_executions, read_runs
+from tests.chaos.client import Client
+from tests.chaos.crew import Crew, Member
+from tests.chaos.judging import figures_of, judge, tell
+
+HERE = Path(__file__).parent
+SEED = 20261116
+KILLS = 15
+RUNS = 8
+"""Runs that are started between two kills: only then the file is free."""
+BOUND = 40.0
+"""Seconds after the last kill within which everything must have ended."""
+
+
+async def feed(db: str, client: Client, numbers: range) -> None:
+    """Start some runs while nobody else has the file."""
+    async with Engine(db, tasks=carrying, work=False) as engine:
+        for number in numbers:
+            await client.start(engine, number)
+
+
+async def kill_under_load(up: Member, random: Random) -> None:
+    """Start it, let it work for a moment, kill it."""
+    up.start()
+    while not up.ready:
+        await asyncio.sleep(0.005)
+    await asyncio.sleep(random.uniform(0.0, 0.6))
+    assert up.send(signal.SIGKILL)
+    up.wait()
+    up.tend()
+
+
+async def all_joined(folder: Path, count: int) -> float:
+    """Seconds until the last step of each run was begun; the bound where some were not."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while loop.time() < began + BOUND:
+        joined = {each.run for each in read_executions(folder / "ledger") if each.step == "join"}
+        if len(joined) == count:
+            break
+        await asyncio.sleep(0.1)
+    return loop.time() - began
+
+
+async def chaos(folder: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Runs, kills, more runs, more kills, then rest. Answers figures, and what was found wrong."""
+    (folder / "ledger").mkdir()
+    db, client, random = str(folder / "penstock.db"), Client(SEED), Random(SEED)
+    variables = {"PENSTOCK_DB": db, "CHAOS_LEDGER": str(folder / "ledger"), "CHAOS_LONGEST": "0.2"}
+    up = Member("up", ("up", "--tasks", HERE / "carrying.py"), folder, variables)
+    crew = Crew([up])
+    async with Engine(db, tasks=carrying, work=False) as engine:
+        await engine.publish(HERE / "carry.yaml")
+    try:
+        for number in range(KILLS):
+            await feed(db, client, range(number * RUNS, (number + 1) * RUNS))
+            await kill_under_load(up, random)
+        await crew.begin()
+        rest = await all_joined(folder, len(client.acknowledged))
+        await crew.stop()
+    finally:
+        crew.kill()
+    store = await open_store(db)
+    try:
+        runs, damage = await read_runs(store), await store.check()
+    finally:
+        await store.close()
+    wrong = judge(runs, client, crew, folder) | {"damage": damage}
+    return {
+        "kills": KILLS,
+        **figures_of(client, crew, folder, runs, wrong),
+        "seconds until all ended": rest,
+    }, wrong
+
+
+def test_a_process_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+    figures, wrong = asyncio.run(chaos(tmp_path))
+
+    tell("chaos-sqlite", tmp_path, figures)
+    assert wrong == {name: [] for name in wrong}
+    assert figures["runs acknowledged"] == figures["runs in the store"] == KILLS * RUNS
+    assert figures["tasks begun again"] > 0

@@ -1,0 +1,88 @@
+"""The database is away, or full: a typed error with the remedy, nothing half done, recovery without a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock import Context, Engine
+from penstock.engine.running import Running
+from penstock.store.errors import StoreAway, StoreFull
+from penstock.store.sqlite.store import SqliteStore
+from penstock.testing.postgres import PostgresServer
+from penstock.workers.task import tasks_of
+
+CHAIN = "penstock: 1\nname: w\nsteps:\n  a: {task: echo}\n  b: {task: echo, after: a}\n"
+
+
+async def echo(ctx: Context) -> Any:
+    return ctx.data
+
+
+async def answered(work: Any) -> Any:
+    """What comes of it once the database is back."""
+    for _ in range(600):
+        try:
+            return await work()
+        except StoreAway:
+            await asyncio.sleep(0.05)
+    raise AssertionError("the database never came back")
+
+
+def test_a_postgresql_that_is_away_is_told_and_found_again() -> None:
+    server = PostgresServer().start()
+    url = server.create_database()
+
+    async def main() -> None:
+        async with Engine(url, tasks={"echo": echo}) as engine:
+            await engine.publish(CHAIN)
+            assert (await engine.wait(await engine.start("w"), 30))["status"] == "succeeded"
+            await asyncio.to_thread(server.stop, "immediate")
+            with pytest.raises(StoreAway, match="the database does not answer"):
+                await engine.start("w", idempotency_key="once")
+            await asyncio.to_thread(server.start)
+            id = await answered(lambda: engine.start("w", idempotency_key="once"))
+            assert (await engine.wait(id, 60))["status"] == "succeeded"
+            assert (await engine.counts())["succeeded"] == 2
+
+    try:
+        asyncio.run(main())
+    finally:
+        server.remove()
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = SqliteStore.open(str(tmp_path / "full.db"))
+        running = await Running.on(store, tasks_of({"echo": echo}), shared=False)
+        await running.catalog.publish(CHAIN)
+        pages = await limit_pages(store, 8)
+        started: list[str] = []
+        with pytest.raises(StoreFull, match="make room and try again"):
+            while True:
+                started.append(await running.node.intake.start("w", input={"fill": "x" * 20_000}))
+        assert len(await running.store.load([started[0]])) == 1
+        await limit_pages(store, pages)
+        id = await running.node.intake.start("w")
+        for run in (id, *started):
+            async with asyncio.timeout(60):
+                _, snapshot = await running.node.watching.until(run, lambda snapshot: snapshot.ended)
+            assert snapshot.status == "succeeded"
+        assert await store.check() == []
+        await running.close()
+
+    asyncio.run(main())
+
+
+async def limit_pages(store: SqliteStore, more: int) -> int:
+    """Let the file grow by so many pages at most; a huge number lifts the limit."""
+
+    def limit(session: Any) -> int:
+        count = session.db.pragma("page_count")
+        session.db.pragma("max_page_count", count + more)
+        return 1_000_000
+
+    return await store._desk.write(limit)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from penstock.store.change import WHOLE, Change, EndedTask, Kept, Lock, NewRun, NewTask, Unlock
+from penstock.store.change import WHOLE, Change, EndedTask, Kept, Lock, NewRun, NewTask, Seen, Unlock
 from penstock.store.protocol import Store
 from penstock.store.rows import Lease, Leased, Wish
 
@@ -106,8 +106,14 @@ def unlock(key: str, firing: int = 1, index: int = WHOLE) -> Unlock:
     return Unlock(key, firing, index)
 
 
-def kept(*keys: tuple[str, str], body: bytes = b"event", until: datetime = LATER, event: str = "e") -> Kept:
-    return Kept(keys=keys, event=event, body=body, reason="no run has the key", until=until)
+def kept(
+    *keys: tuple[str, str],
+    body: bytes = b"event",
+    until: datetime = LATER,
+    event: str = "e",
+    seen: Seen | None = None,
+) -> Kept:
+    return Kept(keys=keys, event=event, body=body, reason="no run has the key", until=until, seen=seen)
 
 
 def plain_count(counted: dict[str, int]) -> dict[str, int]:

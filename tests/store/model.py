@@ -83,7 +83,7 @@ class ModelStore:
         self._hand_over(now)
         for change in applied:
             for kept in change.kept:
-                self._leave(change.run, kept, now)
+                self._leave(kept, now)
         made = [
             Message(number, letter.run, letter.body)
             for number, letter in self.rows.messages.items()
@@ -154,10 +154,13 @@ class ModelStore:
         if change.over:
             self._over(change.run)
 
-    def _leave(self, run: str, kept: Kept, now: datetime) -> None:
-        """Keep what a run could not take, where no other run has the key: it would come back for ever."""
+    def _leave(self, kept: Kept, now: datetime) -> None:
+        """Post an event to the run that has its key, or keep it; one whose id came before is dropped."""
+        if kept.seen is not None and self._came(kept.seen):
+            return
+        self._note(kept)
         owner = self._owner(kept.keys)
-        if owner is None or owner == run:
+        if owner is None:
             self.rows.kept[self.rows.next()] = KeptEvent(kept, now)
         else:
             self._post(Post(owner, kept.body), now)
@@ -171,7 +174,9 @@ class ModelStore:
             self._queue(change.run, new, now)
 
     def _queue(self, run: str, new: NewTask, now: datetime) -> None:
-        task = Task(run, new, queued_at=now, turn=self.rows.next(), held=new.held, counts_from=now)
+        task = Task(
+            run, new, queued_at=now, turn=self.rows.next(), held=new.held, counts_from=now, waits_from=now
+        )
         if new.worker is not None:
             task.give(new.worker, now)
         self.rows.tasks[run, new.firing, new.index] = task
@@ -181,7 +186,7 @@ class ModelStore:
             if task.worker is None and task.held != hold:
                 task.held = hold
                 if not hold:
-                    task.counts_from = now
+                    task.counts_from = task.waits_from = now
 
     def _tasks_of(self, run: str) -> list[Task]:
         return [task for task in self.rows.tasks.values() if task.run == run]
@@ -216,23 +221,23 @@ class ModelStore:
 
     def _hand_over(self, now: datetime) -> None:
         """Give what is kept for a key to the run that got it in this change."""
-        for key, queue in self.rows.keys.items():
-            if queue and self.rows.owners.get(key) != queue[0]:
-                self._give_kept(key, queue[0], now)
+        gained = {
+            key: queue[0]
+            for key, queue in sorted(self.rows.keys.items())
+            if queue and self.rows.owners.get(key) != queue[0]
+        }
+        for number, event in list(self.rows.kept.items()):
+            runs = [run for key, run in gained.items() if key in event.kept.keys]
+            if runs and event.kept.until > now:
+                del self.rows.kept[number]
+                self._post(Post(runs[0], event.kept.body), now)
         self.rows.keys = {key: queue for key, queue in self.rows.keys.items() if queue}
         self.rows.owners = {key: queue[0] for key, queue in self.rows.keys.items()}
-
-    def _give_kept(self, key: Key, run: str, now: datetime) -> None:
-        for number, event in list(self.rows.kept.items()):
-            if key in event.kept.keys and event.kept.until > now:
-                del self.rows.kept[number]
-                self._post(Post(run, event.kept.body), now)
 
     def _over(self, run: str) -> None:
         rows = self.rows
         rows.tasks = {place: task for place, task in rows.tasks.items() if task.run != run}
         rows.timers = {number: timer for number, timer in rows.timers.items() if timer.run != run}
-        rows.messages = {number: letter for number, letter in rows.messages.items() if letter.run != run}
         rows.locks = [row for row in rows.locks if row.run != run]
         for queue in rows.keys.values():
             if run in queue:
@@ -266,7 +271,7 @@ class ModelStore:
         letters = _ripe(self.rows.messages, now, limit, patience, lambda letter: LONG_AGO)
         return Due(
             [DueTimer(number, timer.run, timer.body, timer.due) for number, timer in timers],
-            [DueTask(task.lease, task.struck(now)[0]) for _, task in tasks],
+            [DueTask(task.lease, task.struck()) for _, task in tasks],
             [Message(number, letter.run, letter.body) for number, letter in letters],
             min((at for at in self._times() if at > now), default=None),
             now,
@@ -275,6 +280,10 @@ class ModelStore:
     def _times(self) -> Iterable[datetime]:
         yield from (timer.due for timer in self.rows.timers.values())
         yield from (at for task in self.rows.tasks.values() for at, _ in task.limits())
+
+    async def discard(self, messages: Sequence[int]) -> None:
+        for number in messages:
+            self.rows.messages.pop(number, None)
 
     async def now(self) -> datetime:
         return self.clock()
@@ -295,7 +304,9 @@ class ModelStore:
 
     def _leased(self, lease: Lease) -> Task | None:
         task = self.rows.tasks.get((lease.run, lease.firing, lease.index))
-        return task if task is not None and task.worker is not None and task.lease == lease else None
+        if task is None or task.worker is None or task.lease != lease or task.lease_until <= self.clock():
+            return None
+        return task
 
     async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
         return [self._renew(beat) for beat in beats]
@@ -313,7 +324,7 @@ class ModelStore:
         found = [self._leased(lease) for lease in leases]
         for task in found:
             if task is not None:
-                task.take_back(self.rows.runs[task.run].status == "paused")
+                task.take_back(self.rows.runs[task.run].status == "paused", self.clock())
         return [task is not None for task in found]
 
     async def log(self, lines: Sequence[LogLine]) -> None:
@@ -327,14 +338,17 @@ class ModelStore:
     def _owner(self, keys: Iterable[Key]) -> str | None:
         return next((self.rows.owners[key] for key in keys if key in self.rows.owners), None)
 
-    async def keep(self, kept: Kept, seen: Seen | None) -> str | None:
-        if seen is not None and self._came(seen):
+    def _note(self, kept: Kept) -> None:
+        if kept.seen is not None:
+            self.rows.ids[kept.seen.scope, kept.seen.id] = Id(kept.seen.until, None)
+
+    async def keep(self, kept: Kept) -> str | None:
+        if kept.seen is not None and self._came(kept.seen):
             return ""
         run = self._owner(kept.keys)
         if run is not None:
             return run
-        if seen is not None:
-            self.rows.ids[seen.scope, seen.id] = Id(seen.until, None)
+        self._note(kept)
         self.rows.kept[self.rows.next()] = KeptEvent(kept, self.clock())
         return None
 

@@ -53,6 +53,7 @@ class Task:
     turn: int
     held: bool
     counts_from: datetime
+    waits_from: datetime
     given_back: bool = False
     fence: int = 0
     worker: str | None = None
@@ -71,19 +72,18 @@ class Task:
         self.worker, self.started_at, self.progress = worker, now, None
         self.lease_until = now + self.new.heartbeat
 
-    def take_back(self, held: bool) -> None:
-        """Before all others of its list; held like the rest of its run where that is paused."""
-        self.given_back, self.held = True, held
+    def take_back(self, held: bool, now: datetime) -> None:
+        """Before all others of its list, with all its time to start; held where the rest of its run is."""
+        self.given_back, self.held, self.waits_from = True, held, now
         self.worker, self.started_at, self.lease_until, self.progress = None, None, NEVER, None
 
     def limits(self) -> list[tuple[datetime, str]]:
-        """The time-outs that run now, each with its time."""
-        after = self.counts_from
-        close = (self.new.schedule_to_close, after, "schedule_to_close")
+        """The time-outs that run now, each with its time; of those at one time the first is told."""
+        close = (self.new.schedule_to_close, self.counts_from, "schedule_to_close")
         if self.held:
             return []
         if self.started_at is None:
-            spans = [close, (self.new.schedule_to_start, after, "schedule_to_start")]
+            spans = [(self.new.schedule_to_start, self.waits_from, "schedule_to_start"), close]
         else:
             spans = [
                 (self.new.heartbeat, self.lease_until - self.new.heartbeat, "lost"),
@@ -104,9 +104,9 @@ class Task:
     def expires(self) -> datetime:
         return min((at for at, _ in self.limits()), default=NEVER)
 
-    def struck(self, now: datetime) -> list[str]:
-        """The limits that struck by now; which one is told where there are several is the store's choice."""
-        return [name for at, name in sorted(self.limits()) if at <= now]
+    def struck(self) -> str:
+        """The limit whose time comes first."""
+        return min(self.limits(), key=lambda limit: limit[0])[1]
 
 
 @dataclass

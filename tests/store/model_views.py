@@ -32,10 +32,16 @@ class Model(ModelStore):
     # Shelf
 
     async def publish(
-        self, workflow: str, definition: str, offers: bytes, note: str | None, start: bool
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
     ) -> Version:
         versions = self.rows.versions.setdefault(workflow, [])
-        if versions and (versions[-1].definition, versions[-1].offers) == (definition, offers):
+        if versions and not again and (versions[-1].definition, versions[-1].offers) == (definition, offers):
             return versions[-1]
         self.rows.started.setdefault(workflow, start)
         self.rows.paused.setdefault(workflow, False)
@@ -62,6 +68,7 @@ class Model(ModelStore):
                 latest=len(versions),
                 started=self.rows.started[name],
                 paused=self.rows.paused[name],
+                halted=self.rows.paused[None],
             )
             for name, versions in sorted(self.rows.versions.items())
         ]
@@ -81,9 +88,6 @@ class Model(ModelStore):
                 if run.ended_at is None and workflow in (None, run.new.workflow):
                     self._post(Post(name, body), self.clock() - FIRST_LOOK)
         return True
-
-    async def pauses(self, workflow: str) -> tuple[bool, bool]:
-        return self.rows.paused.get(workflow, False), self.rows.paused[None]
 
     # Views
 
@@ -192,6 +196,7 @@ class Model(ModelStore):
             if (id.run not in old if id.until is None else id.until > now)
         }
         rows.start_keys = {place: pair for place, pair in rows.start_keys.items() if pair[0] not in old}
+        rows.messages = {number: one for number, one in rows.messages.items() if one.run not in old}
         rows.log_lines = [line for line in rows.log_lines if line[1] not in old]
         rows.kept = {number: event for number, event in rows.kept.items() if event.kept.until > now}
         after = self.tables()

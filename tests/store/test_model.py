@@ -138,6 +138,9 @@ class Machine(RuleBasedStateMachine):
 
         assert theirs.outcomes == mine.outcomes
         assert theirs.now == mine.now
+        assert [(one.run, one.body) for one in theirs.messages] == [
+            (one.run, one.body) for one in mine.messages
+        ]
         self.messages |= paired(mine.messages, theirs.messages)
 
     def translated(self, one: Change) -> Change:
@@ -187,25 +190,21 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def due(self) -> None:
-        now = self.model.clock()
         mine, theirs = self.both(lambda store: store.due(1000, PATIENCE))
 
         self.timers |= paired(mine.timers, theirs.timers)
         self.messages |= paired(mine.messages, theirs.messages)
-        assert {one.lease for one in theirs.tasks} == {one.lease for one in mine.tasks}
-        for one in theirs.tasks:
-            row = self.model.rows.tasks[one.lease.run, one.lease.firing, one.lease.index]
-            assert one.limit in row.struck(now)
+        assert set(theirs.tasks) == set(mine.tasks)
         assert mine.next is None or (theirs.next is not None and theirs.next <= mine.next)
 
     # Mail and upkeep
 
     @precondition(lambda self: self.focus in ("keys", "all"))
-    @rule(keys=st.lists(st.sampled_from(KEYS), max_size=2, unique=True), id=st.sampled_from([None, *IDS]))
-    def keep(self, keys: list[tuple[str, str]], id: Seen | None) -> None:
-        event = kept(*keys, body=self.body(), until=self.model.clock() + seconds(50))
-        seen = None if id is None else replace(id, until=self.model.clock() + seconds(40))
-        self.same(lambda store: store.keep(event, seen))
+    @rule(data=st.data())
+    def keep(self, data: st.DataObject) -> None:
+        seen, until = data.draw(maybe_id(self)), self.model.clock() + seconds(50)
+        event = kept(*data.draw(some_keys()), body=self.body(), until=until, seen=seen)
+        self.same(lambda store: store.keep(event))
 
     @precondition(lambda self: self.focus in ("keys", "all"))
     @rule(data=st.data())
@@ -217,6 +216,16 @@ class Machine(RuleBasedStateMachine):
             assert self.runner.run(self.store.redeliver(their_id)) == self.runner.run(
                 self.model.redeliver(mine_id)
             )
+
+    @precondition(lambda self: self.focus in ("rows", "all"))
+    @rule(data=st.data())
+    def discard(self, data: st.DataObject) -> None:
+        """Whether or not they are there."""
+        some = (
+            data.draw(st.lists(st.sampled_from(sorted(self.messages)), max_size=2)) if self.messages else []
+        )
+        self.runner.run(self.model.discard(some))
+        self.runner.run(self.store.discard([self.messages[number].number for number in some]))
 
     @precondition(lambda self: self.focus in ("keys", "rows", "all"))
     @rule()
@@ -265,7 +274,7 @@ async def look_closely(store: Store) -> dict[str, Any]:
         "count": plain_count(await store.count(Filter())),
         "start keys": [await store.start_key("w", key) for key in "kl"],
         "pages": [await store.pages(run, 1, 2) for run in RUNS],
-        "pauses": await store.pauses("w"),
+        "workflows": await store.workflows(),
         "payloads": await store.payloads([(run, b"d") for run in RUNS]),
     }
 
@@ -345,7 +354,7 @@ def used(things: dict[int, Twin], name: str, draw: Draw, run: str) -> Pieces:
 
 
 def posts(machine: Machine, draw: Draw, run: str) -> Pieces:
-    return {"posts": (Post(draw(st.sampled_from([None, run])), machine.body()),)}
+    return {"posts": (Post(draw(st.sampled_from([None, run, *RUNS])), machine.body()),)}
 
 
 def locks(machine: Machine, draw: Draw, run: str) -> Pieces:
@@ -366,8 +375,17 @@ def keys(machine: Machine, draw: Draw, run: str) -> Pieces:
 
 def leaves(machine: Machine, draw: Draw, run: str) -> Pieces:
     until = machine.model.clock() + seconds(50)
-    event: Kept = kept(draw(st.sampled_from(KEYS)), body=machine.body(), until=until)
+    event: Kept = kept(*draw(some_keys()), body=machine.body(), until=until, seen=draw(maybe_id(machine)))
     return {"kept": (event,)}
+
+
+def some_keys() -> st.SearchStrategy[list[tuple[str, str]]]:
+    return st.lists(st.sampled_from(KEYS), max_size=2, unique=True)
+
+
+def maybe_id(machine: Machine) -> st.SearchStrategy[Seen | None]:
+    until = machine.model.clock() + seconds(40)
+    return st.sampled_from([None, *(replace(id, until=until) for id in IDS)])
 
 
 def ids(machine: Machine, draw: Draw, run: str) -> Pieces:

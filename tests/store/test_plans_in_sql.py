@@ -23,7 +23,7 @@ ONLY_SQLITE = {
         "list_runs_of_workflow",
     ),  # no plan by value
     *("take_message", "take_task", "take_timer"),  # PostgreSQL looks and takes in one statement
-    *("ready_tasks", "ready_named_tasks", "lease_task", "locks_held", "locks_waiting"),
+    *("ready_tasks", "ready_named_tasks", "lease_task", "locks_held", "locks_waiting", "first_in_line"),
     *("drop_tasks_of_runs", "drop_timers_of_runs", "drop_messages_of_runs"),  # there: drop_rest_of_run
     *("drop_correlations_of_runs", "drop_locks_of_runs", "drop_kept_keys", "outdated_kept"),
     *("drop_history_of_runs", "drop_parts_of_runs", "drop_payloads_of_runs", "drop_logs_of_runs"),

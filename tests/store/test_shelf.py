@@ -11,8 +11,10 @@ from tests.store.builders import NOON, A, B, C, D, end, given, mail, new_run, st
 from tests.store.conftest import Clock
 
 
-def state(name: str, latest: int, started: bool = True, paused: bool = False) -> WorkflowState:
-    return WorkflowState(name=name, latest=latest, started=started, paused=paused)
+def state(
+    name: str, latest: int, started: bool = True, paused: bool = False, halted: bool = False
+) -> WorkflowState:
+    return WorkflowState(name=name, latest=latest, started=started, paused=paused, halted=halted)
 
 
 async def test_versions_count_from_one(store: Store, clock: Clock) -> None:
@@ -38,6 +40,17 @@ async def test_the_same_text_with_the_same_offers_is_the_same_version(store: Sto
 
     assert again == first
     assert (other_offers.version, back.version) == (2, 3)
+
+
+async def test_the_same_text_is_published_again_where_that_is_wanted(store: Store, clock: Clock) -> None:
+    first = await store.publish("w", "text", b"{}", "note", True)
+    now = await clock.forward(5)
+
+    again = await store.publish("w", "text", b"{}", "again", True, again=True)
+
+    assert again == Version(workflow="w", version=2, definition="text", offers=b"{}", note="again", at=now)
+    assert [await store.version("w", n) for n in (1, None)] == [first, again]
+    assert await store.publish("w", "text", b"{}", None, True) == again
 
 
 async def test_two_nodes_that_publish_at_once_make_versions_without_a_gap(store: Store, other: Store) -> None:
@@ -91,7 +104,6 @@ async def test_a_pause_is_posted_to_the_live_runs_of_the_workflow(store: Store, 
 
     assert sorted(await mail(store), key=str) == [(A, b"pause"), (D, b"pause")]
     assert await store.workflows() == [state("v", 1), state("w", 1, paused=True)]
-    assert [await store.pauses(name) for name in ("w", "v")] == [(True, False), (False, False)]
 
 
 async def test_a_pause_of_the_installation_is_posted_to_every_live_run(store: Store, clock: Clock) -> None:
@@ -102,7 +114,7 @@ async def test_a_pause_of_the_installation_is_posted_to_every_live_run(store: St
     await clock.forward(6)
 
     assert sorted(await mail(store), key=str) == [(A, b"pause"), (B, b"pause")]
-    assert await store.pauses("w") == (False, True)
+    assert await store.workflows() == [state("w", 1, halted=True)]
 
 
 async def test_to_pause_what_is_paused_posts_nothing(store: Store, clock: Clock) -> None:
@@ -126,7 +138,7 @@ async def test_a_resume_is_posted_like_a_pause(store: Store, clock: Clock) -> No
     await clock.forward(6)
 
     assert await mail(store) == [(A, b"pause"), (A, b"resume")]
-    assert await store.pauses("w") == (False, False)
+    assert await store.workflows() == [state("w", 1)]
 
 
 async def test_an_unknown_workflow_cannot_be_paused(store: Store, clock: Clock) -> None:
@@ -135,4 +147,4 @@ async def test_an_unknown_workflow_cannot_be_paused(store: Store, clock: Clock) 
     assert await store.set_paused("ghost", True, b"x") is False
     await clock.forward(6)
     assert await mail(store) == []
-    assert await store.pauses("ghost") == (False, False)
+    assert await store.workflows() == []

@@ -19,12 +19,15 @@ from tests.store.builders import (
     end,
     given,
     kept,
+    leased_runs,
     lock,
     new_run,
     revisions,
     run_id,
+    seconds,
     start,
     task,
+    unlock,
 )
 from tests.store.conftest import Clock
 from tests.store.places import Place
@@ -197,3 +200,45 @@ async def test_st7_commit_answers_the_time_of_the_store(store: Store, clock: Clo
     committed = await store.commit([start(A)])
 
     assert committed.now == later == await store.now()
+
+
+async def test_st1_what_a_batch_makes_is_in_the_order_of_its_changes(store: Store, clock: Clock) -> None:
+    runs = (C, A, B)
+    await store.commit([start(run) for run in (A, B, C)])
+    committed = await store.commit(
+        [
+            change(
+                run,
+                1,
+                tasks=(task(2), task(1)),
+                timers=((NOON, run.encode()),),
+                posts=(Post(None, b"first of " + run.encode()), Post(run, b"second")),
+                locks=(lock("z", body=b"z of " + run.encode(), most=2), lock("a", body=b"a", most=2)),
+            )
+            for run in runs
+        ]
+    )
+    posts = [
+        (to, body) for run in runs for to, body in ((None, b"first of " + run.encode()), (run, b"second"))
+    ]
+    grants = [(run, body) for run in runs[:2] for body in (b"z of " + run.encode(), b"a")]
+    await clock.forward(6)
+    due = await store.due(100, seconds(10))
+
+    assert [(one.run, one.body) for one in committed.messages] == posts + grants
+    assert [(one.run, one.body) for one in due.messages] == posts + grants
+    assert [one.run for one in due.timers] == list(runs)
+    assert await leased_runs(store) == [C, C, A, A, B, B]
+    assert await given(store, change(C, 2, unlocks=(unlock("z"),))) == [(B, b"z of " + B.encode())]
+
+
+async def test_st10_events_of_several_keys_are_given_in_the_order_in_which_they_came(store: Store) -> None:
+    one, two = ("k", "1"), ("k", "2")
+    for key, body in ((two, b"0"), (one, b"1"), (two, b"2")):
+        await store.keep(kept(key, body=body))
+    await store.keep(kept(two, one, body=b"both"))
+
+    committed = await store.commit([start(B, keys=(two,)), start(A, keys=(one,))])
+
+    made = [(message.run, message.body) for message in committed.messages]
+    assert made == [(B, b"0"), (A, b"1"), (B, b"2"), (A, b"both")]

@@ -217,3 +217,40 @@ async def test_st5_a_released_task_does_not_count_as_lost(store: Store, clock: C
     await clock.forward(600)
 
     assert (await store.due(10, seconds(1))).tasks == []
+
+
+async def test_st5_a_lease_that_ran_out_is_not_renewed(store: Store, clock: Clock) -> None:
+    await given(store, start(A, tasks=(task(1), task(2))))
+    one, two = (got.lease for got in await lease(store))
+    now = await clock.forward(29.999999)
+    in_time = await store.renew([Beat(two)])
+    await clock.forward(0.000001)
+
+    late = await store.renew([Beat(one, b"late"), Beat(two)])
+
+    assert in_time == [Renewal(now + BEAT)]
+    assert late == [Renewal(None), Renewal(now + seconds(0.000001) + BEAT)]
+    assert [row.progress for row in await store.tasks(A)] == [None, None]
+
+
+async def test_st5_a_task_handed_out_as_lost_is_ended_whatever_its_worker_says_then(
+    store: Store, other: Store, clock: Clock
+) -> None:
+    await given(store, start(A, tasks=(task(),)))
+    (got,) = await lease(store)
+    await clock.forward(30)
+    (due,) = (await store.due(10, seconds(10))).tasks
+
+    assert await other.renew([Beat(got.lease)]) == [Renewal(None)]
+    assert await other.release([got.lease]) == [False]
+    assert (await store.due(10, seconds(10))).tasks == []
+    await given(store, change(A, 1, ended=(ended(due.lease),)))
+
+
+async def test_st5_a_lease_that_ran_out_is_not_given_back(store: Store, clock: Clock) -> None:
+    await given(store, start(A, tasks=(task(),)))
+    (got,) = await lease(store)
+    await clock.forward(30)
+
+    assert await store.release([got.lease]) == [False]
+    assert [(row.lease, row.worker) for row in await store.tasks(A)] == [(got.lease, "amy")]

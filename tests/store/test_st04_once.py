@@ -222,3 +222,16 @@ async def test_st4_ids_in_opposite_orders_do_not_block_one_another(store: Store,
         one, two = start(run_id(2 * n + 1), seen=ids), start(run_id(2 * n + 2), seen=ids[::-1])
 
         assert await outcomes_at_once(store, other, one, two) == {"applied": 1, "seen": 1}
+
+
+async def test_st4_a_message_for_nobody_is_discarded_once_and_for_all(store: Store, clock: Clock) -> None:
+    committed = await store.commit([start(A, posts=tuple(Post(B, b"%d" % n) for n in range(3)))])
+    first, second, _ = (message.id for message in committed.messages)
+
+    await store.discard([second, first, first])
+    await store.discard([first])
+    await store.discard([])
+    await clock.forward(6)
+
+    assert await mail(store) == [(B, b"2")]
+    assert (await store.commit([change(A, 1, read=(first,))])).outcomes == ["stale"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, DueTask
 from tests.store.builders import (
@@ -225,3 +227,53 @@ async def test_st7_a_resume_does_not_start_the_clocks_of_tasks_that_were_not_hel
     await clock.forward(10)
 
     assert await struck(store) == [(A, 1, "schedule_to_start")]
+
+
+async def test_st7_a_task_given_back_has_its_whole_time_to_start_again(store: Store, clock: Clock) -> None:
+    await given(store, start(A, tasks=(task(schedule_to_start=seconds(40)),)))
+    await clock.forward(39)
+    (got,) = await lease(store)
+    await clock.forward(20)
+
+    await store.release([got.lease])
+    await clock.forward(39)
+    early = await struck(store)
+    await clock.forward(1)
+
+    assert (early, await struck(store)) == ([], [(A, 1, "schedule_to_start")])
+
+
+async def test_st7_giving_a_task_back_does_not_prolong_schedule_to_close(store: Store, clock: Clock) -> None:
+    await given(store, start(A, tasks=(task(schedule_to_start=seconds(50), schedule_to_close=seconds(60)),)))
+    (got,) = await lease(store)
+    await clock.forward(20)
+
+    await store.release([got.lease])
+    await clock.forward(40)
+
+    assert await struck(store) == [(A, 1, "schedule_to_close")]
+
+
+@pytest.mark.parametrize(
+    ("beat", "run_for", "whole", "first"),
+    [
+        (30, 60, 90, "lost"),
+        (60, 30, 90, "start_to_close"),
+        (60, 90, 30, "schedule_to_close"),
+        (90, 60, 30, "schedule_to_close"),
+        (90, 30, 60, "start_to_close"),
+        (30, 90, 60, "lost"),
+        (30, 30, 30, "lost"),
+        (60, 30, 30, "start_to_close"),
+    ],
+)
+async def test_st7_the_limit_whose_time_came_first_is_told_however_late_one_looks(
+    store: Store, clock: Clock, beat: int, run_for: int, whole: int, first: str
+) -> None:
+    limits = {"heartbeat": beat, "start_to_close": run_for, "schedule_to_close": whole}
+    await given(store, start(A, tasks=(task(**{name: seconds(n) for name, n in limits.items()}),)))
+    await lease(store)
+
+    await clock.forward(3600)
+
+    assert await struck(store) == [(A, 1, first)]

@@ -91,7 +91,7 @@ async def test_st9_two_nodes_that_ask_for_a_key_at_once_get_one_owner(store: Sto
 async def test_st10_an_event_kept_before_the_key_is_given_to_the_run_that_gets_it(
     store: Store, clock: Clock
 ) -> None:
-    answer = await store.keep(kept(JOB, body=b"callback"), None)
+    answer = await store.keep(kept(JOB, body=b"callback"))
 
     made = await given(store, start(A, keys=(USER,)), start(B, keys=(JOB,)))
     await clock.forward(6)
@@ -102,7 +102,7 @@ async def test_st10_an_event_kept_before_the_key_is_given_to_the_run_that_gets_i
 
 
 async def test_st10_an_event_is_given_once(store: Store) -> None:
-    await store.keep(kept(JOB, USER, body=b"one"), None)
+    await store.keep(kept(JOB, USER, body=b"one"))
 
     made = await given(store, start(A, keys=(JOB, USER)), start(B, keys=(USER,)), end(A, 1))
 
@@ -111,7 +111,7 @@ async def test_st10_an_event_is_given_once(store: Store) -> None:
 
 async def test_st10_events_are_given_in_the_order_in_which_they_came(store: Store, clock: Clock) -> None:
     for n in range(5):
-        await store.keep(kept(JOB, body=b"%d" % n), None)
+        await store.keep(kept(JOB, body=b"%d" % n))
         await clock.forward(1)
 
     assert await given(store, start(A, keys=(JOB,))) == [(A, b"%d" % n) for n in range(5)]
@@ -121,7 +121,7 @@ async def test_st10_an_event_whose_key_has_a_run_is_not_kept(store: Store) -> No
     await given(store, start(A, keys=(JOB,)))
     id = Seen("hook", "1", LATER)
 
-    assert await store.keep(kept(("job", "8"), JOB), id) == A
+    assert await store.keep(kept(("job", "8"), JOB, seen=id)) == A
     assert await store.undelivered(0, 10) == []
     # The change that gives the event to the run must be able to use the id.
     assert await store.seen([id]) == [False]
@@ -130,7 +130,7 @@ async def test_st10_an_event_whose_key_has_a_run_is_not_kept(store: Store) -> No
 async def test_st10_an_event_that_came_twice_is_kept_once(store: Store) -> None:
     id = Seen("hook", "1", LATER)
 
-    answers = [await store.keep(kept(JOB, body=b"%d" % n), id) for n in range(3)]
+    answers = [await store.keep(kept(JOB, body=b"%d" % n, seen=id)) for n in range(3)]
 
     assert answers == [None, "", ""]
     assert [row.body for row in await store.undelivered(0, 10)] == [b"0"]
@@ -139,8 +139,8 @@ async def test_st10_an_event_that_came_twice_is_kept_once(store: Store) -> None:
 
 async def test_st10_one_event_kept_by_two_nodes_at_once_is_kept_once(store: Store, other: Store) -> None:
     for n in range(10):
-        id = Seen("hook", str(n), LATER)
-        answers = await asyncio.gather(store.keep(kept(JOB), id), other.keep(kept(JOB), id))
+        event = kept(JOB, seen=Seen("hook", str(n), LATER))
+        answers = await asyncio.gather(store.keep(event), other.keep(event))
         assert sorted(answers, key=str) == ["", None]
 
     assert len(await store.undelivered(0, 100)) == 10
@@ -152,7 +152,7 @@ async def test_st10_an_event_and_its_key_that_come_at_once_find_one_another(
     for n in range(1, 21):
         key = ("job", str(n))
         answer, committed = await asyncio.gather(
-            other.keep(kept(key, body=b"%d" % n), None), store.commit([start(run_id(n), keys=(key,))])
+            other.keep(kept(key, body=b"%d" % n)), store.commit([start(run_id(n), keys=(key,))])
         )
 
         given_by_commit = [message.run for message in committed.messages]
@@ -162,29 +162,65 @@ async def test_st10_an_event_and_its_key_that_come_at_once_find_one_another(
 
 
 async def test_st10_an_event_whose_time_is_over_is_not_given(store: Store, clock: Clock) -> None:
-    await store.keep(kept(JOB, until=NOON + seconds(60)), None)
+    await store.keep(kept(JOB, until=NOON + seconds(60)))
     await clock.forward(61)
 
     assert await given(store, start(A, keys=(JOB,))) == []
 
 
-async def test_st10_an_event_that_a_run_left_is_given_to_the_next_owner_of_its_key(store: Store) -> None:
-    await given(store, start(A, keys=(JOB,)), start(B, keys=(JOB,)))
+async def test_st10_an_event_in_a_change_is_kept_for_the_next_owner_of_its_key(store: Store) -> None:
+    left = await given(store, start(A, kept=(kept(JOB, body=b"left"),)))
+    shown = [row.body for row in await store.undelivered(0, 10)]
 
-    left = await given(store, change(A, 1, kept=(kept(JOB, body=b"left"),)))
-    over = await given(store, end(A, 2))
+    assert (left, shown) == ([], [b"left"])
+    assert await given(store, start(B, keys=(JOB,))) == [(B, b"left")]
+    assert await store.undelivered(0, 10) == []
 
-    assert (left, over) == ([], [(B, b"left")])
+
+async def test_st10_an_event_in_a_change_goes_to_the_owner_of_its_key_be_it_the_run_itself(
+    store: Store, clock: Clock
+) -> None:
+    await given(store, start(A, keys=(JOB,)))
+
+    made = await given(store, change(A, 1, kept=(kept(("job", "8"), JOB, body=b"mine"),)))
+    by_the_key_that_it_asks_for = await given(store, start(B, keys=(USER,), kept=(kept(USER, body=b"too"),)))
+    await clock.forward(6)
+
+    assert (made, by_the_key_that_it_asks_for) == ([(A, b"mine")], [(B, b"too")])
+    assert await mail(store) == [(A, b"mine"), (B, b"too")]
+    assert await store.undelivered(0, 10) == []
 
 
-async def test_st10_an_event_that_its_run_left_does_not_come_back_to_it(store: Store) -> None:
-    await given(store, start(A, keys=(JOB,)), change(A, 1, kept=(kept(JOB, body=b"left"),)))
+async def test_st10_an_event_without_keys_is_only_shown(store: Store) -> None:
+    made = await given(store, start(A, keys=(JOB,), kept=(kept(body=b"shown"),)), start(B, keys=(USER,)))
+    (row,) = await store.undelivered(0, 10)
 
-    asked_again = await given(store, change(A, 2, keys=(JOB,)))
-    asked_by_another = await given(store, start(B, keys=(JOB,)))
+    assert (made, row.body, row.keys) == ([], b"shown", ())
+    assert await store.redeliver(row.id) is False
 
-    assert (asked_again, asked_by_another) == ([], [])
-    assert [row.body for row in await store.undelivered(0, 10)] == [b"left"]
+
+async def test_st10_an_event_in_a_change_whose_id_came_before_is_dropped_and_the_change_applied(
+    store: Store,
+) -> None:
+    id = Seen("hook", "1", LATER)
+    await given(store, start(A, keys=(JOB,)))
+
+    made = [await given(store, change(A, n, kept=(kept(JOB, body=b"%d" % n, seen=id),))) for n in (1, 2)]
+    twice_at_once = [kept(USER, body=b"%d" % n, seen=Seen("hook", "2", LATER + seconds(n))) for n in (3, 4)]
+    await given(store, start(B, kept=tuple(twice_at_once)))
+
+    assert made == [[(A, b"1")], []]
+    assert [row.body for row in await store.undelivered(0, 10)] == [b"3"]
+    assert await store.seen([id, Seen("hook", "2")]) == [True, True]
+
+
+async def test_st10_an_event_in_a_change_that_is_refused_does_not_use_its_id_up(store: Store) -> None:
+    id = Seen("hook", "1", LATER)
+
+    stale = await store.commit([change(A, 7, kept=(kept(JOB, seen=id),))])
+
+    assert stale.outcomes == ["stale"]
+    assert (await store.seen([id]), await store.undelivered(0, 10)) == ([False], [])
 
 
 async def test_st10_an_event_that_one_run_left_is_given_to_another_that_has_its_key(store: Store) -> None:
@@ -201,10 +237,10 @@ async def test_st10_what_a_run_leaves_at_its_end_is_given_to_the_next_owner(stor
 
 
 async def test_st10_what_is_kept_is_listed_the_oldest_first_in_pages(store: Store, clock: Clock) -> None:
-    await store.keep(kept(JOB, USER, body=b"\x00one", event="paid 🐙"), None)
+    await store.keep(kept(JOB, USER, body=b"\x00one", event="paid 🐙"))
     now = await clock.forward(5)
     await given(store, start(A, kept=(kept(body=b"two"),)))
-    await store.keep(kept(("a", "b"), body=b"three"), None)
+    await store.keep(kept(("a", "b"), body=b"three"))
 
     rows = await store.undelivered(0, 10)
     first = rows[0]
@@ -225,12 +261,15 @@ async def test_st10_what_is_kept_is_listed_the_oldest_first_in_pages(store: Stor
     assert await store.undelivered(rows[1].id, 10) == rows[2:]
 
 
-async def test_st10_an_event_is_redelivered_to_the_run_that_has_its_key(store: Store, clock: Clock) -> None:
-    await given(store, start(A, keys=(JOB,)), change(A, 1, kept=(kept(USER, JOB, body=b"again"),)))
+async def test_st10_an_event_whose_time_was_over_is_redelivered_to_the_run_that_has_its_key(
+    store: Store, clock: Clock
+) -> None:
+    await store.keep(kept(USER, JOB, body=b"again", until=NOON + seconds(60)))
     (row,) = await store.undelivered(0, 10)
+    await clock.forward(61)
+    await given(store, start(A, keys=(JOB,)))
 
     first, second = await store.redeliver(row.id), await store.redeliver(row.id)
-    await clock.forward(6)
 
     assert (first, second) == (True, False)
     assert await mail(store) == [(A, b"again")]
@@ -238,7 +277,7 @@ async def test_st10_an_event_is_redelivered_to_the_run_that_has_its_key(store: S
 
 
 async def test_st10_an_event_whose_key_nobody_has_is_not_redelivered(store: Store) -> None:
-    await store.keep(kept(JOB), None)
+    await store.keep(kept(JOB))
     (row,) = await store.undelivered(0, 10)
 
     assert await store.redeliver(row.id) is False
@@ -247,7 +286,7 @@ async def test_st10_an_event_whose_key_nobody_has_is_not_redelivered(store: Stor
 
 
 async def test_st10_a_change_that_is_refused_takes_no_key_and_no_event(store: Store) -> None:
-    await store.keep(kept(JOB), None)
+    await store.keep(kept(JOB))
     await given(store, start(A))
 
     stale = await store.commit([change(A, 7, keys=(JOB,))])

@@ -62,7 +62,7 @@ def full(run: str, **more: Any) -> Change:
     )
 
 
-async def test_st11_the_end_of_a_run_takes_its_tasks_timers_messages_locks_and_keys(place: Place) -> None:
+async def test_st11_the_end_of_a_run_takes_its_tasks_timers_locks_and_keys(place: Place) -> None:
     store = place.store
     await given(store, full(B))
     before = await place.counts()
@@ -71,7 +71,7 @@ async def test_st11_the_end_of_a_run_takes_its_tasks_timers_messages_locks_and_k
     await given(store, end(A, 1))
 
     after = await place.counts()
-    live = ("task", "timer", "message", "lock", "correlation")
+    live = ("task", "timer", "lock", "correlation")
     assert {name: after[name] for name in live} == {name: before[name] for name in live}
     assert (await store.tasks(A), await store.find([("run", A)])) == ([], None)
     assert await store.renew([Beat(lease_of(A, 2))]) == [Renewal(None)]
@@ -95,7 +95,42 @@ async def test_st11_nothing_rings_for_a_run_that_is_over(store: Store, clock: Cl
 
     due = await store.due(10, seconds(10))
 
-    assert (due.timers, due.tasks, due.messages, due.next) == ([], [], [], None)
+    assert (due.timers, due.tasks) == ([], [])
+    assert [(message.run, message.body) for message in due.messages] == [(A, b"m"), (A, b"yours")]
+
+
+async def test_st11_messages_outlive_the_end_of_their_run_and_go_with_it(store: Store, clock: Clock) -> None:
+    await given(store, start(A, posts=(Post(A, b"unread"),)), end(A, 1, posts=(Post(A, b"at the end"),)))
+    await clock.forward(29 * DAY)
+    await store.retain(DAYS, 100, False)
+    there = await mail(store)
+
+    await clock.forward(2 * DAY)
+    await store.retain(DAYS, 100, False)
+
+    assert there == [(A, b"unread"), (A, b"at the end")]
+    assert await mail(store) == []
+
+
+async def test_st11_a_message_to_a_run_that_is_still_to_be_made_is_kept(store: Store, clock: Clock) -> None:
+    await given(store, start(A, posts=(Post(f"{A}-1", b"start"),)))
+    await clock.forward(3650 * DAY)
+
+    await store.retain(DAYS, 100, False)
+
+    assert await mail(store) == [(f"{A}-1", b"start")]
+
+
+async def test_st11_a_change_that_ends_its_run_leaves_nothing_new_behind(place: Place) -> None:
+    store = place.store
+    await given(store, start(A))
+    before = await place.counts()
+
+    await given(
+        store, end(A, 1, tasks=(task(),), timers=((LATER, b"t"),), locks=(lock("k"),), keys=(("a", "b"),))
+    )
+
+    assert await place.counts() == before | {"history": before["history"] + 1}
 
 
 async def test_st11_a_message_to_another_run_outlives_its_sender(store: Store, clock: Clock) -> None:
@@ -205,10 +240,9 @@ async def test_st11_no_more_runs_go_at_a_time_than_was_said(store: Store, clock:
 async def test_st11_ids_and_events_go_when_their_time_is_over(place: Place, clock: Clock) -> None:
     store = place.store
     before = await place.counts()
-    await store.keep(
-        kept(("a", "b"), ("c", "d"), until=NOON + seconds(60)), Seen("hook", "1", NOON + seconds(60))
-    )
-    await store.keep(kept(("a", "b")), Seen("hook", "2", LATER))
+    soon = NOON + seconds(60)
+    await store.keep(kept(("a", "b"), ("c", "d"), until=soon, seen=Seen("hook", "1", soon)))
+    await store.keep(kept(("a", "b"), seen=Seen("hook", "2", LATER)))
     early = await store.retain(DAYS, 100, False)
     await clock.forward(61)
 

@@ -136,7 +136,9 @@ class Change(Struct, frozen=True, kw_only=True):
     posts: tuple[Post, ...] = ()
     kept: tuple[Kept, ...] = ()
     seen: tuple[Seen, ...] = ()
-    over: bool = False  # the run has ended: its tasks, timers, messages, locks and keys go
+    over: bool = (
+        False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
+    )
 
 
 Outcome = Literal["applied", "stale", "lost", "known", "seen"]

@@ -87,11 +87,14 @@ class Tasks(Protocol):
         ...
 
     async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
-        """Prolong leases by their heartbeat time."""
+        """Prolong leases by their heartbeat time; one that ran out is lost, whether or not somebody noticed."""
         ...
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
-        """Give tasks back that were not begun: they are first in their list again. False: lost before."""
+        """Give tasks back that were not begun: they are first in their list again, and have all their time to start.
+
+        False: the lease was lost before, or ran out.
+        """
         ...
 
     async def log(self, lines: Sequence[LogLine]) -> None:

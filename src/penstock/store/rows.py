@@ -72,7 +72,10 @@ class DueTimer(Struct, frozen=True):
 
 
 class DueTask(Struct, frozen=True):
-    """A task that outlived a time-out: `limit` is schedule_to_start, start_to_close, schedule_to_close or lost."""
+    """A task that outlived a time-out: `limit` is schedule_to_start, start_to_close, schedule_to_close or lost.
+
+    Of several it is the one whose time came first.
+    """
 
     lease: Lease
     limit: str

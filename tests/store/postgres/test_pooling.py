@@ -18,9 +18,9 @@ LATER = BEGAN.replace(year=2999)
 async def live(store: PostgresStore) -> list[object]:
     """A run's life, with something of everything; what was seen on the way."""
     run, key = name(1), ("order", "7")
-    kept = Kept(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER)
     seen = Seen("hook", "1", LATER)
-    told: list[object] = [await store.keep(kept, seen), await store.keep(kept, seen)]
+    kept = Kept(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen)
+    told: list[object] = [await store.keep(kept), await store.keep(kept)]
     first = await store.commit(
         [started(run, tasks=(task(),), keys=(key,), posts=(Post(None, b"hi"),), timers=((BEGAN, b"tick"),))]
     )

@@ -148,7 +148,7 @@ async def _others(work: Work, changes: list[Change], now: datetime) -> list[Mess
     """What is left of ended runs goes; timers, posts, locks and correlation keys: what one run does to others."""
     over = [c.run for c in changes if c.over]
     freed = await work.rows("drop_rest_of_run", runs=over) if over else []
-    timers = [(c.run, due, body) for c in changes for due, body in c.timers]
+    timers = [(c.run, due, body) for c in changes if not c.over for due, body in c.timers]
     await _some(work, "insert_timer", "run due body", timers)
     letters = Letters()
     for change in changes:

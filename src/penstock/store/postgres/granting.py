@@ -77,7 +77,7 @@ async def _locks(
     if asked:
         await work.rows("insert_lock", **columns("key run firing idx most body", asked))
     granted = await work.rows("grant_lock", keys=keys)
-    for row in sorted(granted, key=lambda row: (row["key"], row["number"])):
+    for row in sorted(granted, key=lambda row: int(row["number"])):
         letters.post(row["run"], row["body"])
 
 
@@ -103,10 +103,10 @@ async def _correlations(
 
 async def note_seen(work: Work, kept: Sequence[Kept]) -> list[Kept]:
     """Note the ids of events; those that did not come before."""
-    ids = [one.seen for one in kept if one.seen is not None]
+    ids = {(one.seen.scope, one.seen.id): one.seen.until for one in reversed(kept) if one.seen is not None}
     if not ids:
         return list(kept)
-    rows = [(one.scope, one.id, one.until, None) for one in dict.fromkeys(ids)]
+    rows = [(*key, until, None) for key, until in ids.items()]
     new = {(row[0], row[1]) for row in await work.rows("insert_seen", **columns("scope id until run", rows))}
     fresh: list[Kept] = []
     for one in kept:

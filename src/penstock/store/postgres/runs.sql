@@ -52,16 +52,18 @@ ON CONFLICT (run, digest) DO NOTHING;
 
 -- name: insert_timer
 INSERT INTO timer (run, due, body, ready_at)
-SELECT run, due, body, due FROM unnest(:run::text[], :due::timestamptz[], :body::bytea[]) AS x (run, due, body);
+SELECT run, due, body, due
+  FROM unnest(:run::text[], :due::timestamptz[], :body::bytea[]) WITH ORDINALITY AS x (run, due, body, ord)
+ ORDER BY ord;
 
 -- name: use_timer
 DELETE FROM timer WHERE id = ANY(:ids::bigint[]) RETURNING id;
 
 -- name: drop_rest_of_run
--- All that a run leaves behind but its keys: those are answered, for others wait for them.
+-- All that a run leaves behind but its keys: those are answered, for others wait for them. And its messages: a node
+-- reads and discards them.
 WITH tasks AS (DELETE FROM task WHERE run = ANY(:runs::text[])),
-     timers AS (DELETE FROM timer WHERE run = ANY(:runs::text[])),
-     messages AS (DELETE FROM message WHERE run = ANY(:runs::text[]))
+     timers AS (DELETE FROM timer WHERE run = ANY(:runs::text[]))
 SELECT key AS name, NULL AS value FROM lock WHERE run = ANY(:runs::text[])
 UNION ALL
 SELECT name, value FROM correlation WHERE run = ANY(:runs::text[]);

@@ -14,8 +14,9 @@ SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, ta
           FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :task::text[],
                       :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
                       :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
-            AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within, run_for, end_within,
-                  held)) AS x;
+               WITH ORDINALITY AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within,
+                                     run_for, end_within, held, ord)) AS x
+ ORDER BY ord;
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
@@ -61,13 +62,14 @@ RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expi
 
 -- name: renew_task
 -- All leases of a worker in one statement. Locked in one order, so that two callers do not wait for each other.
+-- A lease that ran out may be in hand as lost: it is not prolonged.
 WITH line AS MATERIALIZED (
     SELECT x.ord, x.progress, task.run, task.firing, task.idx FROM task
       JOIN unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :fence::bigint[],
                   :progress::bytea[]) WITH ORDINALITY AS x (run, firing, idx, attempt, fence, progress, ord)
         ON task.run = x.run AND task.firing = x.firing AND task.idx = x.idx AND task.attempt = x.attempt
        AND task.fence = x.fence
-     WHERE worker IS NOT NULL ORDER BY task.run, task.firing, task.idx FOR UPDATE OF task)
+     WHERE worker IS NOT NULL AND lease_until > penstock_now() ORDER BY task.run, task.firing, task.idx FOR UPDATE OF task)
 UPDATE task SET lease_until = now.now + beat, expires = LEAST(now.now + beat, stop_by, end_by),
        progress = COALESCE(line.progress, task.progress)
   FROM line, (SELECT penstock_now() AS now OFFSET 0) AS now
@@ -75,32 +77,39 @@ UPDATE task SET lease_until = now.now + beat, expires = LEAST(now.now + beat, st
 RETURNING line.ord, expires, NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline;
 
 -- name: release_task
--- Before all others of its list. The task of a run that was paused meanwhile is held like the rest of it.
+-- Before all others of its list, with all its time to start: to give back costs nothing. The task of a run that was
+-- paused meanwhile is held like the rest of it.
 UPDATE task SET worker = NULL, started_at = NULL, progress = NULL, lease_until = 'infinity', stop_by = 'infinity',
        turn = CASE WHEN turn > 0 THEN turn - 9000000000000000000 ELSE turn END,
-       held = x.paused, expires = CASE WHEN x.paused THEN 'infinity' ELSE LEAST(start_by, end_by) END
-  FROM (SELECT y.*, EXISTS (SELECT 1 FROM run WHERE id = y.run AND status = 'paused') AS paused
+       start_by = COALESCE(now.now + start_within, 'infinity'),
+       held = x.paused, expires = CASE WHEN x.paused THEN 'infinity' ELSE LEAST(now.now + start_within, end_by) END
+  FROM (SELECT penstock_now() AS now OFFSET 0) AS now,
+       (SELECT y.*, EXISTS (SELECT 1 FROM run WHERE id = y.run AND status = 'paused') AS paused
           FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :fence::bigint[])
                WITH ORDINALITY AS y (run, firing, idx, attempt, fence, ord)) AS x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx AND task.attempt = x.attempt
-   AND task.fence = x.fence AND worker IS NOT NULL
+   AND task.fence = x.fence AND worker IS NOT NULL AND lease_until > now.now
 RETURNING x.ord;
 
 -- name: expired_tasks
+-- Told is the limit whose time came first, however late it is found.
 UPDATE task SET expires = :until::timestamptz
   FROM (SELECT run, firing, idx, expires AS was FROM task
          WHERE expires <= :now::timestamptz AND expires < 'infinity' ORDER BY expires LIMIT :limit::bigint
            FOR UPDATE SKIP LOCKED) AS x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, x.was,
-          CASE WHEN worker IS NULL THEN CASE WHEN start_by <= LEAST(end_by, :now::timestamptz) THEN 'schedule_to_start' ELSE 'schedule_to_close' END
-               WHEN lease_until <= :now::timestamptz THEN 'lost'
-               WHEN stop_by <= :now::timestamptz THEN 'start_to_close'
+          CASE WHEN worker IS NULL AND start_by <= end_by THEN 'schedule_to_start'
+               WHEN worker IS NULL THEN 'schedule_to_close'
+               WHEN lease_until <= LEAST(stop_by, end_by) THEN 'lost'
+               WHEN stop_by <= end_by THEN 'start_to_close'
                ELSE 'schedule_to_close' END AS struck;
 
 -- name: insert_log
 INSERT INTO log (run, at, body)
-SELECT run, at, body FROM unnest(:run::text[], :at::timestamptz[], :body::bytea[]) AS x (run, at, body);
+SELECT run, at, body
+  FROM unnest(:run::text[], :at::timestamptz[], :body::bytea[]) WITH ORDINALITY AS x (run, at, body, ord)
+ ORDER BY ord;
 
 -- name: task_there
 SELECT task.run, task.firing, task.idx, task.attempt, task.fence FROM task

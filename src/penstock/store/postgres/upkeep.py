@@ -123,6 +123,5 @@ async def _drop_rest(work: Work, limit: int) -> dict[str, int]:
     return {
         **kept,
         "seen": len(await work.rows("drop_outdated_seen", limit=limit)),
-        "message": len(await work.rows("drop_stray_messages", limit=limit)),
         "worker": len(await work.rows("drop_gone_workers", age=GONE)),
     }

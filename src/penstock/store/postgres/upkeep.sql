@@ -37,13 +37,6 @@ DELETE FROM seen WHERE (scope, id) IN (
     SELECT scope, id FROM seen WHERE run IS NULL AND until <= (SELECT penstock_now()) LIMIT :limit::bigint
        FOR UPDATE SKIP LOCKED) RETURNING 1;
 
--- name: drop_stray_messages
--- To a run that is not there any more: nobody could ever use them up.
-DELETE FROM message WHERE id IN (
-    SELECT id FROM message WHERE run IS NOT NULL AND ready_at <= (SELECT penstock_now())
-       AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = message.run) LIMIT :limit::bigint
-       FOR UPDATE SKIP LOCKED) RETURNING 1;
-
 -- name: drop_gone_workers
 DELETE FROM worker WHERE seen_at <= (SELECT penstock_now()) - :age::interval RETURNING 1;
 

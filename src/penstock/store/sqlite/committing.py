@@ -132,9 +132,9 @@ def _tasks(session: Session, changes: list[Change]) -> None:
         "insert_task", [_new_task(run, task, turn, now) for (run, task), turn in zip(new, turns, strict=True)]
     )
     over = [c.run for c in changes if c.over]
-    for query in ("drop_tasks_of_runs", "drop_timers_of_runs", "drop_messages_of_runs"):
+    for query in ("drop_tasks_of_runs", "drop_timers_of_runs"):
         session.rows_of_runs(query, over)
-    timers = [(c.run, due, body) for c in changes for due, body in c.timers]
+    timers = [(c.run, due, body) for c in changes if not c.over for due, body in c.timers]
     ids = session.numbers(len(timers))
     rows = [
         (id, run, micros(due), body, micros(due)) for id, (run, due, body) in zip(ids, timers, strict=True)

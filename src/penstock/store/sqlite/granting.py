@@ -51,22 +51,25 @@ def grant_locks(session: Session, changes: list[Change], letters: Letters) -> No
     session.many("insert_lock", rows)
     freed = [str(key) for (key,) in session.rows_of_runs("drop_locks_of_runs", over)]
     touched = [lock.key for _, lock in asked] + [unlock.key for _, unlock in left] + freed
-    for key in sorted(set(touched)):
-        _grant(session, key, letters)
+    granted = [row for key in set(touched) for row in _grant(session, key)]
+    for _, run, body in sorted(granted):  # who asked first is told first
+        letters.post(run, body)
 
 
-def _grant(session: Session, key: str, letters: Letters) -> None:
+def _grant(session: Session, key: str) -> list[tuple[int, str, bytes]]:
+    """Give a key to the first in its line; their numbers, runs and letters."""
     found = session.row("locks_held", (key,))
     held: int = found[0] if found else 0
-    granted = []
+    granted, told = [], []
     # Row by row: a queue may be long, and only its first few are looked at.
-    for _, run, firing, index, most, body in session.walk("locks_waiting", (key,)):
+    for number, run, firing, index, most, body in session.walk("locks_waiting", (key,)):
         if held >= most:
             break
         held += 1
         granted.append((run, firing, index, key))
-        letters.post(run, body)
+        told.append((number, run, body))
     session.many("grant_lock", granted)
+    return told
 
 
 def hand_over_kept(session: Session, changes: list[Change], letters: Letters) -> None:
@@ -83,7 +86,7 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
     session.many("insert_correlation", rows)
     freed = session.rows_of_runs("drop_correlations_of_runs", over)
     handed_on = [(name, value) for name, value, number in freed if _was_first(session, name, value, number)]
-    deliver_kept(session, unique(ownerless + handed_on), letters)
+    deliver_kept(session, ownerless + handed_on, letters)
     for one in kept:
         if not note_seen(session, one):
             continue
@@ -119,14 +122,17 @@ def owner_of(session: Session, keys: Iterable[Key]) -> str | None:
 
 
 def deliver_kept(session: Session, keys: Iterable[Key], letters: Letters) -> None:
-    """Give the events that are kept for these keys to their owners, each event once."""
-    for key in keys:
+    """Give the events that are kept for these keys to their owners, each event once, the oldest first."""
+    given: dict[int, tuple[str, bytes]] = {}
+    for key in sorted(set(keys)):
         owner = session.row("key_owner", key)
         if owner is None:
             continue
         for id, body in session.rows("kept_for_key", (*key, session.now)):
-            drop_kept(session, id)
-            letters.post(owner[0], body)
+            given.setdefault(id, (owner[0], body))
+    for id, (run, body) in sorted(given.items()):
+        drop_kept(session, id)
+        letters.post(run, body)
 
 
 def insert_kept(session: Session, kept: Kept) -> None:

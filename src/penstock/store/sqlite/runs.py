@@ -56,17 +56,18 @@ def due(session: Session, limit: int, patience: timedelta) -> Due:
     following = session.row("next_due")
     return Due(
         [DueTimer(id, run, body, moment(at)) for id, run, body, at in timers],
-        [DueTask(Lease(*task[:5]), _struck(task, now)) for task in tasks],
+        [DueTask(Lease(*task[:5]), _struck(task)) for task in tasks],
         [Message(*message) for message in messages],
         moment_or_none(following[0]) if following else None,
         moment(now),
     )
 
 
-def _struck(task: Row, now: int) -> str:
+def _struck(task: Row) -> str:
+    """The limit whose time came first, however late it is found."""
     leased, lease_until, stop_by, start_by, end_by = task[5:]
     if not leased:
-        return "schedule_to_start" if start_by <= min(end_by, now) else "schedule_to_close"
-    if lease_until <= now:
+        return "schedule_to_start" if start_by <= end_by else "schedule_to_close"
+    if lease_until <= min(stop_by, end_by):
         return "lost"
-    return "start_to_close" if stop_by <= now else "schedule_to_close"
+    return "start_to_close" if stop_by <= end_by else "schedule_to_close"

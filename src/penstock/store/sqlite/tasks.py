@@ -61,7 +61,9 @@ def renew(session: Session, beats: Sequence[Beat]) -> list[Renewal]:
 
 def release(session: Session, leases: Sequence[Lease]) -> list[bool]:
     """See `Store.release`."""
-    return [session.row_changed("release_task", (NEVER, *_key(one))) is not None for one in leases]
+    return [
+        session.row_changed("release_task", (NEVER, session.now, *_key(one))) is not None for one in leases
+    ]
 
 
 def _key(lease: Lease) -> tuple[str, int, int, int, int]:

@@ -43,19 +43,24 @@ UPDATE task SET worker = :worker, fence = :fence, started_at = :now, lease_until
  WHERE run = :run AND firing = :firing AND idx = :idx;
 
 -- name: renew_task
+-- A lease that ran out may be in hand as lost: it is not prolonged.
 UPDATE task SET lease_until = :now + beat, expires = min(:now + beat, stop_by, end_by),
        progress = COALESCE(:progress, progress)
  WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence AND worker IS NOT NULL
+   AND lease_until > :now
 RETURNING expires, min(stop_by, end_by);
 
 -- name: release_task
--- Before all others of its list. The task of a run that was paused meanwhile is held like the rest of it.
+-- Before all others of its list, with all its time to start: to give back costs nothing. The task of a run that was
+-- paused meanwhile is held like the rest of it.
 UPDATE task SET worker = NULL, started_at = NULL, progress = NULL, lease_until = :never, stop_by = :never,
+       start_by = COALESCE(:now + start_within, :never),
        turn = CASE WHEN turn > 0 THEN turn - :never ELSE turn END,
        held = EXISTS (SELECT 1 FROM run WHERE id = task.run AND status = 'paused'),
        expires = CASE WHEN EXISTS (SELECT 1 FROM run WHERE id = task.run AND status = 'paused') THEN :never
-                      ELSE min(start_by, end_by) END
+                      ELSE min(COALESCE(:now + start_within, :never), end_by) END
  WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence AND worker IS NOT NULL
+   AND lease_until > :now
 RETURNING 1;
 
 -- name: expired_tasks

@@ -57,7 +57,6 @@ def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
         "kept": len(kept),
         "kept_key": session.db.total_changes() - before - len(kept),
         "seen": session.run("drop_outdated_seen", (session.now, limit)),
-        "message": session.run("drop_stray_messages", (session.now, limit)),
         "worker": session.run("drop_gone_workers", (session.now - length(GONE),)),
     }
 

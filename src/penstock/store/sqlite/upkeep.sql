@@ -28,11 +28,6 @@ SELECT id FROM kept WHERE until <= :now ORDER BY until LIMIT :limit;
 -- name: drop_outdated_seen
 DELETE FROM seen WHERE (scope, id) IN (SELECT scope, id FROM seen WHERE run IS NULL AND until <= :now LIMIT :limit);
 
--- name: drop_stray_messages
--- To a run that is not there any more: nobody could ever use them up.
-DELETE FROM message WHERE id IN (SELECT id FROM message WHERE run IS NOT NULL
-   AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = message.run) AND ready_at <= :now LIMIT :limit);
-
 -- name: drop_gone_workers
 DELETE FROM worker WHERE seen_at <= :before;
 

@@ -32,7 +32,6 @@ from penstock.store.sqlite import upkeep
 from penstock.store.sqlite.session import SQL, Session
 from penstock.testing.simloop import current_process
 from penstock.workers.worker import Worker as RealWorker
-from tests.simulation.world import BROKE_DOWN
 
 Patch = pytest.MonkeyPatch
 
@@ -262,7 +261,7 @@ BUGS = (
     Bug(
         "retention of live runs",
         "N16",
-        BROKE_DOWN,
+        "acknowledged_starts_are_there",
         _sql(
             "outdated_runs",
             ("status = :status AND ended_at IS NOT NULL", ":status <> ''"),

@@ -1,4 +1,4 @@
-"""Each planted bug is found by the checker that is there for it, which has nothing to say about the same seed without it."""
+"""Each planted bug is found by its checker, which has nothing to say about the same seed without it."""
 
 from __future__ import annotations
 

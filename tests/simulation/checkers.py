@@ -324,13 +324,19 @@ def lost_work_is_tried_again_in_time(evidence: Evidence) -> Iterator[str]:
         ran = evidence.runs.get(this[0])
         if this in told or ran is None:
             continue
-        heard = [
-            entry
-            for entry in ran.history
-            if entry.kind in ("attempt", "ended", "withdrawn", "canceled") and entry.firing in (this[1], None)
-        ]
-        if all(seconds(entry.at) > over + PROMPT + ledger.late(seconds(entry.at)) for entry in heard):
+        heard = (seconds(entry.at) for entry in ran.history if _hears(entry, this))
+        if all(at > over + PROMPT + ledger.late(at) for at in heard):
             yield f"{this} was lost at {over:.3f}, and nobody cared for {PROMPT:.0f} s"
+
+
+def _hears(entry: Entry, tried: tuple[str, int, int, int]) -> bool:
+    """Whether the history says how an attempt ended, or that it does not matter any more."""
+    _, firing, index, attempt = tried
+    if entry.firing != firing:
+        return False
+    if entry.kind == "attempt":
+        return entry.attempt == attempt and (entry.data["index"] in (index, None))
+    return entry.kind in ("ended", "withdrawn")
 
 
 def paused_runs_get_no_work(evidence: Evidence) -> Iterator[str]:

@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test demo bench docs reference lock format clean
+.PHONY: help setup check test soak demo bench docs reference lock format clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ check: setup  ## Format, lint, types, layers, sizes
 
 test: setup  ## Run every test
 	$(BIN)/python -m pytest -n 2
+
+soak: setup  ## Simulate many more seeds than the tests do (SEEDS=500)
+	$(BIN)/python -m tests.simulation.soak --seeds $(or $(SEEDS),500)
 
 demo: setup  ## Prove and run the example workflows
 	$(BIN)/penstock demo

@@ -6,10 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from penstock.flow.occurrence import Done
+from penstock.flow.occurrence import Done, Failed
 from penstock.flow.plan import Entry
 from penstock.flow.replay import BrokenHistory, fold
 from penstock.flow.run import ENDED
+from penstock.store.rows import Lease
 from tests.simulation.evidence import Evidence, Held, Ran, Told, moment, seconds
 from tests.simulation.workload import FAILURES, FIRINGS, WAIT
 
@@ -21,6 +22,10 @@ SLACK = 45.0
 
 LAG = 45.0
 """Seconds by which what a node knows of the store's time may be late: the slowest answer, heard after a pause."""
+
+
+PROMPT = 120.0
+"""Seconds within which the loss of a task is seen at the latest: all nodes may be away for most of the trouble."""
 
 
 def acknowledged_starts_are_there(evidence: Evidence) -> Iterator[str]:
@@ -72,7 +77,8 @@ def history_has_no_gaps(evidence: Evidence) -> Iterator[str]:
             gaps = [f"{one} → {two}" for one, two in pairwise([0, *numbers]) if two != one + 1]
             yield f"run {ran.id} at {ran.snapshot.seq} has {len(numbers)} entries; gaps: {gaps[:5]}"
         # Each node knows the store's time from its last answer, which may have been late.
-        if any(seconds(after.at) < seconds(before.at) - LAG for before, after in pairwise(ran.history)):
+        lag = LAG + sum(far for _, far in evidence.ledger.jumps)
+        if any(seconds(after.at) < seconds(before.at) - lag for before, after in pairwise(ran.history)):
             yield f"the time goes back in the history of run {ran.id}"
 
 
@@ -196,7 +202,7 @@ def history_is_stamped_by_the_stores_clock(evidence: Evidence) -> Iterator[str]:
         for entry in ran.history:
             while entry.seq > last:
                 last, at = next(commits, (entry.seq, at))
-            if not at - SLACK <= seconds(entry.at) <= at + 0.001:
+            if not at - SLACK - evidence.ledger.late(at) <= seconds(entry.at) <= at + 0.001:
                 yield f"entry {entry.seq} of run {ran.id} says {entry.at}, and was committed at {moment(at)}"
                 break
 
@@ -307,6 +313,89 @@ def failures_are_tried_again(evidence: Evidence) -> Iterator[str]:
             yield f"run {ran.id} failed {failed} times, and its task only {FAILURES} times"
 
 
+def lost_work_is_tried_again_in_time(evidence: Evidence) -> Iterator[str]:
+    """C4: once a lease is over, somebody else gets the task, or the run hears of it, within a lease or two."""
+    ledger = evidence.ledger
+    told = {_try(each.report.lease) for each in ledger.told}
+    latest: dict[tuple[str, int, int, int], float] = {}
+    for held in ledger.held:
+        latest[_try(held.lease)] = max(held.over, latest.get(_try(held.lease), 0.0))
+    for this, over in latest.items():
+        ran = evidence.runs.get(this[0])
+        if this in told or ran is None:
+            continue
+        heard = (seconds(entry.at) for entry in ran.history if _hears(entry, this))
+        if all(at > over + PROMPT + ledger.late(at) for at in heard):
+            yield f"{this} was lost at {over:.3f}, and nobody cared for {PROMPT:.0f} s"
+
+
+def _hears(entry: Entry, tried: tuple[str, int, int, int]) -> bool:
+    """Whether the history says how an attempt ended, or that it does not matter any more."""
+    _, firing, index, attempt = tried
+    if entry.firing != firing:
+        return False
+    if entry.kind == "attempt":
+        return entry.attempt == attempt and (entry.data["index"] in (index, None))
+    return entry.kind in ("ended", "withdrawn")
+
+
+def paused_runs_get_no_work(evidence: Evidence) -> Iterator[str]:
+    """Who was told that a run is held sees nothing of it begin until he lets it go on."""
+    for pause in evidence.ledger.paused:
+        for held in evidence.ledger.held:
+            if held.lease.run == pause.run and pause.since < held.at < pause.until:
+                yield f"step {held.step} of run {pause.run} was handed out at {held.at:.3f}, while it was held"
+
+
+def nothing_starts_while_its_workflow_is_held(evidence: Evidence) -> Iterator[str]:
+    """A run that is made while its workflow or the installation is held gets no work."""
+    orders = {order.key: order for order in evidence.orders}
+    for key, runs in evidence.ledger.starts.items():
+        begun = [held for held in evidence.ledger.held if held.lease.run == runs[0]]
+        made = min((each.at for each in evidence.ledger.written if each.run == runs[0]), default=0.0)
+        for halt in evidence.ledger.halted:
+            mine = halt.workflow in (None, orders[key].workflow)
+            asked = evidence.ledger.asked.get(key, 0.0)
+            if mine and halt.since < asked <= made < halt.until:
+                yield from (
+                    f"step {held.step} of run {runs[0]} was handed out at {held.at:.3f}, while it was held"
+                    for held in begun
+                    if held.at < halt.until
+                )
+
+
+def healthy_work_takes_one_attempt(evidence: Evidence) -> Iterator[str]:
+    """However long a task is, its worker beats: nobody else gets it."""
+    yield from _repeated(evidence, lambda worker: worker not in evidence.ledger.stopped)
+
+
+def a_graceful_stop_costs_no_attempt(evidence: Evidence) -> Iterator[str]:
+    """A worker that is stopped finishes what it has begun, and gives the rest back."""
+    yield from _repeated(evidence, lambda worker: worker in evidence.ledger.stopped)
+
+
+def _repeated(evidence: Evidence, chosen: Callable[[str], bool]) -> Iterator[str]:
+    """Work of the calm part that was tried again after one of the chosen workers had it, though it did not fail."""
+    calm = {
+        evidence.ledger.starts[order.key][0]
+        for order in evidence.orders
+        if order.calm and evidence.run_of(order)
+    }
+    failed = {
+        _try(told.report.lease) for told in evidence.ledger.told if isinstance(told.report.outcome, Failed)
+    }
+    tried = {_try(held.lease) for held in evidence.ledger.held}
+    for held in evidence.ledger.held:
+        this = _try(held.lease)
+        again = (*this[:3], this[3] + 1) in tried
+        if held.lease.run in calm and again and this not in failed and chosen(held.worker):
+            yield f"{held.lease} was healthy in the hands of {held.worker}, and was tried again"
+
+
+def _try(lease: Lease) -> tuple[str, int, int, int]:
+    return lease.run, lease.firing, lease.index, lease.attempt
+
+
 def the_store_is_whole(evidence: Evidence) -> Iterator[str]:
     """The store finds nothing wrong with its rows."""
     yield from evidence.damage
@@ -339,6 +428,11 @@ CHECKERS: tuple[Checker, ...] = (
     cancelling_is_final,
     acknowledged_cancels_cancel,
     failures_are_tried_again,
+    lost_work_is_tried_again_in_time,
+    paused_runs_get_no_work,
+    nothing_starts_while_its_workflow_is_held,
+    healthy_work_takes_one_attempt,
+    a_graceful_stop_costs_no_attempt,
     the_store_is_whole,
 )
 

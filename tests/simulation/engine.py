@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, cast
+from unittest.mock import patch
 
-from penstock.engine.loading import load
-from penstock.flow.occurrence import Outside
-from penstock.runtime.errors import RunEnded
+import apsw
+
+from penstock.engine.loading import Loaded, load
+from penstock.flow.occurrence import Outside, Paused, Resumed
+from penstock.flow.run import Pauser
+from penstock.runtime import flows
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.errors import NotRetryable, RunEnded
 from penstock.runtime.flows import encode_offers
 from penstock.runtime.gate import Gate
 from penstock.runtime.node import Node
@@ -17,6 +25,9 @@ from penstock.runtime.store_clock import StoreClock
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from tests.simulation.nodes import SimNode, Surroundings
+
+SPOILED = "spoiled"
+"""The run of what nobody can read: there is none of that name."""
 
 
 class Belled:
@@ -77,11 +88,45 @@ class EngineNode:
         return await self.node.intake.emit_by_key(key, Outside(event=event, data=data, id=id))
 
     async def cancel(self, run: str) -> bool:
+        return await self._acts(self.node.intake.cancel(run))
+
+    async def pause(self, run: str) -> bool:
+        return await self._acts(self.node.intake.pause(run))
+
+    async def resume(self, run: str) -> bool:
+        return await self._acts(self.node.intake.resume(run))
+
+    async def retry(self, run: str) -> bool:
+        return await self._acts(self.node.intake.retry(run))
+
+    async def _acts(self, action: Awaitable[None]) -> bool:
         try:
-            await self.node.intake.cancel(run)
-        except RunEnded:
+            await action
+        except (RunEnded, NotRetryable):
             return False
         return True
+
+    async def hold(self, workflow: str | None, paused: bool) -> bool:
+        by: Pauser = "installation" if workflow is None else "workflow"
+        await self._store.set_paused(workflow, paused, encode_message(Paused(by) if paused else Resumed(by)))
+        self.node.flows.forget()
+        self.node.ringing.look()
+        return True
+
+    async def status(self, run: str) -> str:
+        return (await self.node.look(run)).snapshot.status
+
+
+@cache
+def loaded_once(text: str) -> Loaded:
+    return load(text)
+
+
+@contextmanager
+def compiled_once() -> Iterator[None]:
+    """Nodes share what they compile: it is the same in every life of every node of every seed."""
+    with patch.object(flows, "compile_version", cache(flows.compile_version)):
+        yield
 
 
 class EnginePlug:
@@ -92,8 +137,22 @@ class EnginePlug:
 
     async def publish(self, store: Store, definitions: Mapping[str, str]) -> None:
         for name, text in definitions.items():
-            loaded = load(text)
+            loaded = loaded_once(text)
             await store.publish(name, text, encode_offers(loaded.flow, loaded.offers), None, True)
 
     def node(self, store: Store, surroundings: Surroundings) -> SimNode:
         return EngineNode(store, surroundings)
+
+    def spoil(self, store: Store) -> None:
+        db = _rows(store)
+        db.execute("INSERT INTO timer (id, run, due, body, ready_at) VALUES (-1, ?, 0, x'FF', 0)", (SPOILED,))
+        db.execute("INSERT INTO message (id, run, body, ready_at) VALUES (-1, ?, x'FF', 0)", (SPOILED,))
+
+    def clean(self, store: Store) -> None:
+        for table in ("timer", "message"):
+            _rows(store).execute(f"DELETE FROM {table} WHERE run = ?", (SPOILED,))
+
+
+def _rows(store: Any) -> apsw.Connection:
+    db: apsw.Connection = store._ledger.db
+    return db

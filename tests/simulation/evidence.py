@@ -69,14 +69,36 @@ class Written(Struct, frozen=True):
     at: float
 
 
+class Pause(Struct, frozen=True):
+    """A run that was held: from when its customer was told so until he asked to let it go on."""
+
+    run: str
+    since: float
+    until: float
+
+
+class Halt(Struct, frozen=True):
+    """A workflow, or (None) the whole installation, that was held in the same way."""
+
+    workflow: str | None
+    since: float
+    until: float
+
+
 class Ledger:
     """Everything that is seen from outside of the engine, in order, with true times."""
 
     def __init__(self, clock: Time) -> None:
         self.clock = clock
         self.starts: defaultdict[str, list[str]] = defaultdict(list)  # key of an order → runs it was told
+        self.asked: dict[str, float] = {}  # key of an order → when its run was first asked for
         self.emitted: defaultdict[str, list[str]] = defaultdict(list)  # id of an event → answers
         self.canceled: dict[str, float] = {}  # run → when the cancelling was acknowledged
+        self.paused: list[Pause] = []
+        self.halted: list[Halt] = []
+        self.mended: set[int] = set()  # numbers whose `mend` fails no more
+        self.stopped: dict[str, float] = {}  # worker that was stopped in good order in calm times → when
+        self.jumps: list[tuple[float, float]] = []  # the store's time after a jump, and how far it went
         self.errors: list[str] = []  # what customers were told and should not have been
         self.leased: dict[Lease, float] = {}  # when the store gave each lease
         self.held: list[Held] = []
@@ -99,6 +121,10 @@ class Ledger:
         )
         self.held.append(held)
         self._by_lease[held.lease] = held
+
+    def late(self, at: float) -> float:
+        """Seconds by which a node that has not heard of them is late because of jumps before `at`."""
+        return sum(far for jumped, far in self.jumps if jumped <= at)
 
     def renew(self, lease: Lease, expires: datetime | None, deadline: datetime | None) -> None:
         held = self._by_lease.get(lease)

@@ -38,6 +38,24 @@ class SimNode(Protocol):
         """Cancel a run; False: it has ended."""
         ...
 
+    async def pause(self, run: str) -> bool:
+        """Hold a run; False: it has ended."""
+        ...
+
+    async def resume(self, run: str) -> bool:
+        """Let a run go on; False: it has ended."""
+        ...
+
+    async def hold(self, workflow: str | None, paused: bool) -> bool:
+        """Hold a workflow or (None) the installation, or let it go on; True."""
+        ...
+
+    async def status(self, run: str) -> str: ...
+
+    async def retry(self, run: str) -> bool:
+        """Let a failed run try again; False: it has not failed."""
+        ...
+
 
 class Surroundings(Struct, frozen=True):
     """What a node finds around it: its own, wrong clocks, and its own chance."""
@@ -61,4 +79,12 @@ class Plug(Protocol):
 
     def node(self, store: Store, surroundings: Surroundings) -> SimNode:
         """A node that is not open yet; made inside its process."""
+        ...
+
+    def spoil(self, store: Store) -> None:
+        """Lay a timer and a message into the store that nobody can read; both are due."""
+        ...
+
+    def clean(self, store: Store) -> None:
+        """Take away what `spoil` laid there."""
         ...

@@ -13,9 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow import advance, finishing
-from penstock.flow.occurrence import Canceled, Reported, TimedOut
+from penstock.flow.occurrence import Canceled, Failed, Reported, TimedOut
+from penstock.flow.run import Failure
 from penstock.flow.turn import Turn
 from penstock.runtime import advancing, deciding, node
+from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.deciding import Decision, Reserve
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.gate import Report, Verdict
@@ -25,10 +27,11 @@ from penstock.runtime.request import Request
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.supervising import Pulse
 from penstock.store.change import WHOLE
-from penstock.store.rows import DueTask
-from penstock.store.sqlite.session import SQL
+from penstock.store.rows import DueTask, DueTimer, Worker
+from penstock.store.sqlite import upkeep
+from penstock.store.sqlite.session import SQL, Session
 from penstock.testing.simloop import current_process
-from tests.simulation.world import BROKE_DOWN
+from penstock.workers.worker import Worker as RealWorker
 
 Patch = pytest.MonkeyPatch
 
@@ -146,9 +149,56 @@ def _early_cancel(patch: Patch) -> None:
     patch.setattr(Intake, "cancel", cancel)
 
 
+def _reaper_knows_kinds(patch: Patch) -> None:
+    """Let the reaper judge only what its own node knows: it fails for good what it has not heard of."""
+    real = Ringing._end
+
+    def end(self: Ringing, task: DueTask) -> None:
+        node: Any = getattr(self.submit, "__self__")  # noqa: B009
+        lease = task.lease
+        if node.memory.get(lease.run) is not None:
+            return real(self, task)
+        index = None if lease.index == WHOLE else lease.index
+        failed = Failed(error=Failure("error", "nobody here knows this task"), retry=False)
+        self.submit(Request(lease.run, Reported(lease.firing, index, lease.attempt, failed), lease=lease))
+
+    patch.setattr(Ringing, "_end", end)
+
+
+def _prune_the_dead(patch: Patch) -> None:
+    """Sweep out workers that have not been seen for a while, whenever another one comes."""
+    real = upkeep.attend
+
+    def attend(session: Session, worker: Worker) -> None:
+        real(session, worker)
+        session.run("drop_gone_workers", (session.now - 12 * _SECONDS,))
+
+    patch.setattr(upkeep, "attend", attend)
+
+
+def _escape(patch: Patch) -> None:
+    """Let what cannot be read end the round."""
+
+    def ring(self: Ringing, timer: DueTimer) -> None:
+        self.submit(Request(timer.run, decode_message(timer.body), rung=timer.id))  # type: ignore[arg-type]
+
+    patch.setattr(Ringing, "_ring", ring)
+
+
+def _impatient_stop(patch: Patch) -> None:
+    """Stop a worker without waiting for what it does."""
+    real = RealWorker.drain
+
+    async def drain(self: RealWorker, grace: timedelta) -> None:
+        await real(self, timedelta(0))
+
+    patch.setattr(RealWorker, "drain", drain)
+
+
 _NO_FENCE = _sql("end_task", ("attempt = :attempt", ":attempt > 0"), ("fence = :fence", ":fence > 0"))
 _NO_CAS = _sql("update_run", ("revision = :base", ":base >= 0"))
 _SECONDS = 1_000_000
+_ATTENDED = "(worker IS NULL OR worker IN (SELECT id FROM worker))"
 
 BUGS = (
     Bug("no fence", "C5", "only_the_last_holder_is_heard", _both(_NO_FENCE, _any_attempt)),
@@ -165,6 +215,41 @@ BUGS = (
         "every_run_ends",
         _sql("lease_task", ("expires = :expires", "expires = max(:expires, 9000000000000000000)")),
     ),
+    Bug("reaper that must know the task", "N2", "every_run_comes_to_what_it_should", _reaper_knows_kinds),
+    Bug(
+        "only a longest time for all",
+        "N3",
+        "lost_work_is_tried_again_in_time",
+        _sql("lease_task", ("expires = :expires", f"expires = max(:expires, :now + {3600 * _SECONDS})")),
+    ),
+    Bug(
+        "only tasks of workers that attend",
+        "N4",
+        "every_run_ends",
+        _both(
+            _prune_the_dead,
+            _sql("expired_tasks", ("expires <= :now", f"expires <= :now AND {_ATTENDED}")),
+            _sql("next_due", ("FROM task", f"FROM task WHERE {_ATTENDED}")),
+        ),
+    ),
+    Bug(
+        "heartbeat that extends nothing",
+        "N10",
+        "healthy_work_takes_one_attempt",
+        _sql(
+            "renew_task",
+            ("lease_until = :now + beat", "lease_until = max(lease_until, :now * 0)"),
+            ("min(:now + beat, stop_by, end_by)", "expires"),
+        ),
+    ),
+    Bug("unreadable row that stops the others", "N13", "every_run_ends", _escape),
+    Bug("stop that does not wait", "C4", "a_graceful_stop_costs_no_attempt", _impatient_stop),
+    Bug(
+        "paused tasks handed out",
+        "R12",
+        "paused_runs_get_no_work",
+        _sql("hold_tasks", ("held = 1, expires = :never", "expires = max(expires, :never * 0)")),
+    ),
     Bug("no poll", "N8", "every_run_ends", _never_poll),
     Bug("a loop that dies", "N14", "every_run_ends", _die_at_once),
     Bug(
@@ -176,7 +261,7 @@ BUGS = (
     Bug(
         "retention of live runs",
         "N16",
-        BROKE_DOWN,
+        "acknowledged_starts_are_there",
         _sql(
             "outdated_runs",
             ("status = :status AND ended_at IS NOT NULL", ":status <> ''"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from penstock.engine.loading import load
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import Stored
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
+from tests.simulation.engine import loaded_once
 from tests.simulation.evidence import Ran
 from tests.simulation.workload import DEFINITIONS
 
@@ -18,7 +18,7 @@ EVERYTHING = 1_000_000
 
 async def read_runs(store: Store) -> dict[str, Ran]:
     """Every run with its history. The payloads of the workload are small: none is kept apart."""
-    flows = {name: load(text).flow for name, text in DEFINITIONS.items()}
+    flows = {name: loaded_once(text).flow for name, text in DEFINITIONS.items()}
     rows = await store.runs(Filter(limit=EVERYTHING))
     runs: dict[str, Ran] = {}
     for stored in await store.load([row.id for row in rows]):

@@ -26,7 +26,18 @@ from penstock.store.rows import DueTimer, Lease
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.task import tasks_of
 from tests.simulation.checkers import CHECKERS, violations
-from tests.simulation.evidence import BEGIN, Evidence, Ledger, Ran, Told, Written, moment, seconds
+from tests.simulation.evidence import (
+    BEGIN,
+    Evidence,
+    Halt,
+    Ledger,
+    Pause,
+    Ran,
+    Told,
+    Written,
+    moment,
+    seconds,
+)
 from tests.simulation.workload import DEFINITIONS, Order
 
 
@@ -326,6 +337,47 @@ def fail_too_often(evidence: Evidence) -> Evidence:
     return _with(evidence, replace(ran, snapshot=replace(ran.snapshot, run=header), history=tries))
 
 
+def care_too_late(evidence: Evidence) -> Evidence:
+    ran = _run(evidence, "chain")
+    lost = next(held for held in evidence.ledger.held if held.lease.run == ran.id)
+    told = [told for told in evidence.ledger.told if told.report.lease != lost.lease]
+    late = [
+        replace(each, at=moment(500)) if each.firing == lost.lease.firing else each for each in ran.history
+    ]
+    evidence.ledger.told = told
+    return _with(evidence, replace(ran, history=late))
+
+
+def work_on_though_held(evidence: Evidence) -> Evidence:
+    held = evidence.ledger.held[0]
+    evidence.ledger.paused.append(Pause(held.lease.run, held.at - 1, held.at + 1))
+    return evidence
+
+
+def begin_though_held(evidence: Evidence) -> Evidence:
+    ran = _run(evidence, "timer")
+    [key] = [key for key, runs in evidence.ledger.starts.items() if ran.id in runs]
+    made = min(each.at for each in evidence.ledger.written if each.run == ran.id)
+    evidence.ledger.asked[key] = made
+    evidence.ledger.halted.append(Halt(None, made - 1, made + 99))
+    return evidence
+
+
+def try_again(evidence: Evidence) -> Evidence:
+    held = evidence.ledger.held[0]
+    again = replace(held.lease, attempt=held.lease.attempt + 1)
+    evidence.ledger.held.append(replace(held, lease=again, at=held.until, until=held.until + 10))
+    calm = [
+        replace(each, calm=held.lease.run in evidence.ledger.starts[each.key]) for each in evidence.orders
+    ]
+    return replace(evidence, orders=calm)
+
+
+def try_again_after_a_stop(evidence: Evidence) -> Evidence:
+    evidence.ledger.stopped["w"] = 0.0
+    return try_again(evidence)
+
+
 def damage_the_store(evidence: Evidence) -> Evidence:
     return replace(evidence, damage=["a timer has no run"])
 
@@ -366,6 +418,11 @@ PLANTED: list[tuple[Callable[[Evidence], Evidence], str]] = [
     (forget_a_cancel, "acknowledged_cancels_cancel"),
     (tell_an_attempt_twice, "failures_are_tried_again"),
     (fail_too_often, "failures_are_tried_again"),
+    (care_too_late, "lost_work_is_tried_again_in_time"),
+    (work_on_though_held, "paused_runs_get_no_work"),
+    (begin_though_held, "nothing_starts_while_its_workflow_is_held"),
+    (try_again, "healthy_work_takes_one_attempt"),
+    (try_again_after_a_stop, "a_graceful_stop_costs_no_attempt"),
     (damage_the_store, "the_store_is_whole"),
 ]
 

@@ -1,47 +1,61 @@
-"""The worst worker that keeps the rules: it goes on when its lease is lost, and reports late."""
+"""Two workers: the worst one that keeps the rules, which goes on when its lease is lost, and the real one."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import count
 from typing import Any
 
 from penstock.flow.occurrence import Done, Failed
 from penstock.flow.run import Failure
 from penstock.runtime.gate import Assignment, Gate, Report
 from penstock.store.errors import StoreAway
-from penstock.store.rows import Beat, Wish, Worker
+from penstock.store.rows import Beat, Wish
+from penstock.store.rows import Worker as Attendance
 from penstock.testing.faults import Faults
+from penstock.workers.context import Context
+from penstock.workers.task import Out, tasks_of
+from penstock.workers.worker import Worker
 from tests.simulation.evidence import BEGIN
-from tests.simulation.workload import FAILURES, LEASE, SECONDS
+from tests.simulation.workload import FAILURES, GRACE, LEASE, SECONDS
 
 WAIT = timedelta(seconds=5)
 AT_ONCE = 4
 
 
-def outcome_of(assignment: Assignment) -> Done | Failed:
+def outcome_of(assignment: Assignment, mended: Container[int]) -> Done | Failed:
     """What the tasks of the workload come to; who did it is part of the output."""
     attempt, lease = assignment.attempt, assignment.lease
-    if attempt.task == "flaky" and attempt.attempt <= FAILURES:
+    if fails(attempt.task, attempt.attempt, attempt.params["n"], mended):
         return Failed(error=Failure("error", "not yet"))
     output: dict[str, Any] = {"n": attempt.params["n"], "by": [lease.attempt, lease.fence]}
     correlate = {"job": attempt.params["job"]} if attempt.task == "job" else None
     return Done(output=output, correlate=correlate)
 
 
+def fails(task: str, attempt: int, n: int, mended: Container[int]) -> bool:
+    """Whether a task of the workload fails."""
+    return (task == "flaky" and attempt <= FAILURES) or (task == "mend" and n not in mended)
+
+
 class SimWorker:
     """Claims, works, beats and reports, each again and again where the gate is away."""
 
-    def __init__(self, gate: Gate, id: str, faults: Faults) -> None:
-        self.gate, self.id, self.faults = gate, id, faults
+    def __init__(self, gate: Gate, id: str, faults: Faults, mended: Container[int]) -> None:
+        self.gate, self.id, self.faults, self.mended = gate, id, faults, mended
         self.stopping = False
         self._held: set[asyncio.Task[None]] = set()
 
+    def stop(self) -> None:
+        """Claim no more; `run` ends when all that is held has ended."""
+        self.stopping = True
+
     async def run(self) -> None:
         """Work until it is stopped; what is under way then is finished."""
-        about = Worker(
+        about = Attendance(
             id=self.id,
             name=self.id.split(".")[0],
             task_lists=("default",),
@@ -86,7 +100,7 @@ class SimWorker:
             await asyncio.sleep(SECONDS[assignment.attempt.task])
         finally:
             beating.cancel()
-        await self._report(Report(assignment.lease, outcome_of(assignment)))
+        await self._report(Report(assignment.lease, outcome_of(assignment, self.mended)))
 
     async def _beat(self, assignment: Assignment) -> None:
         while True:
@@ -105,3 +119,44 @@ class SimWorker:
                 continue
             self.faults.sometimes(f"a report is {verdict}")
             return
+
+
+class RealWorker:
+    """The worker that is shipped, with the tasks of the workload as coroutines."""
+
+    def __init__(
+        self, gate: Gate, id: str, now: Callable[[], datetime], faults: Faults, mended: Container[int]
+    ) -> None:
+        self.id, self._faults, self._stop = id, faults, asyncio.Event()
+        self.worker = Worker(
+            gate,
+            tasks_of({name: _function(name, id, mended) for name in SECONDS}),
+            name=id.split(".")[0],
+            concurrency=AT_ONCE,
+            grace=timedelta(seconds=GRACE),
+            now=now,
+            new_id=lambda: id,
+        )
+
+    def stop(self) -> None:
+        """Drain."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Work until it is stopped."""
+        await self.worker.run(self._stop)
+        self._faults.sometimes("a real worker gives back work", self.worker.counts["worker.released"] > 0)
+        self._faults.sometimes("a real worker gives up work", self.worker.counts["worker.canceled"] > 0)
+
+
+def _function(name: str, id: str, mended: Container[int]) -> Callable[..., Awaitable[Any]]:
+    executions = count(1)
+
+    async def do(ctx: Context, n: int, job: str | None = None) -> Any:
+        await asyncio.sleep(SECONDS[name])
+        if fails(name, ctx.attempt, n, mended):
+            raise RuntimeError("not yet")
+        output = {"n": n, "by": [id, next(executions)]}
+        return output if job is None else Out(output, correlate={"job": job})
+
+    return do

@@ -53,7 +53,13 @@ steps:
     "fan": """
 result: "steps.a.output.map(each, each.n)"
 steps:
-  a: {task: echo, each: data.items, parallel: 5, with: {n: "${ item }"}}
+  a:
+    task: flaky
+    each: data.items
+    parallel: 5
+    retries: 200
+    backoff: {initial: 1s, factor: 1, max: 1s}
+    with: {n: "${ item }"}
 """,
     "event": """
 external: [finished]
@@ -73,6 +79,17 @@ steps:
   a: {task: long, with: {n: "${ data.n }"}}
   undo: {task: echo, after: CANCEL, with: {n: "${ data.n }"}}
 """,
+    "mend": """
+result: "steps.b.output.n"
+steps:
+  a: {task: mend, retries: 0, with: {n: "${ data.n }"}}
+  b: {task: echo, after: a, with: {n: "${ steps.a.output.n + 1 }"}}
+""",
+    "lasting": """
+result: "steps.a.output.n"
+steps:
+  a: {task: lasting, with: {n: "${ data.n }"}}
+""",
 }  # fmt: skip
 
 DEFINITIONS: Mapping[str, str] = {
@@ -88,17 +105,32 @@ FIRINGS: Mapping[str, dict[str, int]] = {
     "fan": {"a": 1},
     "event": {"a": 1, "b": 1},
     "parent": {"a": 1},
+    "lasting": {"a": 1},
 }
 """How often each step fires in a run that succeeded."""
 
-SECONDS = {"echo": 0.01, "slow": 6.0, "flaky": 0.1, "job": 0.5, "long": 60.0}
+SECONDS = {
+    "echo": 0.01,
+    "slow": 6.0,
+    "flaky": 0.1,
+    "job": 0.5,
+    "long": 60.0,
+    "mend": 0.2,
+    "lasting": 3 * LEASE + 2,
+}
 """How long a task takes."""
+
+GRACE = 40.0
+"""Seconds that a worker has to stop: enough for all but `long`, which is there to be canceled."""
+
+CALM = ("lasting", "chain", "fan")
+"""What is asked for when nothing breaks any more: a healthy worker needs one attempt for each."""
 
 WAIT = 30.0
 """Seconds that `timer` waits."""
 
 FAILURES = 2
-"""The first attempts of `flaky` that fail."""
+"""The first attempts of `flaky` that fail. `mend` fails until its customer has mended what was wrong."""
 
 
 class Order(Struct, frozen=True, kw_only=True):
@@ -111,6 +143,8 @@ class Order(Struct, frozen=True, kw_only=True):
     again: bool  # the customer asks twice at once, with the same key
     events_at: tuple[float, ...] = ()  # when the event is sent: perhaps before the start, perhaps twice
     cancel_after: float | None = None
+    paused: tuple[float, float] | None = None  # how long after its start, and for how long
+    calm: bool = False  # it comes after the last fault
 
     @property
     def result(self) -> Any:
@@ -122,37 +156,57 @@ class Order(Struct, frozen=True, kw_only=True):
             "fan": self.input.get("items"),
             "event": n + 7,
             "parent": [n, n + 1, n + 2],
+            "mend": n + 1,
         }.get(self.workflow, n)
 
 
-def orders(seed: int, runs: int, during: float) -> list[Order]:
-    """Some runs of each shape, spread over the first part of the simulation."""
+def orders(seed: int, runs: int, during: float, calm_from: float) -> list[Order]:
+    """Some runs of each shape, spread over the first part of the simulation, and a few for its calm part."""
     random = Random(f"{seed}:orders")
-    names = list(_SHAPES)
-    return [_order(random, number, names[number % len(names)], during) for number in range(runs)]
+    names = random.sample(list(_SHAPES), len(_SHAPES))
+    troubled = [_order(random, number, names[number % len(names)], during) for number in range(runs)]
+    calm = [
+        Order(
+            key=f"order-{number}",
+            workflow=workflow,
+            input=_input(number, workflow, random),
+            at=calm_from + random.uniform(0, 3),
+            again=False,
+            calm=True,
+        )
+        for number, workflow in enumerate(CALM, runs)
+    ]
+    return troubled + calm
 
 
-def _order(random: Random, number: int, workflow: str, during: float) -> Order:
+def _input(number: int, workflow: str, random: Random) -> dict[str, Any]:
     input: dict[str, Any] = {"n": 100 * number}
-    at = random.uniform(0, during)
-    events: tuple[float, ...] = ()
-    cancel = None
     if workflow == "serial":
         input["user"] = random.choice(["ann", "bob"])
     if workflow == "fan":
         input["items"] = list(range(20))
     if workflow == "event":
         input["job"] = f"job-{number}"
+    return input
+
+
+def _order(random: Random, number: int, workflow: str, during: float) -> Order:
+    at = random.uniform(0, during)
+    events: tuple[float, ...] = ()
+    cancel = None
+    if workflow == "event":
         first = max(0.0, at + random.uniform(-15, 15))
         events = (first, first + random.uniform(0, 10)) if random.random() < 0.5 else (first,)
     if workflow == "cancel":
         cancel = random.uniform(0, 20)
+    paused = (random.uniform(0, 8), random.uniform(1, 12)) if random.random() < 0.25 else None
     return Order(
         key=f"order-{number}",
         workflow=workflow,
-        input=input,
+        input=_input(number, workflow, random),
         at=at,
         again=random.random() < 0.3,
         events_at=events,
         cancel_after=cancel,
+        paused=None if workflow == "cancel" else paused,
     )

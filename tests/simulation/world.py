@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from datetime import datetime
-from functools import partial
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.errors import PenstockError
 from penstock.flow.run import ENDED
-from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
-from penstock.testing.faults import Faults, Strike, faulty_gate, faulty_store
-from penstock.testing.simloop import Gone, Process, SimLoop, SimulationError, run_simulated
+from penstock.testing.faults import Faults, Strike
+from penstock.testing.simloop import Process, SimLoop, SimulationError, run_simulated
 from tests.simulation.checkers import violations
-from tests.simulation.evidence import Evidence, GateWatch, Ledger, StoreWatch, moment
-from tests.simulation.nodes import Plug, SimNode, Surroundings
+from tests.simulation.customers import Customers
+from tests.simulation.engine import compiled_once
+from tests.simulation.evidence import Evidence, Ledger, moment
+from tests.simulation.nodes import Plug, SimNode
 from tests.simulation.reading import count_left, read_runs
-from tests.simulation.workers import SimWorker
-from tests.simulation.workload import DEFINITIONS, LEASE, Order, orders
+from tests.simulation.seats import NodeSeat, Seat, WorkerSeat
+from tests.simulation.workload import DEFINITIONS, LEASE, orders
 
-T = TypeVar("T")
 BROKE_DOWN = "nothing_breaks_down"
 """Stands for a checker: a node or a worker failed where it never may, or everything stood still, or spun."""
+
+SETTLING = 1.5 * LEASE
+"""Seconds after the last fault until every lease that lives was renewed without trouble."""
 
 
 class Scale(Struct, frozen=True):
@@ -36,102 +36,12 @@ class Scale(Struct, frozen=True):
 
     nodes: int = 2
     workers: int = 3
-    runs: int = 18
-    troubled: float = 90.0  # faults happen until then
+    runs: int = 16
+    troubled: float = 60.0  # faults happen until then
     calm: float = 900.0  # and then everything must end within this
     skew: float = 3600.0  # the clocks of nodes are off by up to this
-
-
-class Seat:
-    """A place where a process lives: when it dies, another one comes."""
-
-    def __init__(self, world: World, name: str) -> None:
-        self.world, self.name = world, name
-        self.lives = 0
-        self.process: Process = self._born()
-
-    def _born(self) -> Process:
-        self.lives += 1
-        process = self.world.loop.process(f"{self.name}.{self.lives}")
-        process.spawn(self.live(process))
-        return process
-
-    async def live(self, process: Process) -> None:
-        raise NotImplementedError
-
-    def kill(self) -> None:
-        self.process.kill()
-
-    async def stop(self) -> None:
-        """Let it finish what it does, then end it."""
-        raise NotImplementedError
-
-    def restart(self) -> None:
-        if not self.process.alive:
-            self.process = self._born()
-
-
-class NodeSeat(Seat):
-    """A node; each of its lives has another wrong clock."""
-
-    node: SimNode | None = None
-
-    async def live(self, process: Process) -> None:
-        world = self.world
-        store = faulty_store(world.store, world.server, world.faults, StoreWatch(world.ledger))
-        random = Random(f"{world.faults.seed}:{process.name}")
-        skew, offset = random.uniform(-1, 1) * world.scale.skew, random.uniform(0, 1e6)
-        loop = world.loop
-        surroundings = Surroundings(
-            process.name,
-            lambda: moment(loop.time() + skew),
-            lambda: loop.time() + offset,
-            lambda: f"{int(loop.time() * 1000) + 10**12:012x}{random.getrandbits(32):08x}",
-        )
-        node = world.plug.node(store, surroundings)
-        while True:
-            try:
-                await node.open()
-                break
-            except StoreAway:
-                await asyncio.sleep(0.5)
-        self.node = node
-
-    def kill(self) -> None:
-        super().kill()
-        self.node = None
-
-    async def stop(self) -> None:
-        node, self.node = self.node, None
-        try:
-            if node is not None:
-                with suppress(Gone, StoreAway):
-                    await self.process.call(node.close)
-        finally:
-            self.kill()
-
-
-class WorkerSeat(Seat):
-    """A worker; each of its lives has another id."""
-
-    worker: SimWorker | None = None
-    working: asyncio.Task[None] | None = None
-
-    async def live(self, process: Process) -> None:
-        world = self.world
-        gate = faulty_gate(world.pick, world.faults, GateWatch(world.ledger))
-        self.worker = SimWorker(gate, process.name, world.faults)
-        self.working = asyncio.create_task(self.worker.run())
-        await self.working
-
-    async def stop(self) -> None:
-        worker, working = self.worker, self.working
-        try:
-            if worker is not None and working is not None:
-                worker.stopping = True
-                await asyncio.wait([working], timeout=60)
-        finally:
-            self.kill()
+    halts: bool = False  # an operator holds workflows and the installation now and then
+    jump: float = 120.0  # seconds by which the store's clock jumps ahead, at most
 
 
 class World:
@@ -139,24 +49,29 @@ class World:
 
     def __init__(self, loop: SimLoop, plug: Plug, faults: Faults, scale: Scale) -> None:
         self.loop, self.plug, self.faults, self.scale = loop, plug, faults, scale
-        self.ledger = Ledger(loop)
-        self.orders = orders(faults.seed, scale.runs, scale.troubled * 0.7)
+        self.ahead = 0.0  # seconds by which the store's clock has jumped
+        self.ledger = Ledger(self)
+        self.orders = orders(faults.seed, scale.runs, scale.troubled * 0.8, scale.troubled + SETTLING)
         self.server = loop.process("store")
         self._random = Random(f"{faults.seed}:world")
         self.store: Store
         self.nodes: list[NodeSeat] = []
         self.workers: list[WorkerSeat] = []
 
+    def time(self) -> float:
+        """Seconds since the beginning, by the store's clock, which is the true one."""
+        return self.loop.time() + self.ahead
+
     def now(self) -> datetime:
-        """The true time, which is the store's."""
-        return moment(self.loop.time())
+        """The store's time."""
+        return moment(self.time())
 
     def pick(self) -> tuple[Process, Any] | None:
         """The gate of some node that is there."""
-        found = self._some_node()
+        found = self.some_node()
         return None if found is None else (found[0], found[1].gate)
 
-    def _some_node(self) -> tuple[Process, SimNode] | None:
+    def some_node(self) -> tuple[Process, SimNode] | None:
         there = [(seat.process, seat.node) for seat in self.nodes if seat.node is not None]
         return self._random.choice(there) if there else None
 
@@ -165,13 +80,19 @@ class World:
         await self.server.call(lambda: self.plug.publish(self.store, DEFINITIONS))
         self.nodes = [NodeSeat(self, f"node-{number}") for number in range(self.scale.nodes)]
         self.workers = [WorkerSeat(self, f"worker-{number}") for number in range(self.scale.workers)]
-        customers = [asyncio.create_task(self._serve(order), name=order.key) for order in self.orders]
+        customers = Customers(self)
+        asking = [asyncio.create_task(customers.serve(order), name=order.key) for order in self.orders]
+        if self.scale.halts:
+            asking.append(asyncio.create_task(customers.operate(self.scale.troubled * 0.7), name="operator"))
         breakers = [asyncio.create_task(self._break(seat)) for seat in (*self.nodes, *self.workers)]
+        breakers.append(asyncio.create_task(self._spoil()))
         await asyncio.sleep(self.scale.troubled)
         await self._calm_down(breakers)
-        in_time = await self._all_ends(customers)
+        asking.append(asyncio.create_task(self._stop_one(), name="stop"))
+        in_time = await self._all_ends(asking)
         for seat in (*self.workers, *self.nodes):
             await seat.stop()
+        self.plug.clean(self.store)
         return Evidence(
             orders=self.orders,
             ledger=self.ledger,
@@ -190,70 +111,24 @@ class World:
             seat.process.resume()
             seat.restart()
 
-    async def _all_ends(self, customers: list[asyncio.Task[None]]) -> bool:
-        """Whether every customer is served and every run over in time."""
+    async def _stop_one(self) -> None:
+        """Stop a worker in good order while it works and nothing else goes wrong: that must cost nothing."""
+        await asyncio.sleep(SETTLING + self._random.uniform(2, 12))
+        seat = self._random.choice(self.workers)
+        self.ledger.stopped[seat.process.name] = self.time()
+        await seat.stop()
+        seat.restart()
+
+    async def _all_ends(self, asking: list[asyncio.Task[None]]) -> bool:
+        """Whether everybody is served and every run over in time."""
         until = self.loop.time() + self.scale.calm
-        _, waiting = await asyncio.wait(customers, timeout=self.scale.calm)
+        _, waiting = await asyncio.wait(asking, timeout=self.scale.calm)
         while self.loop.time() < until and not waiting:
             counts = await self.store.count(Filter())
             if not sum(count for status, count in counts.items() if status not in ENDED):
                 return True
             await asyncio.sleep(1)
         return False
-
-    # -- customers -----------------------------------------------------------------------------------------
-
-    async def _serve(self, order: Order) -> None:
-        async with asyncio.TaskGroup() as group:
-            for at in order.events_at:
-                group.create_task(self._emit(order, at))
-            group.create_task(self._start(order))
-
-    async def _start(self, order: Order) -> None:
-        await asyncio.sleep(order.at)
-        asked = [
-            self._ask(lambda node: node.start_run(order.workflow, order.input, order.key))
-            for _ in range(1 + order.again)
-        ]
-        told = await asyncio.gather(*asked)
-        self.ledger.starts[order.key] += told
-        run = told[0]
-        if order.cancel_after is not None:
-            await asyncio.sleep(order.cancel_after)
-            if await self._ask(lambda node: node.cancel(run)):
-                self.ledger.canceled[run] = self.loop.time()
-
-    async def _emit(self, order: Order, at: float) -> None:
-        await asyncio.sleep(at)
-        key, data = {"job": order.input["job"]}, {"n": order.input["n"] + 7}
-        self.faults.sometimes("an event comes before its run", order.key not in self.ledger.starts)
-        answer = await self._ask(lambda node: node.emit(key, "finished", data, f"{order.key}-event"))
-        self.ledger.emitted[order.key].append(answer)
-        self.faults.sometimes("an event is a duplicate", answer == "duplicate")
-
-    async def _ask(self, what: Callable[[SimNode], Coroutine[Any, Any, T]]) -> T:
-        """Ask some node, and another where the answer does not come."""
-        while True:
-            found = self._some_node()
-            if found is not None:
-                answer = await self._ask_node(*found, what)
-                if answer is not None and not self.faults.strikes("customer.answer-lost"):
-                    return answer
-                self.faults.sometimes("a customer asks again")
-            await asyncio.sleep(self._random.uniform(0.1, 2))
-
-    async def _ask_node(
-        self, process: Process, node: SimNode, what: Callable[[SimNode], Coroutine[Any, Any, T]]
-    ) -> T | None:
-        try:
-            async with asyncio.timeout(20):
-                return await process.call(partial(what, node))
-        except (Gone, StoreAway, TimeoutError):
-            return None
-        except PenstockError as error:
-            if any(seat.node is node for seat in self.nodes):  # one that stops may say so
-                self.ledger.errors.append(f"at {self.loop.time():.3f}: {error!r}")
-            return None
 
     # -- trouble -------------------------------------------------------------------------------------------
 
@@ -275,6 +150,17 @@ class World:
                 await seat.stop()
                 await asyncio.sleep(random.uniform(0, 2))
                 seat.restart()
+
+    async def _spoil(self) -> None:
+        """Let rows lie in the store that nobody can read, and let its clock jump ahead."""
+        if self.faults.strikes("store.rows.unreadable", 1.0):
+            self.plug.spoil(self.store)
+        while True:
+            await asyncio.sleep(self.faults.between("store.clock", 3, 20))
+            if self.faults.strikes("store.clock.jumped"):
+                far = self.faults.between("store.clock.jumped", 1, self.scale.jump)
+                self.ahead += far
+                self.ledger.jumps.append((self.time(), far))
 
 
 class Simulated(Struct, frozen=True):
@@ -303,9 +189,7 @@ def simulate(
         return Simulated(seed, found, faults, evidence, loop.fingerprint())
 
     try:
-        return run_simulated(main, seed, most_steps=most_steps)
+        with compiled_once():
+            return run_simulated(main, seed, most_steps=most_steps)
     except SimulationError as error:
         return Simulated(seed, {BROKE_DOWN: [str(error)]}, faults, None, (0, 0.0, 0))
-
-
-__all__ = ["Scale", "Simulated", "World", "simulate"]

@@ -34,6 +34,7 @@ class Faults:
         self.reached: Counter[str] = Counter()
         self.struck: list[Strike] = []
         self.seen: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()  # over wires: answered and failed
         self._active, self._strikes = active, strikes
         self._spared = frozenset(spared)
         self._chances: dict[str, Random] = {}
@@ -78,12 +79,14 @@ class Tally:
         self.reached: Counter[str] = Counter()
         self.struck: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
+        self.calls: Counter[str] = Counter()
 
     def add(self, faults: Faults) -> None:
         self.seeds += 1
         self.reached += faults.reached
         self.struck.update(point for point, _ in faults.struck)
         self.seen += faults.seen
+        self.calls += faults.calls
 
     def never(self, rare: Iterable[str]) -> list[str]:
         """What should have happened sometimes and did not: the simulation says nothing about it."""
@@ -137,6 +140,23 @@ class Wire:
 
         With `repeats` the question may arrive twice, as where a proxy sends it again.
         """
+        try:
+            answer = await self._ask(process, verb, work, writes, withdraw, repeats)
+        except Exception:
+            self.faults.calls["failed"] += 1
+            raise
+        self.faults.calls["answered"] += 1
+        return answer
+
+    async def _ask(
+        self,
+        process: Process,
+        verb: str,
+        work: Callable[[], Coroutine[Any, Any, T]],
+        writes: bool,
+        withdraw: bool,
+        repeats: bool,
+    ) -> T:
         point = f"{self.name}.{verb}"
         self._refuse_the_dead()
         await asyncio.sleep(self.faults.between(f"{self.name}.way", 0, 0.002))
@@ -154,7 +174,7 @@ class Wire:
 
     async def _get(self, process: Process, work: Callable[[], Coroutine[Any, Any, T]], withdraw: bool) -> T:
         try:
-            return await process.call(work, withdraw)
+            return await process.call(work, withdraw, at_hand=withdraw)
         except Gone as gone:
             raise StoreAway(str(gone), unsure=True) from gone
 

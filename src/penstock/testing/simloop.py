@@ -67,10 +67,13 @@ class Process:
         context.run(_process.set, self)
         return self.loop.create_task(work, name=name or self.name, context=context)
 
-    async def call(self, work: Callable[[], Coroutine[Any, Any, T]], withdraw: bool = False) -> T:
+    async def call(
+        self, work: Callable[[], Coroutine[Any, Any, T]], withdraw: bool = False, at_hand: bool = False
+    ) -> T:
         """Ask the process from outside, as over a wire. Raises Gone, and whatever `work` raises.
 
-        A caller that is cancelled leaves the work behind; with `withdraw` the work is cancelled too.
+        A caller that is cancelled leaves the work behind; with `withdraw` the work is cancelled too. With
+        `at_hand` an answer that came before the cancelling is given all the same.
         """
         if not self.alive:
             raise Gone(f"{self.name} is not there")
@@ -79,6 +82,10 @@ class Process:
         task = self.spawn(self._serve(work, answer), f"call of {self.name}")
         try:
             return await answer
+        except asyncio.CancelledError:
+            if not at_hand or self.loop.burying or not answer.done() or answer.cancelled():
+                raise
+            return answer.result()
         finally:
             self._answers.pop(answer, None)
             if withdraw:
@@ -151,7 +158,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self._chance = Random(seed) if order == "shuffled" else None
         self._time = 0.0
         self._failure: BaseException | None = None
-        self._burying = False
+        self.burying = False
         self._processes: list[Process] = []
 
     def time(self) -> float:
@@ -210,11 +217,11 @@ class SimLoop(asyncio.BaseEventLoop):
         if handle.cancelled():
             return
         process: Process | None = handle._context.get(_process)  # type: ignore[attr-defined]
-        if process is not None and not self._burying and process.holds_back(handle):
+        if process is not None and not self.burying and process.holds_back(handle):
             return
         self.steps += 1
         handle._run()
-        if self._failure is not None and not self._burying:
+        if self._failure is not None and not self.burying:
             error, self._failure = self._failure, None
             raise Crashed(f"seed {self.seed}, after {self._time:.3f} s: {error!r}") from error
         if self.steps > self.most_steps:
@@ -255,7 +262,7 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def bury(self) -> None:
         """Cancel all that is left, dead or alive, and let it clean up; what that raises does not matter."""
-        self._burying = True
+        self.burying = True
         self.most_steps = self.steps + _LAST_STEPS
         for process in self._processes:
             process.let_go()

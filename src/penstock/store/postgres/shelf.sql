@@ -52,3 +52,7 @@ SELECT value FROM setting WHERE name = :name::text;
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name::text, :value::text)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: take_back_message
+-- What nobody has used up: who has it in hand finds it gone.
+DELETE FROM message WHERE run = ANY(:runs::text[]) AND body = :body::bytea;

@@ -44,3 +44,7 @@ SELECT value FROM setting WHERE name = :name;
 
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: take_back_message
+-- What nobody has used up: who has it in hand finds it gone.
+DELETE FROM message WHERE run = :run AND body = :body;

@@ -117,7 +117,11 @@ class ModelStore:
         at_base = (run is None) if change.new else (run is not None and run.revision == change.base)
         unused = all(number in self.rows.timers for number in change.rung)
         unread = all(number in self.rows.messages for number in change.read)
-        return at_base and unused and unread
+        return at_base and unused and unread and self._is_paused_as_said(change)
+
+    def _is_paused_as_said(self, change: Change) -> bool:
+        new, paused = change.new, self.rows.paused
+        return new is None or new.workflow not in paused or new.paused == (paused[new.workflow], paused[None])
 
     def _ends(self, run: str, end: EndedTask) -> Task | None:
         task = self.rows.tasks.get((run, end.firing, end.index))

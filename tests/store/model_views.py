@@ -79,13 +79,20 @@ class Model(ModelStore):
         self.rows.started[workflow] = started
         return True
 
-    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
+    async def set_paused(
+        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+    ) -> bool:
         if workflow is not None and workflow not in self.rows.versions:
             return False
         if self.rows.paused[workflow] != paused:
             self.rows.paused[workflow] = paused
             for name, run in self.rows.runs.items():
                 if run.ended_at is None and workflow in (None, run.new.workflow):
+                    self.rows.messages = {
+                        number: letter
+                        for number, letter in self.rows.messages.items()
+                        if (letter.run, letter.body) != (name, undone)
+                    }
                     self._post(Post(name, body), self.clock() - FIRST_LOOK)
         return True
 

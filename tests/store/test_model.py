@@ -118,8 +118,10 @@ class Machine(RuleBasedStateMachine):
     def any_change(self, draw: Draw, run: str, may_end: bool) -> Change:
         there = self.model.rows.runs.get(run)
         if there is None:
-            keyed = draw(st.booleans())
-            new = new_run(start_key=(draw(st.sampled_from("kl")), b"d")) if keyed else new_run()
+            key = (draw(st.sampled_from("kl")), b"d") if draw(st.booleans()) else None
+            known = self.model.rows.paused
+            halted = known[None] != (draw(st.integers(0, 9)) == 9)
+            new = new_run(start_key=key, paused=(known["w"], halted))
             return start(run, new, **self.pieces(draw, run))
         base = there.revision + (1 if draw(st.integers(0, 11)) == 11 else 0)
         if may_end and draw(st.integers(0, 5)) == 5:

@@ -33,12 +33,13 @@ ONLY_SQLITE = {
 ONLY_POSTGRES = {
     *(
         "lease_tasks",
+        "lease_from_lists",
         "drop_rest_of_run",
         "drop_correlations_of_run",
         "drop_locks_of_run",
         "drop_outdated_kept",
     ),
-    *("lock_keys", "start_key_there"),  # many writers
+    *("lock_keys", "start_key_there", "installation_paused"),  # many writers
     *("read_now", "backend", "read_facts", "table_sizes", "ring_bell"),  # a server
     *(
         "schema_there",
@@ -87,6 +88,7 @@ HOT = (
     *(
         "next_due",
         "lease_tasks",
+        "lease_from_lists",
         "renew_task",
         "release_task",
         "key_owner",
@@ -94,7 +96,7 @@ HOT = (
         "drop_kept",
         "seen_there",
     ),
-    *("tasks_of_run",),
+    *("tasks_of_run", "read_pauses"),
 )
 
 CONTROL = "list_queues"

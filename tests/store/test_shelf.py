@@ -148,3 +148,13 @@ async def test_an_unknown_workflow_cannot_be_paused(store: Store, clock: Clock) 
     await clock.forward(6)
     assert await mail(store) == []
     assert await store.workflows() == []
+
+
+async def test_a_pause_that_nobody_has_read_is_taken_back_by_its_resume(store: Store, clock: Clock) -> None:
+    await store.publish("w", "text", b"{}", None, True)
+    await given(store, start(A, new_run(workflow="w")))
+    await store.set_paused("w", True, b"pause", b"resume")
+    await store.set_paused("w", False, b"resume", b"pause")
+    await clock.forward(6)
+
+    assert await mail(store) == [(A, b"resume")]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+import pytest
+
 from penstock.store.change import Change
 from penstock.store.protocol import Store
-from tests.store.builders import A, B, change, given, new_run, revisions, run_id, start
+from tests.store.builders import A, B, C, D, change, given, mail, new_run, revisions, run_id, start
 
 
 async def test_st2_a_change_of_an_older_revision_is_stale(store: Store) -> None:
@@ -127,3 +129,61 @@ async def test_st2_a_start_that_is_sent_twice_is_known_by_its_key(store: Store) 
 
     assert (await store.commit([again])).outcomes == ["known"]
     assert await store.start_key("w", "k") == (A, b"digest")
+
+
+@pytest.mark.parametrize("workflow", [None, "w"])
+async def test_st2_a_run_is_not_made_as_if_nothing_were_paused(store: Store, workflow: str | None) -> None:
+    await store.publish("w", "1", b"", None, True)
+    await store.set_paused(workflow, True, b"pause")
+    paused = (workflow == "w", workflow is None)
+
+    outcomes = (await store.commit([start(A), start(B, new_run(paused=paused))])).outcomes
+    await store.set_paused(workflow, False, b"resume")
+    resumed = (await store.commit([start(C, new_run(paused=paused)), start(D)])).outcomes
+
+    assert (outcomes, resumed) == (["stale", "applied"], ["stale", "applied"])
+    assert await revisions(store, A, B, C, D) == [None, 1, None, 1]
+
+
+async def test_st2_of_a_workflow_that_was_never_published_no_pause_is_compared(store: Store) -> None:
+    await store.set_paused(None, True, b"pause")
+
+    assert (await store.commit([start(A), start(B, new_run(paused=(True, False)))])).outcomes == [
+        "applied"
+    ] * 2
+
+
+async def test_st2_each_run_is_compared_with_its_own_workflow(store: Store) -> None:
+    for name in ("v", "w"):
+        await store.publish(name, "1", b"", None, True)
+    await store.set_paused("v", True, b"pause")
+    news = [new_run(workflow=name, paused=(said, False)) for name in ("v", "w") for said in (False, True)]
+
+    outcomes = (await store.commit([start(run_id(n), new) for n, new in enumerate(news, 1)])).outcomes
+
+    assert outcomes == ["stale", "applied", "applied", "stale"]
+
+
+async def test_st2_a_start_that_is_stale_by_a_pause_leaves_its_start_key_to_the_next(store: Store) -> None:
+    await store.publish("w", "1", b"", None, True)
+    await given(store, start(D, new_run(start_key=("old", b""))))
+    await store.set_paused("w", True, b"pause")
+    key = ("new", b"")
+    late = start(A, new_run(start_key=key))
+    right = start(B, new_run(start_key=key, paused=(True, False)))
+    known = start(C, new_run(start_key=("old", b"")))
+
+    assert (await store.commit([late, right, known])).outcomes == ["stale", "applied", "known"]
+
+
+@pytest.mark.parametrize("workflow", [None, "w"])
+async def test_st2_no_start_slips_through_a_pause_that_comes_at_once(
+    store: Store, other: Store, workflow: str | None
+) -> None:
+    await store.publish("w", "1", b"", None, True)
+    for n in range(1, 21):
+        pausing = other.set_paused(workflow, True, b"pause")
+        committed, _ = await asyncio.gather(store.commit([start(run_id(n))]), pausing)
+        told = (run_id(n), b"pause") in await mail(store)
+        assert told == (committed.outcomes == ["applied"])
+        await other.set_paused(workflow, False, b"resume")

@@ -270,8 +270,8 @@ async def test_st7_giving_a_task_back_does_not_prolong_schedule_to_close(store: 
 async def test_st7_the_limit_whose_time_came_first_is_told_however_late_one_looks(
     store: Store, clock: Clock, beat: int, run_for: int, whole: int, first: str
 ) -> None:
-    limits = {"heartbeat": beat, "start_to_close": run_for, "schedule_to_close": whole}
-    await given(store, start(A, tasks=(task(**{name: seconds(n) for name, n in limits.items()}),)))
+    limits: dict[str, Any] = {"start_to_close": seconds(run_for), "schedule_to_close": seconds(whole)}
+    await given(store, start(A, tasks=(task(heartbeat=seconds(beat), **limits),)))
     await lease(store)
 
     await clock.forward(3600)

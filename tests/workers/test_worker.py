@@ -305,6 +305,28 @@ class Broken(ScriptedGate):
         return renewals if len(self.beats) > 1 else []
 
 
+def test_a_worker_that_stopped_claiming_because_of_its_reports_claims_again_when_they_are_told() -> None:
+    class Slow(ScriptedGate):
+        async def report(self, reports: Sequence[Report]) -> list[Verdict]:
+            await go.wait()
+            return await super().report(reports)
+
+    go = asyncio.Event()
+
+    async def main() -> None:
+        gate = Slow()
+        runs = [gate.give("echo") for _ in range(9)]
+        async with working(gate, {"echo": echo_async}, concurrency=1) as worker:
+            await gate.until(lambda: worker.counts["worker.claimed"] == 3)
+            for _ in range(20):  # turns of the loop in which a fourth would be claimed
+                await asyncio.sleep(0)
+            assert worker.counts["worker.claimed"] == 3
+            go.set()
+            assert await reported(gate, *runs) == [Done()] * 9
+
+    asyncio.run(main())
+
+
 def test_no_bug_in_any_call_ends_the_worker() -> None:
     go = threading.Event()
 

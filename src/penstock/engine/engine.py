@@ -131,8 +131,10 @@ class Engine:
     async def _set_paused(self, workflow: str | None, paused: bool) -> None:
         running = await self._open()
         by: Pauser = "installation" if workflow is None else "workflow"
-        body = encode_message(Paused(by) if paused else Resumed(by))
-        if not await running.store.set_paused(workflow, paused, body):
+        word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
+        if not await running.store.set_paused(
+            workflow, paused, encode_message(word), encode_message(opposite)
+        ):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
         running.node.ringing.look()

@@ -306,6 +306,7 @@ def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:
         started_at=now,
         header=encode_header(header, live.pack),
         start_key=request.start_key,
+        paused=("workflow" in live.snapshot.paused, "installation" in live.snapshot.paused),
     )
 
 

@@ -22,6 +22,7 @@ class NewRun(Struct, frozen=True, kw_only=True):
     started_at: datetime
     header: bytes
     start_key: tuple[str, bytes] | None = None
+    paused: tuple[bool, bool] = (False, False)  # the workflow, the installation; otherwise by now: `stale`
 
 
 class NewTask(Struct, frozen=True, gc=False):
@@ -145,7 +146,8 @@ Outcome = Literal["applied", "stale", "lost", "known", "seen"]
 """What became of a change.
 
 applied  it is durable
-stale    the run is at another revision, or a timer or message was used up by somebody else
+stale    the run is at another revision, a timer or message was used up by somebody else, or what `new` says of
+         pauses is not so any more
 lost     a task that it ends is not leased that way any more
 known    the start key was used before
 seen     an id in `seen` came before

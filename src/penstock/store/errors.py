@@ -2,6 +2,7 @@
 
 StoreError
 ├── BadAddress        the address of the database cannot be used
+├── BadText           a change has a text that the database cannot keep
 ├── StoreAway         it does not answer: what was asked was not done, or is not known to be (`unsure`)
 ├── StoreFull         there is no room to write
 ├── StoreBusy         another process has the file
@@ -32,6 +33,20 @@ class BadAddress(StoreError):
             f"'{url}' {why}: use a path such as penstock.db, sqlite:///path, postgresql://user@host/name or memory:"
         )
         self.url = url
+
+
+class BadText(StoreError):
+    """A change has a text that the database cannot keep; nothing of its batch was done. `runs`: whose it is."""
+
+    code = "bad_text"
+
+    def __init__(self, runs: list[str]) -> None:
+        names = ", ".join(f"'{run}'" for run in runs)
+        super().__init__(
+            f"the run {names} has a subject, label, key or id with a character that the database cannot keep "
+            "(U+0000 or half a surrogate pair); nothing was changed: leave the character out"
+        )
+        self.runs = runs
 
 
 class StoreAway(StoreError):

@@ -155,10 +155,14 @@ class Shelf(Protocol):
         """False: there is no such workflow."""
         ...
 
-    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
+    async def set_paused(
+        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+    ) -> bool:
         """Pause or resume a workflow, or (None) the installation, and post `body` to each live run it changes.
 
-        False: there is no such workflow. Nothing is posted where it is so already.
+        Messages `undone` to these runs that nobody has used up are taken back: two words that contradict each
+        other could be read in either order. False: there is no such workflow. Nothing is posted where it is so
+        already.
         """
         ...
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from penstock.store.change import EndedTask, Lock, Unlock
-from penstock.store.postgres.database import SQL
+from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows import Beat, Lease, Wish
 from tests.store.postgres.making import MINUTE, moved, name, opened, started, task, with_store
@@ -115,3 +115,23 @@ def test_what_one_node_was_handed_another_is_not(url: str) -> None:
         return sorted(timer.id for due in found for timer in due.timers)
 
     assert with_store(url, main) == list(range(1, 13))
+
+
+@pytest.mark.parametrize("lists", [("a",), ("a", "b")])
+def test_st6_who_asks_while_another_takes_gets_the_next_tasks(url: str, lists: tuple[str, ...]) -> None:
+    tasks = [task(firing, task_list=lists[firing % len(lists)]) for firing in range(40)]
+    wish = {"task_lists": list(lists), "tasks": None, "limit": 5}
+
+    async def main(store: PostgresStore) -> list[list[int]]:
+        await store.commit([started(RUNS[0], tasks=tuple(tasks))])
+
+        async def take(work: Work) -> list[list[int]]:
+            mine = await work.rows(
+                "lease_tasks" if len(lists) == 1 else "lease_from_lists", worker="me", **wish
+            )
+            theirs = await store.lease(Wish(worker="you", task_lists=lists, tasks=None, limit=5))
+            return [sorted(row["firing"] for row in mine), [one.lease.firing for one in theirs]]
+
+        return await store.database.transact(take)
+
+    assert with_store(url, main) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import apsw
+import pytest
 
 from penstock.store.errors import StoreError
 from penstock.store.sqlite.connection import Options
@@ -42,20 +43,26 @@ async def work(disk: Disk, path: Path, synchronous: str) -> dict[str, int]:
 
 
 def left(folder: Path) -> dict[str, int] | None:
-    """What can be read afterwards; None: the file is damaged."""
+    """What can be read afterwards; None: the file is damaged, in whatever way that shows."""
+    db = apsw.Connection(str(folder / "a.db"))
     try:
-        db = apsw.Connection(str(folder / "a.db"))
-        db.execute("PRAGMA synchronous = OFF")
-        whole = db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        found = {str(id): int(revision) for id, revision in db.execute("SELECT id, revision FROM run")}
-        pages = {run for (run,) in db.execute("SELECT run FROM history")}
-        tasks = {run for (run,) in db.execute("SELECT run FROM task")}
-        db.close()
-    except apsw.SQLError:
-        return {}  # the tables were not made yet
-    except (apsw.Error, TypeError):  # what cannot be read, or is no number where one must be
+        return read(db)
+    except Exception:
         return None
-    return found if whole and set(found) == pages == tasks else None
+    finally:
+        db.close()
+
+
+def read(db: apsw.Connection) -> dict[str, int] | None:
+    db.execute("PRAGMA synchronous = OFF")
+    if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+        return None
+    if not db.execute("SELECT 1 FROM sqlite_schema").fetchall():
+        return {}  # the tables were not made yet
+    found = {str(id): int(revision) for id, revision in db.execute("SELECT id, revision FROM run")}
+    pages = {run for (run,) in db.execute("SELECT run FROM history")}
+    tasks = {run for (run,) in db.execute("SELECT run FROM task")}
+    return found if set(found) == pages == tasks else None
 
 
 def cut(seed: int, folder: Path, made: Path | None, operations: int, synchronous: str) -> str:
@@ -108,6 +115,37 @@ def test_without_sync_acknowledged_commits_are_lost_so_the_cuts_do_cut(tmp_path:
     results = cuts(tmp_path, "OFF", fresh=0, grown=40)
 
     assert results["lost"] + results["damaged"] > 10
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"no database",
+        b"SQLite format 3\0" + bytes(range(256)) * 32,
+        b"\xff" * 8192,
+    ],
+)
+def test_a_file_of_garbage_is_damaged(tmp_path: Path, garbage: bytes) -> None:
+    (tmp_path / "a.db").write_bytes(garbage)
+
+    assert left(tmp_path) is None
+
+
+@pytest.mark.parametrize("wrong", ["revision = 'many'", "id = CAST(x'ff' AS TEXT)", "revision = NULL"])
+def test_garbage_in_a_row_is_damage(tmp_path: Path, wrong: str) -> None:
+    disk = Disk()
+    acknowledged = asyncio.run(work(disk, tmp_path / "a.db", "FULL"))
+    disk.unregister()
+    db = apsw.Connection(str(tmp_path / "a.db"))
+    db.execute("PRAGMA ignore_check_constraints = 1; PRAGMA writable_schema = 1")
+    db.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '') WHERE name = 'run'")
+    db.close()
+    assert left(tmp_path) == acknowledged
+    db = apsw.Connection(str(tmp_path / "a.db"))
+    db.execute(f"UPDATE run SET {wrong} WHERE id = '{run_id(0)}'")
+    db.close()
+
+    assert left(tmp_path) is None
 
 
 def test_the_probe_reads_back_what_was_committed(tmp_path: Path) -> None:

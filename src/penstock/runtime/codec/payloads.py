@@ -11,8 +11,8 @@ from msgspec.msgpack import Decoder, Encoder, Ext
 INLINE = 2048
 """Bytes up to which a payload is kept in place; a larger one is stored once a run, however often it is used."""
 
-APART, SAME = 1, 2
-"""Codes of extensions: a payload that is kept apart; inside a history page, that of an earlier entry."""
+APART, SAME_CODE = 1, 2
+"""Codes of extensions: a payload that is kept apart; inside a history page, that of the last entry with one."""
 
 encode = Encoder().encode
 MARK = encode(Ext(APART, bytes(16)))[:2]
@@ -28,17 +28,12 @@ class Ref:
         self.digest = digest
 
 
-class Same:
-    """Stands for the payload of an earlier entry of the same page."""
-
-    __slots__ = ("entry",)
-
-    def __init__(self, entry: int) -> None:
-        self.entry = entry
+SAME = object()
+"""Stands for the payload of the last entry of the same page that has one."""
 
 
 def _hook(code: int, data: memoryview) -> Any:
-    return Ref(bytes(data)) if code == APART else Same(int.from_bytes(data, "big"))
+    return Ref(bytes(data)) if code == APART else SAME
 
 
 decode = Decoder(ext_hook=_hook).decode
@@ -61,8 +56,8 @@ class Packer:
 
     def __call__(self, value: Any) -> Any:
         """What to encode in place of the payload."""
-        if value is None or value is True or value is False:
-            return value
+        if not value or value is True:
+            return value  # nothing, or an empty one: there is nothing to spare
         key = id(value)
         known = self._round.get(key) or self._large.get(key)
         if known is not None:

@@ -13,7 +13,8 @@ from msgspec.structs import astuple
 from penstock.flow.run import Aside, Element, Failure, Firing, Header, Origin, Result, Snapshot, StepState
 from penstock.flow.tags import NO_TAGS, Tag, Tags
 from penstock.kernel.marking import Marking, Taken, Token
-from penstock.runtime.codec.payloads import MARK, Packer, Ref, decode, encode
+from penstock.runtime.codec.payloads import INLINE, MARK, Packer, Ref, decode, encode
+from penstock.runtime.codec.plain import PLAIN, decode_plain, encode_plain
 from penstock.store.change import WHOLE, Part
 
 FORMAT = 1
@@ -39,15 +40,26 @@ def encode_header(header: Header, pack: Packer) -> bytes:
 
 
 class HeadEncoder:
-    """Encodes the head of one run again and again; steps that did not change are not encoded anew."""
+    """Encodes the head of one run again and again: plainly while it is small, then with care for its size.
 
-    __slots__ = ("_states", "pack")
+    A head of at most INLINE bytes holds nothing large, and little that is worth sharing. One that grew beyond is
+    likely to stay so: from then on payloads, origins and tags are shared, and a step that did not change is
+    not encoded anew.
+    """
+
+    __slots__ = ("_large", "_states", "pack")
 
     def __init__(self, pack: Packer) -> None:
         self.pack = pack
+        self._large = False
         self._states: dict[str, tuple[StepState, Raw]] = {}
 
     def __call__(self, was: Snapshot) -> bytes:
+        plain = None if self._large else encode_plain(was)
+        if plain is not None:
+            if len(plain) <= INLINE:
+                return plain
+            self._large = True
         return _Writing(self.pack).head(was, self._steps(was.steps))
 
     def _steps(self, steps: Map[str, StepState]) -> dict[str, Raw]:
@@ -57,7 +69,8 @@ class HeadEncoder:
             before = known.get(name)
             if before is None or before[0] is not state:
                 fields = (
-                    state.status, state.firings, state.live, state.latest, state.attempts, pack(state.output),
+                    state.status, state.firings, state.live, state.latest, state.attempts,
+                    None if state.output is None else pack(state.output),
                     None if state.error is None else _failure(state.error, pack), state.port, state.reason,
                     state.elements, state.spoke,
                 )  # fmt: skip
@@ -85,7 +98,8 @@ class _Writing:
         tokens = _pairs(marking.tokens)
         body = (
             was.seq, was.status, was.ending, was.paused, was.started_at, was.ended_at, data,
-            self.tag_set(was.tags) if was.tags else None, result, _failure(was.error, pack), was.ok,
+            self.tag_set(was.tags) if was.tags else None, result,
+            None if was.error is None else _failure(was.error, pack), was.ok,
             [(number, pack(each)) for number, each in was.put_off.items()] if was.put_off else (),
             [(place, [self.token(token) for token in queue]) for place, queue in tokens],
             _pairs(marking.owed), _pairs(marking.filled), _pairs(marking.complete),
@@ -109,7 +123,8 @@ class _Writing:
             number = self.origins[id(origin)] = len(self.rows)
             self.rows.append(
                 (
-                    self.pack(origin.data), self.tag_set(origin.tags), origin.at, origin.step, origin.outside,
+                    None if origin.data is None else self.pack(origin.data),
+                    self.tag_set(origin.tags) if origin.tags else None, origin.at, origin.step, origin.outside,
                     origin.id, origin.firing,
                 )
             )  # fmt: skip
@@ -144,7 +159,8 @@ class _Writing:
 def encode_element(element: Element, pack: Packer) -> tuple[Any, ...]:
     return (
         element.firing, element.index, element.step, element.state, pack(element.params), element.attempt,
-        element.failures, element.timeouts, element.multiplier, element.key, pack(element.output),
+        element.failures, element.timeouts, element.multiplier, element.key,
+        None if element.output is None else pack(element.output),
     )  # fmt: skip
 
 
@@ -197,10 +213,12 @@ class Stored:
             self._header, self._head = decode(header), decode(head)
             self._parts = [(part, decode(part.body)) for part in parts if part.body is not None]
             self._may_refer = [decoded for body, decoded in self._pieces(header, head) if MARK in body]
+            formats = self._header[0], self._head[0]
         except Exception as error:
             raise Unreadable(str(error)) from error
-        if self._header[0] != FORMAT or self._head[0] != FORMAT:
-            raise Unreadable(f"its format is {self._head[0]}, this Penstock knows {FORMAT}")
+        if formats not in ((FORMAT, FORMAT), (FORMAT, PLAIN)):
+            raise Unreadable(f"its format is {formats[1]}, this Penstock knows {FORMAT} and {PLAIN}")
+        self._plain = head if formats[1] == PLAIN else None
         self._bodies: dict[bytes, Any] = {}
 
     def refs(self) -> set[bytes]:
@@ -222,7 +240,9 @@ class Stored:
         for digest, value in self._bodies.items():
             pack.adopt(value, digest)
         try:
-            return self._snapshot()
+            return (
+                self._snapshot() if self._plain is None else decode_plain(self._plain, self._header_value())
+            )
         except Exception as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 

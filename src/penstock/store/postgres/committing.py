@@ -15,7 +15,8 @@ from penstock.store.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.granting import Letters, pass_keys_on
-from penstock.store.postgres.sorting import has_twins, sort_out
+from penstock.store.postgres.sorting import has_twins, paused_otherwise, sort_out
+from penstock.store.postgres.texts import refuse_bad_texts
 
 _RUN = "run revision seq status ended_at waiting head"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
@@ -27,7 +28,8 @@ class Misfit(Exception):
 
 
 async def commit(database: Database, changes: Sequence[Change]) -> Committed:
-    """Apply each change that fits; see `Store.commit`."""
+    """Apply each change that fits; see `Store.commit`. Raises BadText before anything is sent."""
+    refuse_bad_texts(changes)
     look = has_twins(changes)
     while True:
         try:
@@ -38,8 +40,11 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
 
 async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committed:
     outcomes: dict[str, Outcome] = {}
+    misjudged = await paused_otherwise(work, changes)
     if look:
-        judged = await sort_out(work, changes)
+        judged = await sort_out(work, changes, misjudged)
+    elif misjudged:
+        raise Misfit
     else:
         judged = ["applied"] * len(changes)
     fitting = [c for c, outcome in zip(changes, judged, strict=True) if outcome == "applied"]

@@ -1,5 +1,6 @@
--- Every statement takes whole columns of many rows. Row locks are taken in one order everywhere: runs by id, then
--- tasks, timers, messages, then the keys (an advisory lock each, by number), then what lies under them.
+-- Every statement takes whole columns of many rows. Row locks are taken in one order everywhere: what may be paused
+-- (the installation, workflows by name), runs by id, then tasks, timers, messages, then the keys (an advisory lock
+-- each, by number), then what lies under them.
 
 -- name: update_run
 -- Only the revision that the decision was made from: whoever comes second changes nothing.

@@ -54,11 +54,15 @@ class PostgresShelf:
     async def set_started(self, workflow: str, started: bool) -> bool:
         return bool(await self.database.rows("start_workflow", name=workflow, started=started))
 
-    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
-        return await self.database.transact(lambda work: _set_paused(work, workflow, paused, body))
+    async def set_paused(
+        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+    ) -> bool:
+        return await self.database.transact(lambda work: _set_paused(work, workflow, paused, body, undone))
 
 
-async def _set_paused(work: Work, workflow: str | None, paused: bool, body: bytes) -> bool:
+async def _set_paused(
+    work: Work, workflow: str | None, paused: bool, body: bytes, undone: bytes | None
+) -> bool:
     await work.rows("lock_keys", keys=[advisory("pause", workflow or "")])
     was = (
         await _installation(work) if workflow is None else await work.value("workflow_paused", name=workflow)
@@ -73,6 +77,8 @@ async def _set_paused(work: Work, workflow: str | None, paused: bool, body: byte
     else:
         await work.rows("pause_workflow", name=workflow, paused=paused)
         live = await work.rows("live_runs_of_workflow", workflow=workflow)
+    if undone is not None:
+        await work.rows("take_back_message", runs=[row["id"] for row in live], body=undone)
     letters = Letters()
     for row in live:
         letters.post(row["id"], body)
@@ -81,4 +87,4 @@ async def _set_paused(work: Work, workflow: str | None, paused: bool, body: byte
 
 
 async def _installation(work: Work) -> bool:
-    return bool(await work.value("read_setting", name="paused") == "yes")
+    return bool(await work.value("installation_paused"))

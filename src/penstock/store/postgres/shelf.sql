@@ -24,7 +24,17 @@ SELECT name, latest, started, paused, EXISTS (SELECT FROM setting WHERE setting.
 UPDATE workflow SET started = :started::boolean WHERE name = :name::text RETURNING 1;
 
 -- name: workflow_paused
-SELECT paused FROM workflow WHERE name = :name::text;
+-- Locked: runs that are made at the same time are there before it is changed, or see it changed.
+SELECT paused FROM workflow WHERE name = :name::text FOR UPDATE;
+
+-- name: installation_paused
+SELECT value = 'yes' FROM setting WHERE name = 'paused' FOR UPDATE;
+
+-- name: read_pauses
+-- Of workflows and of the installation, and they stay so until the end of the transaction.
+WITH setting AS MATERIALIZED (SELECT value = 'yes' AS paused FROM setting WHERE name = 'paused' FOR SHARE),
+     line AS MATERIALIZED (SELECT name, paused FROM workflow WHERE name = ANY(:names::text[]) ORDER BY name FOR SHARE)
+SELECT NULL AS name, paused FROM setting UNION ALL SELECT name, paused FROM line;
 
 -- name: pause_workflow
 UPDATE workflow SET paused = :paused::boolean WHERE name = :name::text;
@@ -42,3 +52,7 @@ SELECT value FROM setting WHERE name = :name::text;
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name::text, :value::text)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: take_back_message
+-- What nobody has used up: who has it in hand finds it gone.
+DELETE FROM message WHERE run = ANY(:runs::text[]) AND body = :body::bytea;

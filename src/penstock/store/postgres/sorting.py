@@ -30,9 +30,23 @@ def has_twins(changes: Sequence[Change]) -> bool:
     return any(len(set(names)) < len(names) for names in (runs, keys, seen))
 
 
-async def sort_out(work: Work, changes: Sequence[Change]) -> list[Outcome]:
-    """What becomes of each change; of two that want the same, the first has it."""
+async def paused_otherwise(work: Work, changes: Sequence[Change]) -> set[str]:
+    """New runs that were decided as if more, or less, were paused than is."""
+    new = [(change.run, change.new) for change in changes if change.new is not None]
+    if not new:
+        return set()
+    rows = await work.rows("read_pauses", names=sorted({made.workflow for _, made in new}))
+    found: dict[str | None, bool] = {row[0]: row[1] for row in rows}
+    halted = found.get(None, False)
+    return {
+        run for run, made in new if made.workflow in found and (found[made.workflow], halted) != made.paused
+    }
+
+
+async def sort_out(work: Work, changes: Sequence[Change], misjudged: set[str]) -> list[Outcome]:
+    """What becomes of each change; of two that want the same, the first has it. Those `misjudged` are stale."""
     found = await _look(work, changes)
+    found.revisions.update(dict.fromkeys(misjudged, -1))
     outcomes: list[Outcome] = []
     for change in changes:
         outcome = _judge(found, change)

@@ -17,10 +17,15 @@ class PostgresTasks:
     database: Database
 
     async def lease(self, wish: Wish) -> list[Leased]:
+        """See `Store.lease`.
+
+        Of several lists it may hand out fewer than there are where others take more than `4 * limit + 100` of them
+        at the very same moment; of one list never.
+        """
         if wish.limit <= 0:
             return []
         found = await self.database.rows(
-            "lease_tasks",
+            "lease_tasks" if len(wish.task_lists) == 1 else "lease_from_lists",
             worker=wish.worker,
             task_lists=wish.task_lists,
             tasks=wish.tasks,

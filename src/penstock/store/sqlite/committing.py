@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.sqlite.granting import Letters, grant_locks, hand_over_kept
 from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.sorting import sort_out
+from penstock.store.sqlite.sorting import paused_otherwise, sort_out
 from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
 
 
@@ -43,22 +43,10 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
 
 
 def _guard(session: Session, changes: list[Change]) -> None:
-    """All that can be lost in a race: the revision, the fence, and whatever is used up once."""
-    old = [
-        (
-            c.revision,
-            c.seq,
-            c.status,
-            None if c.ended_at is None else micros(c.ended_at),
-            c.waiting,
-            c.head,
-            c.run,
-            c.base,
-        )
-        for c in changes
-        if c.new is None
-    ]
-    _all(session, "update_run", old)
+    """All that can be lost in a race: a pause, the revision, the fence, and whatever is used up once."""
+    if paused_otherwise(session, changes):
+        raise Misfit
+    _all(session, "update_run", [_old_run(c) for c in changes if c.new is None])
     _all(session, "insert_run", [_new_run(c) for c in changes if c.new is not None])
     starts = [
         (c.new.workflow, c.new.start_key[0], c.run, c.new.start_key[1])
@@ -86,6 +74,11 @@ def _guard(session: Session, changes: list[Change]) -> None:
 def _all(session: Session, query: str, rows: Sequence[tuple[object, ...]]) -> None:
     if rows and session.many(query, rows) != len(rows):
         raise Misfit
+
+
+def _old_run(c: Change) -> tuple[object, ...]:
+    ended = None if c.ended_at is None else micros(c.ended_at)
+    return c.revision, c.seq, c.status, ended, c.waiting, c.head, c.run, c.base
 
 
 def _new_run(change: Change) -> tuple[object, ...]:

@@ -63,7 +63,9 @@ def set_started(session: Session, workflow: str, started: bool) -> bool:
     return session.row_changed("start_workflow", (started, workflow)) is not None
 
 
-def set_paused(session: Session, workflow: str | None, paused: bool, body: bytes) -> bool:
+def set_paused(
+    session: Session, workflow: str | None, paused: bool, body: bytes, undone: bytes | None
+) -> bool:
     """See `Store.set_paused`."""
     was = _installation(session) if workflow is None else _paused(session, workflow)
     if was is None:
@@ -76,6 +78,8 @@ def set_paused(session: Session, workflow: str | None, paused: bool, body: bytes
     else:
         session.run("pause_workflow", (paused, workflow))
         live = session.rows("live_runs_of_workflow", (workflow,))
+    if undone is not None:
+        session.many("take_back_message", [(run, undone) for (run,) in live])
     letters = Letters(session)
     for (run,) in live:
         letters.post(run, body)

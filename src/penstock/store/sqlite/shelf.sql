@@ -23,6 +23,11 @@ UPDATE workflow SET started = :started WHERE name = :name RETURNING 1;
 -- name: workflow_paused
 SELECT paused FROM workflow WHERE name = :name;
 
+-- name: read_pauses
+-- Of workflows and of the installation. One that was never published is not answered.
+SELECT name, paused, EXISTS (SELECT 1 FROM setting WHERE setting.name = 'paused' AND value = 'yes') FROM workflow
+ WHERE name IN (SELECT value FROM json_each(:names));
+
 -- name: pause_workflow
 UPDATE workflow SET paused = :paused WHERE name = :name;
 
@@ -39,3 +44,7 @@ SELECT value FROM setting WHERE name = :name;
 
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: take_back_message
+-- What nobody has used up: who has it in hand finds it gone.
+DELETE FROM message WHERE run = :run AND body = :body;

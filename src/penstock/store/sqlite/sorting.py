@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.change import Change, Outcome
-from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.session import Session, json_list, unique
 
 Claim = tuple[str, str, str]
 """Something that only one change may have: what it is, and which."""
@@ -13,7 +13,7 @@ Claim = tuple[str, str, str]
 
 def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
     """What becomes of each change; of two that want the same, the first has it."""
-    taken: set[Claim] = set()
+    taken: set[Claim] = {("run", run, "") for run in paused_otherwise(session, changes)}
     outcomes: list[Outcome] = []
     for change in changes:
         outcome = _judge(session, change, taken)
@@ -21,6 +21,16 @@ def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
             taken.update(_claims(change))
         outcomes.append(outcome)
     return outcomes
+
+
+def paused_otherwise(session: Session, changes: Sequence[Change]) -> set[str]:
+    """New runs that were decided as if more, or less, were paused than is."""
+    new = [(change.run, change.new) for change in changes if change.new is not None]
+    if not new:
+        return set()
+    rows = session.rows("read_pauses", (json_list(unique(made.workflow for _, made in new)),))
+    found = {name: (bool(paused), bool(halted)) for name, paused, halted in rows}
+    return {run for run, made in new if found.get(made.workflow, made.paused) != made.paused}
 
 
 def _claims(change: Change) -> set[Claim]:

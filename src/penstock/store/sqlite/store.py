@@ -160,8 +160,12 @@ class SqliteStore:
     async def set_started(self, workflow: str, started: bool) -> bool:
         return await self._desk.write(lambda session: shelf.set_started(session, workflow, started))
 
-    async def set_paused(self, workflow: str | None, paused: bool, body: bytes) -> bool:
-        return await self._desk.write(lambda session: shelf.set_paused(session, workflow, paused, body))
+    async def set_paused(
+        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+    ) -> bool:
+        return await self._desk.write(
+            lambda session: shelf.set_paused(session, workflow, paused, body, undone)
+        )
 
     # Views
 

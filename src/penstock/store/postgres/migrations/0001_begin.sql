@@ -5,6 +5,8 @@ CREATE TABLE setting (
     name text COLLATE "C" PRIMARY KEY,
     value text NOT NULL
 );
+-- There from the beginning: what is not there cannot be locked, and a run could be made beside the first pause.
+INSERT INTO setting (name, value) VALUES ('paused', 'no');
 
 -- Updated at every decision: room on the page, and no index over what changes often, keep the updates in place.
 CREATE TABLE run (

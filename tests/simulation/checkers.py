@@ -228,7 +228,7 @@ def fences_only_rise(evidence: Evidence) -> Iterator[str]:
         if count > 1:
             yield f"{lease} was given {count} times"
     fences: dict[tuple[str, int, int], tuple[int, int]] = {}
-    for held in evidence.ledger.held:
+    for held in sorted(evidence.ledger.held, key=lambda held: held.at):  # a paused node may hand it on late
         lease = held.lease
         element, rank = (lease.run, lease.firing, lease.index), (lease.attempt, lease.fence)
         if rank < fences.get(element, (0, 0)):

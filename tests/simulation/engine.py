@@ -109,6 +109,7 @@ class EngineNode:
     async def hold(self, workflow: str | None, paused: bool) -> bool:
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
+        word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
         await self._store.set_paused(workflow, paused, encode_message(word), encode_message(opposite))
         self.node.flows.forget()
         self.node.ringing.look()

@@ -28,6 +28,8 @@ RARE = (
     "a real worker gives up work",
     "work given back",
     "a run is held",
+    "the workflow is held",
+    "the installation is held",
     "a failed run is retried",
     "node.killed",
     "node.paused",

@@ -10,7 +10,7 @@ import time
 
 from tests.simulation.engine import EnginePlug
 from tests.simulation.figures import Figures, table, write_json
-from tests.simulation.world import Scale, simulate
+from tests.simulation.world import simulate
 
 
 def main() -> int:
@@ -19,14 +19,13 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=500, help="how many seeds (500)")
     parser.add_argument("--first", type=int, default=1000, help="the first of them (1000)")
     parser.add_argument("--seconds", type=float, default=600, help="and how long at most (600)")
-    parser.add_argument("--halts", action="store_true", help="hold workflows and the installation too")
     options = parser.parse_args()
     logging.getLogger("penstock").setLevel(logging.CRITICAL + 1)
     figures, began = Figures(), time.monotonic()
     for seed in range(options.first, options.first + options.seeds):
         if time.monotonic() - began > options.seconds:
             break
-        simulated = simulate(EnginePlug(), seed, Scale(halts=options.halts))
+        simulated = simulate(EnginePlug(), seed)
         figures.add(simulated)
         for checker, said in simulated.found.items():
             print(f"seed {seed}: {checker}: {said[:3]}", flush=True)

@@ -40,7 +40,7 @@ class Scale(Struct, frozen=True):
     troubled: float = 60.0  # faults happen until then
     calm: float = 900.0  # and then everything must end within this
     skew: float = 3600.0  # the clocks of nodes are off by up to this
-    halts: bool = False  # an operator holds workflows and the installation now and then
+    halts: bool = True  # an operator holds workflows and the installation now and then
     jump: float = 120.0  # seconds by which the store's clock jumps ahead, at most
 
 

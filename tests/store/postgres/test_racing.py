@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from penstock.store.change import EndedTask, Lock, Unlock
-from penstock.store.postgres.database import Work
+from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows import Beat, Lease, Wish
 from tests.store.postgres.making import MINUTE, moved, name, opened, started, task, with_store
@@ -16,10 +18,10 @@ from tests.store.postgres.making import MINUTE, moved, name, opened, started, ta
 RUNS = [name(n) for n in range(12)]
 
 
-async def move_runs(store: PostgresStore, seed: int, counts: dict[str, int]) -> None:
+async def move_runs(store: PostgresStore, seed: int, counts: dict[str, int], share: int) -> None:
     """Move random runs, in random order, until this committer has done its share."""
     chance, done = random.Random(seed), 0
-    while done < 60:
+    while done < share:
         some = chance.sample(RUNS, 6)
         loaded = {one.run: one.revision for one in await store.load(some) if one}
         changes = [
@@ -35,18 +37,37 @@ async def move_runs(store: PostgresStore, seed: int, counts: dict[str, int]) -> 
             done += outcome == "applied"
 
 
-def test_n19_overlapping_batches_in_any_order_lose_nothing(url: str) -> None:
+def race(url: str, share: int) -> tuple[bool, list[str], int]:
+    """Four committers on two pools: whether all that was applied is there, what is damaged, and how many deadlocks."""
     counts = dict.fromkeys(RUNS, 1)
 
-    async def main(store: PostgresStore) -> tuple[dict[str, int], list[str], int]:
+    async def main(store: PostgresStore) -> tuple[bool, list[str], int]:
         await store.commit([started(run) for run in RUNS])
         async with opened(url) as other:
-            await asyncio.gather(*(move_runs(s, n, counts) for n, s in enumerate((store, other) * 2)))
+            await asyncio.gather(*(move_runs(s, n, counts, share) for n, s in enumerate((store, other) * 2)))
             revisions = {one.run: one.revision for one in await store.load(RUNS) if one}
             wrong = [line for line in await store.check() if "history" in line or "key" in line]
-            return revisions, wrong, store.database.retried + other.database.retried
+            return revisions == counts, wrong, store.database.retried + other.database.retried
 
-    assert with_store(url, main) == (counts, [], 0)
+    return with_store(url, main)
+
+
+def test_n19_overlapping_batches_in_any_order_lose_nothing(url: str) -> None:
+    assert race(url, 60) == (True, [], 0)
+
+
+def test_n19_runs_that_are_locked_in_any_order_are_seen_to_deadlock(
+    url: str, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
+) -> None:
+    query = SQL["update_run"]
+    assert "ORDER BY run.id" in query.text
+    text = query.text.replace("ORDER BY run.id", "ORDER BY random()")
+    monkeypatch.setitem(SQL, "update_run", replace(query, text=text))
+
+    whole, wrong, deadlocks = race(url, 20)
+
+    record_property("planted", {"scar": "N19", "name": "runs locked in any order", "seed": deadlocks or None})
+    assert (whole, wrong, deadlocks > 0) == (True, [], True)
 
 
 def test_n19_renewals_and_endings_at_once_do_not_block_each_other(url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,7 @@ from penstock.store.errors import BadAddress, NeedsMigration, NewerSchema, NotLo
 from penstock.store.migrate import Migration
 from penstock.store.opening import open_store, sqlite_path
 from penstock.store.rows import Filter
+from penstock.store.sqlite import connection
 from penstock.store.sqlite.connection import MIGRATIONS, Options
 from penstock.store.sqlite.files import file_system, is_network
 from penstock.store.sqlite.store import SqliteStore
@@ -73,6 +75,17 @@ def test_n17_a_network_disk_is_refused_unless_it_is_allowed(tmp_path: Path, kind
 
     assert os.listdir(tmp_path) == []
     make(path, Options(kind_of_disk=lambda _: kind, network=True))
+
+
+def test_n17_nothing_else_than_the_look_at_the_disk_refuses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
+) -> None:
+    monkeypatch.setattr(connection, "is_network", lambda kind: False)
+
+    make(tmp_path / "a.db", Options(kind_of_disk=lambda _: "nfs"))
+
+    record_property("planted", {"scar": "N17", "name": "no look at the disk", "seed": 0})
+    assert (tmp_path / "a.db").exists()
 
 
 def test_local_disks_are_known_as_such(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Header(Struct, frozen=True, kw_only=True):
     rerun_of: str | None = None
 
 
-class Origin(Struct, frozen=True, gc=False):
+class Origin(Struct, frozen=True, array_like=True, gc=False):
     """Where an event came from and what it carries: shared by all its copies."""
 
     data: Any
@@ -52,7 +52,7 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     detail: Any = None
 
 
-class Firing(Struct, frozen=True, gc=False):
+class Firing(Struct, frozen=True, array_like=True, gc=False):
     """One execution of a step that has begun and not ended. `number` is its place in the history."""
 
     number: int
@@ -73,7 +73,7 @@ ElementState = Literal["queued", "running", "backoff", "key", "sleep", "paused"]
 ElementKey = tuple[int, int | None]
 
 
-class Element(Struct, frozen=True, gc=False):
+class Element(Struct, frozen=True, array_like=True, gc=False):
     """What is tried: one item of an `each`, or the whole firing (index None), under its two budgets."""
 
     firing: int
@@ -107,7 +107,7 @@ class Result(Struct, frozen=True, gc=False):
     failed: bool = False
 
 
-class StepState(Struct, frozen=True, gc=False):
+class StepState(Struct, frozen=True, array_like=True, gc=False):
     """A step in a run: that of its latest firing, with a count of firings (R12). `live` are those under way."""
 
     status: StepStatus = "blocked"

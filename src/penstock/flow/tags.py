@@ -11,7 +11,7 @@ LINEAGE = 32
 """How many earlier changes of a tag are remembered, to tell an overwrite from a conflict at a join."""
 
 
-class Tag(Struct, frozen=True):
+class Tag(Struct, frozen=True, array_like=True):
     """A tag as one branch knows it. `number`: the firing that changed it; `past`: the changes it replaced."""
 
     value: Any

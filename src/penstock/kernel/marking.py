@@ -14,7 +14,7 @@ Join = int | tuple[int, str]
 """A step by its index; of a step with `match`, the step and the key."""
 
 
-class Token(Struct, frozen=True, gc=False):
+class Token(Struct, frozen=True, array_like=True, gc=False):
     """One copy of an event. `number` is its place in the history; `load` belongs to the caller."""
 
     number: int
@@ -22,7 +22,7 @@ class Token(Struct, frozen=True, gc=False):
     load: Any = None
 
 
-class Taken(Struct, frozen=True, gc=False):
+class Taken(Struct, frozen=True, array_like=True, gc=False):
     """What one firing took, slot by slot, and what it dropped because the round did not need it."""
 
     slots: tuple[tuple[Token, ...], ...]

@@ -13,7 +13,8 @@ from msgspec.structs import astuple
 from penstock.flow.run import Aside, Element, Failure, Firing, Header, Origin, Result, Snapshot, StepState
 from penstock.flow.tags import NO_TAGS, Tag, Tags
 from penstock.kernel.marking import Marking, Taken, Token
-from penstock.runtime.codec.payloads import MARK, Packer, Ref, decode, encode
+from penstock.runtime.codec.payloads import INLINE, MARK, Packer, Ref, decode, encode
+from penstock.runtime.codec.plain import PLAIN, decode_plain, encode_plain
 from penstock.store.change import WHOLE, Part
 
 FORMAT = 1
@@ -39,15 +40,26 @@ def encode_header(header: Header, pack: Packer) -> bytes:
 
 
 class HeadEncoder:
-    """Encodes the head of one run again and again; steps that did not change are not encoded anew."""
+    """Encodes the head of one run again and again: plainly while it is small, then with care for its size.
 
-    __slots__ = ("_states", "pack")
+    A head of at most INLINE bytes holds nothing large, and little that is worth sharing. One that grew beyond is
+    likely to stay so: from then on payloads, origins and tags are shared, and a step that did not change is
+    not encoded anew.
+    """
+
+    __slots__ = ("_large", "_states", "pack")
 
     def __init__(self, pack: Packer) -> None:
         self.pack = pack
+        self._large = False
         self._states: dict[str, tuple[StepState, Raw]] = {}
 
     def __call__(self, was: Snapshot) -> bytes:
+        plain = None if self._large else encode_plain(was)
+        if plain is not None:
+            if len(plain) <= INLINE:
+                return plain
+            self._large = True
         return _Writing(self.pack).head(was, self._steps(was.steps))
 
     def _steps(self, steps: Map[str, StepState]) -> dict[str, Raw]:
@@ -200,8 +212,9 @@ class Stored:
             formats = self._header[0], self._head[0]
         except Exception as error:
             raise Unreadable(str(error)) from error
-        if formats != (FORMAT, FORMAT):
-            raise Unreadable(f"its format is {formats[1]}, this Penstock knows {FORMAT}")
+        if formats not in ((FORMAT, FORMAT), (FORMAT, PLAIN)):
+            raise Unreadable(f"its format is {formats[1]}, this Penstock knows {FORMAT} and {PLAIN}")
+        self._plain = head if formats[1] == PLAIN else None
         self._bodies: dict[bytes, Any] = {}
 
     def refs(self) -> set[bytes]:
@@ -223,7 +236,9 @@ class Stored:
         for digest, value in self._bodies.items():
             pack.adopt(value, digest)
         try:
-            return self._snapshot()
+            return (
+                self._snapshot() if self._plain is None else decode_plain(self._plain, self._header_value())
+            )
         except Exception as error:
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 

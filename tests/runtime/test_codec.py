@@ -28,7 +28,8 @@ from tests.flow.driver import START_TIME, Drive, flow_of
 from tests.flow.test_laws import one_move, random_flow
 
 LARGE = {"text": "x" * (INLINE + 1)}
-OUTPUTS: list[Any] = [None, 1, "text", {"n": 1}, [START_TIME], LARGE, {"half": "x" * (INLINE // 2)}]
+SMALL: list[Any] = [None, 1, "text", {"n": 1}, [START_TIME]]
+MIXED: list[Any] = [*SMALL, LARGE, {"half": "x" * (INLINE // 2)}]
 
 
 class Written:
@@ -73,13 +74,14 @@ class Recorded(Drive):
     def __init__(self, flow: Flow, input: Any = None, chance: random.Random | None = None) -> None:
         super().__init__(flow, input, begin=False)
         self.chance = chance
+        self.outputs = SMALL if chance is None or chance.random() < 0.5 else MIXED
         self.patience = 0
         self.before = self.snapshot
         self.rows = Written(self.snapshot.run)
         self.met: set[str] = set()
 
     def done(self, task: str, output: Any = None, **more: Any) -> str:
-        return super().done(task, output if self.chance is None else self.chance.choice(OUTPUTS), **more)
+        return super().done(task, output if self.chance is None else self.chance.choice(self.outputs), **more)
 
     def check(self) -> Recorded:
         """Write what was decided since the last check, and read it after every decision."""
@@ -109,7 +111,7 @@ def _read_again(rows: Written, snapshot: Snapshot, pack: Packer) -> Snapshot:
 
 def played(seed: int) -> Recorded:
     chance = random.Random(seed)
-    run = Recorded(random_flow(chance), chance.choice([None, {"n": 1}, LARGE]), chance)
+    run = Recorded(random_flow(chance), chance.choice([None, {"n": 1}, {"n": 1}, LARGE]), chance)
     run.happen(Begun({"t": 0} if chance.random() < 0.5 else {}))
     for _ in range(30):
         run.check()
@@ -145,10 +147,11 @@ def test_keys_of_match_and_events_set_aside_are_kept() -> None:
 
     run.event("x", {"k": "1"})
     run.event("x", {"k": "2"})
-    run.event("x", {"k": None})
-    run.event("x", {})
     run.event("y", {"k": "1"})
     run.event("y", {"k": "2"})
+    run.check()
+    run.event("x", {"k": None})
+    run.event("x", {})
     run.check()
 
     assert run.met >= {"tokens", "filled", "complete", "aside", "firings"}
@@ -164,6 +167,45 @@ def test_a_retried_fan_keeps_its_results() -> None:
     run.check()
 
     assert run.met >= {"results", "failed", "kept", "paused"}
+
+
+def test_a_retried_fan_of_which_nothing_is_finished_is_kept() -> None:
+    run = begun("a: {task: t, each: '[1, 2, 3]', parallel: 1}")
+
+    run.happen(Paused())
+    run.fail("a[0]", retry=False)
+    run.happen(Retried())
+    run.check()
+
+    assert run.snapshot.kept
+    assert not run.snapshot.results
+
+
+def test_the_items_of_a_fan_are_kept_apart_from_the_head() -> None:
+    run = begun("""a: {task: t, each: "['the first', 'the second']"}""")
+
+    assert b"the second" not in run.rows.head
+    assert any(b"the second" in (part.body or b"") for part in run.rows.parts.values())
+
+
+def test_a_failure_that_a_step_handles_is_kept() -> None:
+    run = begun("a: {task: t, fails: x}\nb: {task: t, after: [x]}")
+
+    run.fail("a", retry=False)
+    run.check()
+
+    assert run.snapshot.failed
+    assert run.snapshot.ending is None
+
+
+def test_the_error_of_a_result_is_kept() -> None:
+    run = begun("a: {task: t}", "result: data.nothing.at.all")
+
+    run.done("a")
+    run.check()
+
+    assert run.snapshot.error is not None
+    assert run.snapshot.ending is None
 
 
 def test_correlation_keys_are_kept() -> None:

@@ -23,7 +23,7 @@ from penstock.bench.floor.sqlite import floor
 from penstock.runtime.errors import Invalid
 from penstock.testing.postgres import PostgresServer
 
-TINY = Sizes(runs=40, fans=(3, 1_000), singles=3, idle=0.1, past=120)
+TINY = Sizes(runs=42, fans=(3, 1_000), singles=3, idle=0.1, past=120)
 CHAINS = 1 + 2 * TINY.runs + 1 + TINY.singles + TINY.past
 """The node's run, those at saturation, the single ones with a first one to warm up, and the copies."""
 

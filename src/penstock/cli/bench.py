@@ -25,7 +25,7 @@ Db = Annotated[
 ]  # fmt: skip
 Runs = Annotated[
     int | None,
-    typer.Option("--runs", metavar="N", min=1, help="engine: runs at saturation.", show_default=False),
+    typer.Option("--runs", metavar="N", min=3, help="engine: runs at saturation.", show_default=False),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="engine: fewer runs, and a shorter past.")]
 

@@ -19,7 +19,7 @@ from penstock.runtime.memory import Live, Memory
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import Committed, Message, Outcome
-from penstock.store.errors import StoreError
+from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.protocol import Runs
 
 BATCH = 500
@@ -187,13 +187,34 @@ class Advancer:
         changed = [each for each in decisions if each.change is not None]
         for decision in unchanged:
             self._answer_unchanged(decision)
-        if not changed:
-            return
+        if changed:
+            await self._commit(changed)
+
+    async def _commit(self, changed: Sequence[Decision]) -> None:
         asked = self._clock.asked()
-        committed = await self._store.commit([each.change for each in changed if each.change is not None])
+        try:
+            committed = await self._store.commit([each.change for each in changed if each.change is not None])
+        except (StoreAway, StoreFull):
+            raise
+        except Exception as error:
+            await self._find_culprit(changed, error)
+            return
         self.batches += 1
         self._clock.tell(committed.now, asked)
         self._settle(changed, committed)
+
+    async def _find_culprit(self, changed: Sequence[Decision], error: Exception) -> None:
+        """The store cannot write some change: it must not take the others of its batch with it."""
+        if len(changed) > 1:
+            middle = len(changed) // 2
+            await self._commit(changed[:middle])
+            await self._commit(changed[middle:])
+            return
+        [decision] = changed
+        log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
+        self._give_up(decision)
+        for request in decision.requests:
+            request.tell(None, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:
         """Nothing followed. Where other nodes write too, that is told only from what the store has now."""

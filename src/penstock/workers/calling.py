@@ -116,7 +116,12 @@ def _map(value: Mapping[str, Any] | None, name: str, limit: int) -> dict[str, An
 
 
 def _correlate(keys: Mapping[str, str] | None) -> dict[str, str] | None:
-    return None if keys is None else {str(name): str(value) for name, value in keys.items()}
+    if keys is None:
+        return None
+    made = {str(name): str(value) for name, value in keys.items()}
+    if any("\0" in text for pair in made.items() for text in pair):
+        raise TypeError("`correlate` has a NUL character, which no database keeps: leave it out")
+    return made
 
 
 def failure(error: BaseException) -> Failed:

@@ -55,10 +55,9 @@ def wake_all(turn: Turn) -> None:
 def begin_step(turn: Turn, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
-    board, wired = turn.board, step.wired
+    board, wired, name = turn.board, step.wired, step.name
     while turn.open:
-        before = turn.steps.get(step.name, NEVER_FIRED)
-        if len(before.live) >= room:
+        if len(turn.steps.get(name, NEVER_FIRED).live) >= room:
             return
         if turn.inline >= INLINE_FIRINGS:
             turn.unfinished = turn.unfinished or board.enabled(wired)
@@ -86,7 +85,7 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
         "running", before.firings + 1, (*before.live, number), number, 0, before.output, spoke=before.spoke
     )
     turn.steps = turn.steps.set(name, state)
-    port = turn.disabled.get(name, step.disabled)
+    port = turn.disabled.get(name, step.disabled) if turn.disabled else step.disabled
     if port:
         turn.inline += 1
         end_firing(turn, step, firing, port, None, None, disabled=True)

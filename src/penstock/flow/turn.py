@@ -17,7 +17,18 @@ from penstock.flow.plan import (
     Release,
     Timer,
 )
-from penstock.flow.run import Aside, Element, ElementKey, Ending, Failure, Firing, Result, Snapshot, Status
+from penstock.flow.run import (
+    ENDED,
+    Aside,
+    Element,
+    ElementKey,
+    Ending,
+    Failure,
+    Firing,
+    Result,
+    Snapshot,
+    Status,
+)
 from penstock.kernel.firing import Board
 
 
@@ -77,7 +88,7 @@ class Turn:
         self.status: Status = snapshot.status
         self.ending: Ending | None = snapshot.ending
         self.paused = snapshot.paused
-        self.ended = snapshot.ended
+        self.ended = snapshot.status in ENDED
         self.data = snapshot.data
         self.tags = snapshot.tags
         self.result = snapshot.result

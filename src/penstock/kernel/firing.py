@@ -48,14 +48,26 @@ class Board:
     def put(self, token: Token, key_of: KeyOf | None = None) -> None:
         """K1: a copy of the event goes to every slot of every step that waits for it."""
         for slot in self.wiring.takers.get(token.name, ()):
-            if not slot.keyed:
+            if slot.plain:
+                self._add_plain(slot, token)
+            elif not slot.keyed:
                 self.add(slot, token, None)
-                continue
-            key = key_of(self.wiring.steps[slot.step], token) if key_of else None
-            if key is None:
-                self.aside += ((slot, token),)
             else:
-                self.add(slot, token, key)
+                key = key_of(self.wiring.steps[slot.step], token) if key_of else None
+                if key is None:
+                    self.aside += ((slot, token),)
+                else:
+                    self.add(slot, token, key)
+
+    def _add_plain(self, slot: WiredSlot, token: Token) -> None:
+        """Most slots are the only one of their step and need no more than one event."""
+        place = slot.index
+        queue = self.tokens.get(place)
+        if queue is None:
+            self.tokens[place] = (token,)
+            self.woken.append(slot.step)
+        else:
+            self.tokens[place] = (*queue, token)
 
     def add(self, slot: WiredSlot, token: Token, key: str | None) -> None:
         """Put one copy into one slot; a copy that the slot still owes to an earlier round is dropped (K5)."""

@@ -18,6 +18,7 @@ class WiredSlot(Struct, frozen=True):
     keep: bool
     keyed: bool
     alone: bool  # the only slot of its step
+    plain: bool  # the same, and it takes one event without a key
 
 
 class WiredStep(Struct, frozen=True):
@@ -45,7 +46,8 @@ class Wiring:
         takers: dict[str, list[WiredSlot]] = {}
         count = 0
         for number, step in enumerate(net.steps):
-            slots = []
+            slots: list[WiredSlot] = []
+            alone = len(step.slots) == 1
             for position, slot in enumerate(step.slots):
                 slots.append(
                     WiredSlot(
@@ -56,7 +58,8 @@ class Wiring:
                         slot.need,
                         slot.keep,
                         step.keyed,
-                        len(step.slots) == 1,
+                        alone,
+                        alone and not slot.need and not step.keyed,
                     )
                 )
                 count += 1
@@ -65,7 +68,7 @@ class Wiring:
                     takers.setdefault(event, []).append(wired)
             fires = {way.port: tuple(name for name in way.fires if name in net.awaited) for way in step.exits}
             cancels = tuple(index[name] for name in step.cancels)
-            plain = slots[0].index if len(slots) == 1 and not slots[0].need and not step.keyed else None
+            plain = slots[0].index if slots and slots[0].plain else None
             steps.append(
                 WiredStep(number, step.name, tuple(slots), len(slots), step.keyed, cancels, fires, plain)
             )

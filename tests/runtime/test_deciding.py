@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from penstock.engine.loading import load
 from penstock.flow.advance import new_run
 from penstock.flow.occurrence import Begun, Paused, Resumed
 from penstock.flow.plan import Attempt
-from penstock.flow.run import Header, RunId
+from penstock.flow.run import Header, Pauser, RunId
 from penstock.runtime.deciding import Decision, decide
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
@@ -25,12 +27,12 @@ def _reserve(attempt: Attempt) -> _Desk:
     return _Desk()
 
 
-def _decide(*occurrences: Paused | Resumed) -> Decision:
+def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> Decision:
     """A run that begins, and whatever happens to it before that is written."""
     header = Header(
         id=RUN, workflow="one", version=1, subject=None, labels={}, input=None, parent=None, rerun_of=None
     )
-    snapshot = new_run(header)
+    snapshot = structs.replace(new_run(header), paused=paused)
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
     return decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), _reserve)
 
@@ -50,3 +52,8 @@ def test_a_task_that_is_made_together_with_a_pause_is_held() -> None:
 
 def test_a_pause_that_is_over_before_it_is_written_holds_nothing() -> None:
     assert _handed(_decide(Paused(), Resumed())) == [("w", False)]
+
+
+def test_a_task_between_the_end_of_one_pause_and_the_next_is_held() -> None:
+    assert _handed(_decide(Paused("workflow"), Resumed("workflow"), Paused())) == [(None, True)]
+    assert _handed(_decide(Resumed("workflow"), Paused(), paused=("workflow",))) == [(None, True)]

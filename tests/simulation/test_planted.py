@@ -11,7 +11,7 @@ from tests.simulation.engine import EnginePlug
 from tests.simulation.planted import BUGS, Bug
 from tests.simulation.world import Scale, simulate
 
-SEEDS = (0, 9, 11, 5, 3, 2, 1, *range(12, 40))
+SEEDS = (0, 9, 11, 5, 14, 3, 2, 1, *range(15, 40))
 """Those that find much come first: that saves time and decides nothing."""
 
 

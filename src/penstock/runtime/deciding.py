@@ -218,9 +218,9 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post
 
 def _tasks(decision: Decision, reserve: Reserve, posts: list[Post]) -> tuple[NewTask, ...]:
     tasks: list[NewTask] = []
-    was, snapshot = decision.live.snapshot, decision.plan.snapshot
-    # A pause that is decided together with what it holds: nobody may get it in between.
-    held = bool(snapshot.paused) and not was.paused and snapshot.ending is None
+    snapshot = decision.plan.snapshot
+    # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
+    held = bool(snapshot.paused) and snapshot.ending is None
     for attempt in decision.plan.attempts:
         if attempt.task == TASK:
             posts += start_posts(attempt)

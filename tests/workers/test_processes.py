@@ -150,6 +150,44 @@ def test_a_child_that_cannot_load_its_tasks_costs_no_attempt_and_is_tried_again(
         asyncio.run(main())
 
 
+def test_a_process_that_cannot_be_made_costs_no_attempt_and_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    python = sys.executable
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        async with children(gate):
+            run = gate.give("echo", {"value": "after"})
+            await gate.until(lambda: "cannot begin" in caplog.text)
+            monkeypatch.setattr(sys, "executable", python)
+            assert await reported(gate, run) == [Done(output="after")]
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(main())
+
+
+def test_a_child_that_begins_with_nonsense_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    python, nonsense = sys.executable, tmp_path / "nonsense"
+    nonsense.write_text("#!/bin/sh\nprintf '\\000\\000\\000\\003abc'\n")
+    nonsense.chmod(0o755)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        monkeypatch.setattr(sys, "executable", str(nonsense))
+        async with children(gate):
+            run = gate.give("echo", {"value": "after"})
+            await gate.until(lambda: "cannot be read" in caplog.text)
+            monkeypatch.setattr(sys, "executable", python)
+            assert await reported(gate, run) == [Done(output="after")]
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(main())
+
+
 def test_a_child_ends_with_its_worker(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "penstock.workers.process_main", SOURCE],

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import Done, Failed
+from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.retry import Timeouts
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.store.rows import Beat, Renewal, Wish
 from penstock.testing.scripted_gate import ScriptedGate
+from penstock.workers import crew
 from penstock.workers.context import Context
+from penstock.workers.hands import ThreadHand
 from penstock.workers.task import task, tasks_of
+from penstock.workers.work import Outcome, Work
 from penstock.workers.worker import Worker, utc_now
 from tests.workers.working import reported, working
 
@@ -162,6 +165,55 @@ def test_a_thread_that_is_stuck_is_replaced() -> None:
 
         assert outcomes == [Done(output=1), Done(output=2)]
         assert stuck_run not in gate.outcomes()
+
+    asyncio.run(main())
+
+
+class Fragile(ThreadHand):
+    """Breaks, other than its task, on the first piece of work that it is given."""
+
+    broke = 0
+
+    def do(self, work: Work) -> Outcome:
+        if not Fragile.broke:
+            Fragile.broke += 1
+            raise MemoryError("no room")
+        return super().do(work)
+
+
+def test_a_hand_that_breaks_loses_its_work_alone_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "ThreadHand", Fragile)
+    monkeypatch.setattr(Fragile, "broke", 0)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        runs = [gate.give("echo", {"value": number}) for number in range(3)]
+        async with working(gate, {"echo": echo}, threads=1):
+            lost, *others = await reported(gate, *runs)
+
+        assert lost == TimedOut("lost", "what runs the task broke: no room")
+        assert others == [Done(output=1), Done(output=2)]
+
+    asyncio.run(main())
+
+
+def test_a_hand_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Scarce(ThreadHand):
+        asked = 0
+
+        def __init__(self, limit: int) -> None:
+            Scarce.asked += 1
+            if Scarce.asked < 3:
+                raise MemoryError("no room")
+            super().__init__(limit)
+
+    monkeypatch.setattr(crew, "ThreadHand", Scarce)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        run = gate.give("echo", {"value": "late"})
+        async with working(gate, {"echo": echo}, threads=1):
+            assert await reported(gate, run) == [Done(output="late")]
 
     asyncio.run(main())
 

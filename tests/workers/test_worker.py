@@ -13,6 +13,7 @@ import pytest
 from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.retry import Timeouts
 from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.rows import Beat, Renewal, Wish
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers import crew
@@ -80,7 +81,18 @@ def test_what_a_claim_answers_as_the_worker_stops_is_given_back() -> None:
     asyncio.run(main())
 
 
-def test_giving_back_is_tried_again_while_the_gate_is_away() -> None:
+class Full(ScriptedGate):
+    """What is away has no room to write."""
+
+    def _called(self, name: str) -> None:
+        try:
+            super()._called(name)
+        except StoreAway:
+            raise StoreFull("disk full") from None
+
+
+@pytest.mark.parametrize("kind", [ScriptedGate, Full])
+def test_giving_back_is_tried_again_while_the_gate_is_away(kind: type[ScriptedGate]) -> None:
     begun, go = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -88,7 +100,7 @@ def test_giving_back_is_tried_again_while_the_gate_is_away() -> None:
         go.wait(20)
 
     async def main() -> None:
-        gate = ScriptedGate()
+        gate = kind()
         runs = [gate.give("hold") for _ in range(2)]
         async with working(gate, {"hold": hold}, threads=1) as worker:
             await gate.until(begun.is_set)
@@ -335,6 +347,25 @@ def test_one_report_that_the_gate_fails_on_does_not_hold_up_the_others_and_is_gi
 
         assert list(gate.outcomes()) == [runs[0], runs[2], later]
         assert worker.counts["worker.dropped"] == 1
+
+    asyncio.run(main())
+
+
+def test_reports_outlive_their_leases_while_the_disk_is_full() -> None:
+    async def main() -> None:
+        gate = Full()
+        gate.away = {"report", "beat"}
+        runs = [gate.give("echo", {"value": number}, SHORT) for number in range(3)]
+        async with working(gate, {"echo": echo_async}) as worker:
+            await gate.until(lambda: len(gate.leased) == 3)
+            over = max(held.expires for held in gate.leased.values()) + timedelta(seconds=0.1)
+            await gate.until(lambda: utc_now() > over)
+            tried = gate.calls.count("report")
+            await gate.until(lambda: gate.calls.count("report") > tried)
+            gate.away = set()
+            assert await reported(gate, *runs) == [Done(output=0), Done(output=1), Done(output=2)]
+
+        assert worker.counts["worker.dropped"] == 0
 
     asyncio.run(main())
 

@@ -14,7 +14,7 @@ import msgspec
 from penstock.flow.plan import Attempt
 from penstock.flow.retry import Backoff
 from penstock.runtime.gate import Gate, Report
-from penstock.store.errors import StoreAway
+from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.rows import LogLine
 from penstock.workers.work import Outcome, Work
 
@@ -32,6 +32,9 @@ LINE = 16_384
 
 FLUSH = 0.5
 """Seconds that a line may wait."""
+
+NOT_NOW = (StoreAway, StoreFull)
+"""Errors that are no fault of what is told, and nobody else can write meanwhile either: it is kept."""
 
 Batch = Sequence[tuple[Work, Outcome]]
 
@@ -119,7 +122,7 @@ class Outbox:
     async def _report(self, batch: Batch) -> None:
         try:
             await self._tell(batch)
-        except StoreAway as error:
+        except NOT_NOW as error:
             await self._away(error)
             return
         except Exception as error:
@@ -137,7 +140,7 @@ class Outbox:
         try:
             await self._tell([each])
         except Exception as error:
-            self._keep = KEEP if isinstance(error, StoreAway) else 0.0
+            self._keep = KEEP if isinstance(error, NOT_NOW) else 0.0
             return True
         return False
 
@@ -154,7 +157,7 @@ class Outbox:
             self._counts["worker.rejected"] += len(rejected)
             LOG.warning("%d reports came too late and changed nothing: %s", len(rejected), rejected[:5])
 
-    async def _away(self, error: StoreAway) -> None:
+    async def _away(self, error: StoreError) -> None:
         """Nobody can have taken the tasks meanwhile: wait, and try again for a long time."""
         LOG.warning("reports cannot be sent now, %d wait: %s", len(self), error)
         self._sending = self._living(self._sending, KEEP)

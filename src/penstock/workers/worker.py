@@ -14,13 +14,12 @@ from uuid import uuid4
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.errors import NoTask
 from penstock.runtime.gate import Assignment, Gate
-from penstock.store.errors import StoreAway
 from penstock.store.rows import Lease, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.workers.calling import failure
 from penstock.workers.crew import Crew
 from penstock.workers.leases import Leases
-from penstock.workers.outbox import BACKOFF, Outbox
+from penstock.workers.outbox import BACKOFF, NOT_NOW, Outbox
 from penstock.workers.task import Fatal, Task, make_task
 from penstock.workers.work import Outcome, Work
 
@@ -285,7 +284,7 @@ class Worker:
         for failures in count(1):
             try:
                 return await self.gate.release(leases)
-            except StoreAway:
+            except NOT_NOW:
                 await asyncio.sleep(BACKOFF.delay(failures, self.id).total_seconds())
 
     async def _last_call(self, what: str, call: Awaitable[None]) -> None:

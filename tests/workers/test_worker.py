@@ -230,6 +230,27 @@ def test_a_hand_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.Monkey
     asyncio.run(main())
 
 
+def test_work_that_is_canceled_is_no_reason_to_warn(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        gate = ScriptedGate()
+        told, beaten = gate.give("hold"), gate.give("hold", timeouts=SHORT)
+        async with working(gate, {"hold": hold}) as worker:
+            await gate.until(lambda: len(gate.leased) == 2)
+            worker.nudge(told, [(1, -1)])
+            gate.lose([beaten])
+            await gate.until(lambda: worker.counts["worker.canceled"] == 2)
+
+        assert [
+            (each.levelname, each.message) for each in caplog.records if each.name == "penstock.worker"
+        ] == [("INFO", f"task hold of run {run} is no longer wanted") for run in (told, beaten)]
+
+    async def hold() -> None:
+        await asyncio.Event().wait()
+
+    with caplog.at_level("INFO"):
+        asyncio.run(main())
+
+
 def test_what_waits_for_a_thread_and_is_no_longer_wanted_is_not_begun() -> None:
     began: list[str] = []
     free = threading.Event()

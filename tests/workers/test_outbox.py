@@ -49,3 +49,28 @@ def test_a_report_that_is_given_up_takes_none_with_it_that_only_waits_for_room()
         assert (worker.counts["worker.dropped"], list(gate.outcomes())) == (1, [good])
 
     asyncio.run(main())
+
+
+class Choosy(ScriptedGate):
+    """Fails on the reports of some runs."""
+
+    bad: tuple[str, ...] = ()
+
+    async def report(self, reports: Sequence[Report]) -> list[Verdict]:
+        if any(report.lease.run in self.bad for report in reports):
+            raise RuntimeError("this cannot be stored")
+        return await super().report(reports)
+
+
+def test_a_worker_that_stopped_claiming_because_of_bad_reports_claims_again_when_they_are_given_up() -> None:
+    async def main() -> None:
+        gate = Choosy()
+        short = Timeouts(heartbeat=timedelta(seconds=0.3))
+        gate.bad = tuple(gate.give("echo", {"value": "bad"}, short) for _ in range(3))
+        good = gate.give("echo", {"value": "good"})
+        async with working(gate, {"echo": echo}, concurrency=1) as worker:
+            assert await reported(gate, good) == [Done(output="good")]
+
+        assert worker.counts["worker.dropped"] == 3
+
+    asyncio.run(main())

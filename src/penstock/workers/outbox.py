@@ -164,6 +164,7 @@ class Outbox:
         """Nobody can have taken the tasks meanwhile: wait, and try again for a long time."""
         LOG.warning("reports cannot be sent now, %d wait: %s", len(self), error)
         self._sending = self._living(self._sending, KEEP)
+        self._told()
         self._failures += 1
         await asyncio.sleep(BACKOFF.delay(self._failures, self._seed).total_seconds())
 
@@ -173,6 +174,7 @@ class Outbox:
             later, bad = await self._tell_each(self._refused)
             self._sending += later
             self._refused = self._living(bad, 0.0)
+            self._told()
             self._failures += 1
             wait = BACKOFF.delay(self._failures, self._seed).total_seconds()
             self._insist_at = self._loop.time() + wait

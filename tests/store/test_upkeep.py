@@ -53,6 +53,20 @@ async def test_a_task_of_a_run_that_is_over_is_found(place: Place) -> None:
     assert B in found
 
 
+async def test_a_run_whose_only_task_is_held_although_it_runs_is_stuck(place: Place) -> None:
+    store = place.store
+    await given(
+        store,
+        start(A, tasks=(task(held=True),)),
+        start(B, tasks=(task(held=True), task(2))),
+        start(C, status="paused", tasks=(task(held=True),)),
+    )
+    if isinstance(place, ModelPlace):
+        return
+
+    assert [A in line for line in await store.check() if "no task" in line] == [True]
+
+
 async def test_a_copy_is_made_into_a_new_file_while_everything_goes_on(store: Store, tmp_path: Path) -> None:
     runs = [run_id(n) for n in range(1, 51)]
     copy = tmp_path / "copy"

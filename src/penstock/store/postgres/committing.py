@@ -33,12 +33,13 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     look = has_twins(changes)
     while True:
         try:
-            return await database.transact(partial(_attempt, changes=changes, look=look))
+            return await database.transact(partial(commit_once, changes=changes, look=look))
         except Misfit:
             look = True  # also after a look: somebody was faster
 
 
-async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committed:
+async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Committed:
+    """Write what fits, in this transaction. Raises Misfit where that is not known without a `look`, or not any more."""
     outcomes: dict[str, Outcome] = {}
     misjudged = await paused_otherwise(work, changes)
     if look:

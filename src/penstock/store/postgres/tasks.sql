@@ -101,6 +101,11 @@ UPDATE task SET lease_until = now.now + beat, expires = LEAST(now.now + beat, st
  WHERE task.run = line.run AND task.firing = line.firing AND task.idx = line.idx
 RETURNING line.ord, expires, NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline;
 
+-- name: lock_runs
+-- Before a task is given back: a pause or its end that is written at the same time would not see that it is free again,
+-- and it would be held for ever, or handed out in a paused run.
+SELECT id FROM run WHERE id = ANY(:runs::text[]) ORDER BY id FOR SHARE;
+
 -- name: release_task
 -- Before all others of its list, with all its time to start: to give back costs nothing. The task of a run that was
 -- paused meanwhile is held like the rest of it.

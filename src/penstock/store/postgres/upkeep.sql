@@ -75,9 +75,10 @@ UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run
 LIMIT 20;
 
 -- name: stuck_runs
--- Running, with nothing that could ever move it on. Those that wait, are paused or stalled are at rest.
+-- Running, with nothing that could ever move it on: a held task does not. Those that wait, are paused or stalled are at
+-- rest.
 SELECT id FROM run WHERE status = 'running'
-   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id AND NOT held)
    AND NOT EXISTS (SELECT 1 FROM timer WHERE timer.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM message WHERE message.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM lock WHERE lock.run = run.id)

@@ -1,8 +1,10 @@
 -- name: insert_task
--- With a worker it is leased at once: its first lease has fence 1.
+-- With a worker it is leased at once. Fences begin where the last restore says; told is the one of a first lease.
+WITH base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
+     made AS (
 INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
                   start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
-SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
+SELECT run, firing, idx, attempt, base.fence + CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
        :now::timestamptz, CASE WHEN worker IS NOT NULL THEN :now::timestamptz END, worker, beat, start_within, run_for, end_within,
        COALESCE(:now::timestamptz + start_within, 'infinity'), COALESCE(stop_by, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'),
        COALESCE(lease_until, 'infinity'),
@@ -15,8 +17,9 @@ SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, ta
                       :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
                       :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
                WITH ORDINALITY AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within,
-                                     run_for, end_within, held, ord)) AS x
- ORDER BY ord;
+                                     run_for, end_within, held, ord)) AS x, base
+ ORDER BY ord)
+SELECT fence + 1 FROM base;
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.

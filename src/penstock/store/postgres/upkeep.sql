@@ -136,5 +136,13 @@ SELECT setval(pg_get_serial_sequence(:table::text, :column::text), 1000000 + GRE
     (SELECT max(turn) FROM task), (SELECT max(number) FROM lock), (SELECT max(number) FROM correlation), 0));
 
 -- name: raise_fences
--- Workers may still hold leases of the time after the backup: theirs must not be taken for ours.
-UPDATE task SET fence = fence + 1000000;
+-- Workers may still hold leases of the time after the backup, or of an earlier restore of it: theirs must not be taken
+-- for ours. So all fences go on from the time, in microseconds: more leases than those no task has had.
+WITH base AS (
+    INSERT INTO setting (name, value)
+    SELECT 'fence', GREATEST(
+        (EXTRACT(EPOCH FROM penstock_now()) * 1000000)::bigint, (SELECT max(fence) FROM task) + 1000000,
+        (SELECT value::bigint FROM setting WHERE name = 'fence') + 1000000)::text
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    RETURNING value::bigint AS fence)
+UPDATE task SET fence = base.fence FROM base;

@@ -34,7 +34,15 @@ from penstock.store.rows import (
 )
 from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
 from penstock.store.sqlite.committing import commit
-from penstock.store.sqlite.connection import Opened, Options, open_file, open_memory, open_reader, put_clean
+from penstock.store.sqlite.connection import (
+    Opened,
+    Options,
+    open_file,
+    open_memory,
+    open_reader,
+    put_clean,
+    read_setting,
+)
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
@@ -57,7 +65,7 @@ class SqliteStore:
         self._lock, self._options = opened.lock, options
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
-        numbers = Numbers((highest and highest[0]) or 0)
+        numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
         self._ledger = Ledger(opened.db, path, self._ticks, numbers)
         self._desk: Desk
         if options.inline:

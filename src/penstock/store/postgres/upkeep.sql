@@ -92,6 +92,16 @@ SELECT key, count(*), max(most) FROM lock WHERE held GROUP BY key HAVING count(*
 -- A key that nobody holds although somebody waits for it.
 SELECT key FROM lock GROUP BY key HAVING NOT bool_or(held) LIMIT 20;
 
+-- name: locks_of_ended_runs
+-- Nobody will give them back, and who waits behind waits for ever.
+SELECT lock.key, lock.run, lock.firing, lock.idx FROM lock JOIN run ON run.id = lock.run
+ WHERE run.ended_at IS NOT NULL LIMIT 20;
+
+-- name: wrongly_held_tasks
+-- Only the end of a pause frees a held task: without a pause nobody will ever get it.
+SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
+ WHERE task.held AND run.ended_at IS NULL AND run.status <> 'paused' LIMIT 20;
+
 -- name: read_facts
 SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
        current_setting('synchronous_commit') AS synchronous_commit,

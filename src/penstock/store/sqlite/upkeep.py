@@ -94,6 +94,8 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
         "stuck_runs": "run {}: it runs, but no task, timer, message, lock or child can move it on",
         "overheld_locks": "key {}: it is held {} times, {} at most are allowed",
         "idle_locks": "key {}: nobody holds it, but somebody waits for it",
+        "locks_of_ended_runs": "key '{}': run {} has it or waits for it (element {}.{}), but has ended",
+        "wrongly_held_tasks": "run {}: task {}.{} is held, but the run is not paused",
     }
     with db:
         for query, sentence in tell.items():

@@ -131,6 +131,20 @@ def test_a_damaged_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
         make(tmp_path / "a.db")
 
 
+def test_a_file_that_was_damaged_after_it_was_closed_is_refused_and_let_go_of(tmp_path: Path) -> None:
+    async def fill() -> None:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        await store.commit([begin(n) for n in range(300)])
+        await store.close()
+
+    asyncio.run(fill())
+    damage(tmp_path / "a.db", 20_000)
+
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match="penstock db restore BACKUP --db"):
+            make(tmp_path / "a.db")
+
+
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.db").write_bytes(b"not a database, but a letter to my aunt" * 100)
 

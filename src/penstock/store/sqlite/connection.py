@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from penstock.store.errors import BadAddress, NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
-from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.desk import let_go, told
 from penstock.store.sqlite.files import FileLock, file_system, is_network
 from penstock.store.sqlite.session import SQL
 
@@ -39,6 +39,12 @@ class Opened(Struct):
     db: apsw.Connection
     lock: FileLock | None
     checked: bool
+
+    def let_go(self) -> None:
+        """Where nothing came of the opening: others may have the file."""
+        let_go(self.db)
+        if self.lock is not None:
+            self.lock.release()
 
 
 def open_file(path: str, options: Options) -> Opened:

@@ -43,7 +43,7 @@ from penstock.store.sqlite.connection import (
     put_clean,
     read_setting,
 )
-from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk
+from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
 
@@ -81,7 +81,12 @@ class SqliteStore:
         if path == MEMORY:
             options = Options(inline=True, migrate=options.migrate, migrations=options.migrations)
             return cls(path, open_memory(options), clock or WallClock(), options)
-        return cls(path, open_file(path, options), clock or WallClock(), options)
+        opened = open_file(path, options)
+        try:
+            return cls(path, opened, clock or WallClock(), options)
+        except apsw.Error as error:
+            opened.let_go()
+            raise told(error, path) from error
 
     def _reader(self) -> apsw.Connection:
         return open_reader(self.path, self._options)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from penstock.store.errors import BadAddress
+from penstock.store.errors import BadAddress, StoreFull
 from penstock.store.rows import Worker
 from penstock.store.sqlite.connection import sync_folder
 from penstock.store.sqlite.granting import drop_kept
@@ -117,6 +117,10 @@ def backup(db: apsw.Connection, to: str) -> None:
             os.fsync(file.fileno())
         os.link(part, to)  # fails where somebody made the file meanwhile
         sync_folder(to)
+    except FileExistsError:
+        raise BadAddress(to, "is there already, and a backup is written only to a new file") from None
+    except OSError as error:
+        raise StoreFull(str(error)) from error
     finally:
         Path(part).unlink(missing_ok=True)
 

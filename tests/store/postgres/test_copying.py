@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from penstock.store.change import Post
 from penstock.store.errors import BadAddress, StoreDamaged, StoreError
 from penstock.store.postgres.copying import TABLES
+from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore, restore
 from penstock.store.rows import Filter
 from tests.store.postgres.making import moved, name, opened, started, task, with_store
@@ -92,3 +94,26 @@ def test_a_backup_is_not_poured_over_runs(url: str, tmp_path: Path) -> None:
 
     with pytest.raises(StoreError, match="empty database"):
         with_store(url, main)
+
+
+def test_a_restore_leaves_the_numbers_of_other_programs_alone(url: str, spare: str, tmp_path: Path) -> None:
+    copy = str(tmp_path / "copy")
+    other = "INSERT INTO other.timer (body) VALUES ('x') RETURNING id"
+
+    async def main(store: PostgresStore) -> tuple[int, int]:
+        await store.backup(copy)
+        async with opened(spare) as empty:
+            await empty.database.transact(make_other)
+        await restore(spare, copy)
+        async with opened(spare) as restored:
+            theirs = await restored.database.transact(lambda work: work.connection.fetchval(other))
+            made = await restored.commit([started(name(1), posts=(Post(None, b"hello"),))])
+            return theirs, made.messages[0].id
+
+    async def make_other(work: Work) -> None:
+        await work.connection.execute(
+            "DROP SCHEMA IF EXISTS other CASCADE; CREATE SCHEMA other; "
+            "CREATE TABLE other.timer (id int GENERATED ALWAYS AS IDENTITY, body text)"
+        )
+
+    assert with_store(url, main) == (1, 1_000_001)

@@ -161,7 +161,7 @@ async def _read(work: Work, source: str, file: Reader) -> None:
         await work.connection.copy_to_table(
             title.table, source=_pieces(file), columns=title.columns, format="binary", timeout=3600
         )
-    for table, column in await work.rows("identities"):
+    for table, column in await work.rows("identities", tables=TABLES):
         await work.rows("raise_identity", table=table, column=column)
     await work.rows("raise_fences")
 

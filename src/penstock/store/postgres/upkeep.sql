@@ -136,8 +136,9 @@ SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM version);
 DELETE FROM setting;
 
 -- name: identities
+-- Of our tables alone: other programs may have theirs in the same database.
 SELECT attrelid::regclass::text, attname::text FROM pg_attribute
- WHERE attidentity <> '' AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r') ORDER BY 1, 2;
+ WHERE attidentity <> '' AND attrelid IN (SELECT name::regclass FROM unnest(:tables::text[]) AS name) ORDER BY 1, 2;
 
 -- name: raise_identity
 -- A number that was given out after the backup must not be given out again: a million is left free.

@@ -50,9 +50,17 @@ def database(runner: asyncio.Runner) -> Iterator[PostgresPlace]:
 
 
 @pytest.fixture(params=["model", "sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, runner: asyncio.Runner, tmp_path: Path) -> Iterator[Place]:
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which of the stores; a module may leave one out."""
+    return str(request.param)
+
+
+@pytest.fixture
+def place(
+    kind: str, request: pytest.FixtureRequest, runner: asyncio.Runner, tmp_path: Path
+) -> Iterator[Place]:
     made: Place
-    match request.param:
+    match kind:
         case "model":
             made = ModelPlace()
         case "sqlite":

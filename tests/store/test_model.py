@@ -139,7 +139,7 @@ class Machine(RuleBasedStateMachine):
         theirs = self.runner.run(self.store.commit([self.translated(one) for one in changes]))
 
         assert theirs.outcomes == mine.outcomes
-        assert theirs.now == mine.now
+        assert (theirs.now, theirs.fence) == (mine.now, mine.fence)
         assert [(one.run, one.body) for one in theirs.messages] == [
             (one.run, one.body) for one in mine.messages
         ]

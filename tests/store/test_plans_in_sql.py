@@ -39,7 +39,7 @@ ONLY_POSTGRES = {
         "drop_locks_of_run",
         "drop_outdated_kept",
     ),
-    *("lock_keys", "start_key_there", "installation_paused"),  # many writers
+    *("lock_keys", "lock_runs", "start_key_there", "installation_paused"),  # many writers
     *("read_now", "backend", "read_facts", "table_sizes", "ring_bell"),  # a server
     *(
         "schema_there",
@@ -60,7 +60,7 @@ READ_WHOLE = {
         "orphans",
         "tasks_without_run",
     ),  # db check looks at everything
-    *("overheld_locks", "idle_locks"),
+    *("overheld_locks", "idle_locks", "locks_of_ended_runs", "wrongly_held_tasks"),
     *("count_runs", "count_all_runs", "list_queues", "list_refused"),  # people who count wait a little
     *("list_workers", "list_workflows", "drop_gone_workers"),  # small tables
 }
@@ -90,6 +90,7 @@ HOT = (
         "lease_tasks",
         "lease_from_lists",
         "renew_task",
+        "lock_runs",
         "release_task",
         "key_owner",
         "kept_for_key",

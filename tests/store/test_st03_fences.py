@@ -122,7 +122,7 @@ async def test_st3_the_next_attempt_takes_the_place_of_the_one_that_ended(store:
 
 
 async def test_st5_a_task_made_for_a_worker_is_leased_with_fence_one(store: Store, clock: Clock) -> None:
-    await given(store, start(A, tasks=(task(worker="amy"),)))
+    assert (await store.commit([start(A, tasks=(task(worker="amy"),))])).fence == 1
 
     assert await lease(store, worker="bob") == []
     assert [(row.lease, row.worker, row.started_at) for row in await store.tasks(A)] == [

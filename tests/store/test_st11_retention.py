@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from penstock.runtime.retention import Retention
 from penstock.store.change import Change, Part, Post, Seen
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Filter, LogLine, Renewal
@@ -272,3 +273,21 @@ async def test_st11_published_versions_are_not_touched(store: Store, clock: Cloc
     await store.retain(DAYS, 100, False)
 
     assert await store.version("w", 1) == version
+
+
+async def test_st11_whatever_is_out_of_date_goes_batch_by_batch_until_nothing_is_left(
+    place: Place, clock: Clock
+) -> None:
+    ids = tuple(Seen("hook", str(n), NOON + seconds(5)) for n in range(17))
+    events = tuple(kept(("job", str(n)), until=NOON + seconds(5)) for n in range(12))
+    await given(place.store, start(A, seen=ids, kept=events))
+    await clock.forward(10)
+    retention = Retention(place.store, batch=5)
+
+    rounds = 1
+    while await retention.run_once():
+        rounds += 1
+
+    counts = await place.counts()
+    assert (counts["seen"], counts["kept"], counts["run"]) == (0, 0, 1)
+    assert rounds <= 5  # no more than the most rows of a table need, and one that finds nothing

@@ -53,6 +53,47 @@ async def test_a_task_of_a_run_that_is_over_is_found(place: Place) -> None:
     assert B in found
 
 
+async def test_a_run_whose_only_task_is_held_although_it_runs_is_stuck(place: Place) -> None:
+    store = place.store
+    await given(
+        store,
+        start(A, tasks=(task(held=True),)),
+        start(B, tasks=(task(held=True), task(2))),
+        start(C, status="paused", tasks=(task(held=True),)),
+    )
+    if isinstance(place, ModelPlace):
+        return
+
+    assert [A in line for line in await store.check() if "no task" in line] == [True]
+
+
+async def test_a_held_task_of_a_run_that_is_not_paused_is_found(place: Place) -> None:
+    store = place.store
+    await given(
+        store,
+        start(A, tasks=(task(held=True), task(2))),
+        start(B, status="paused", tasks=(task(held=True),)),
+    )
+    if isinstance(place, ModelPlace):
+        return
+
+    (found,) = await store.check()
+    assert (A in found, "held" in found) == (True, True)
+
+
+@pytest.mark.parametrize("run", [A, B])
+async def test_a_key_that_an_ended_run_has_or_waits_for_is_found(place: Place, run: str) -> None:
+    store = place.store
+    await given(store, start(A, locks=(lock("k"),)), start(B, locks=(lock("k"),)))
+    if isinstance(place, ModelPlace):
+        return
+
+    await place.sql(f"UPDATE run SET status = 'failed', ended_at = started_at WHERE id = '{run}'")
+
+    (found,) = await store.check()
+    assert (run in found, "'k'" in found) == (True, True)
+
+
 async def test_a_copy_is_made_into_a_new_file_while_everything_goes_on(store: Store, tmp_path: Path) -> None:
     runs = [run_id(n) for n in range(1, 51)]
     copy = tmp_path / "copy"

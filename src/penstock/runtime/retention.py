@@ -35,4 +35,4 @@ class Retention:
     async def run_once(self) -> bool:
         """One batch; True where there may be more."""
         gone = await self.store.retain(self.days, self.batch, False)
-        return gone.rows.get("run", 0) >= self.batch
+        return any(count >= self.batch for count in gone.rows.values())

@@ -26,7 +26,7 @@ class NewRun(Struct, frozen=True, kw_only=True):
 
 
 class NewTask(Struct, frozen=True, gc=False):
-    """An attempt put on its task list. With `worker` it is leased to that worker at once, with fence 1."""
+    """An attempt put on its task list. With `worker` it is leased to that worker at once: see `Committed.fence`."""
 
     firing: int
     index: int
@@ -163,8 +163,12 @@ class Message(Struct, frozen=True, gc=False):
 
 
 class Committed(Struct, frozen=True):
-    """What became of each change, the messages that were made (this caller should read them), and the time."""
+    """What became of each change, the messages that were made (this caller should read them), and the time.
+
+    `fence` is that of the tasks that were made with a worker: 1, and more in a database that was restored.
+    """
 
     outcomes: list[Outcome]
     messages: list[Message]
     now: datetime
+    fence: int = 1

@@ -6,7 +6,7 @@ ST1  `commit` applies each change whole or not at all, and all that it applied i
 ST2  A change is applied only where its run is at `base`; `new` only where there is no such run.
 ST3  A task is ended only by who holds its lease: attempt and fence must be those of the row.
 ST4  A timer, message or id is used up once.
-ST5  A lease is given to one worker at a time; every lease of a task has a higher fence than the one before.
+ST5  A lease is given to one worker at a time; each of a task has a higher fence than all before, also over a restore.
 ST6  `lease` gives tasks of the highest priority first, and of these the one queued first.
 ST7  Time is the store's: no deadline is judged by the clock of a node.
 ST8  A `serialize` key is held by at most `most` elements, first come, first served; who leaves frees it.

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import gzip
+import os
+import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from penstock.store.errors import BadAddress, StoreDamaged, StoreError
+from penstock.store.change import Post
+from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
 from penstock.store.postgres.copying import TABLES
+from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore, restore
 from penstock.store.rows import Filter
 from tests.store.postgres.making import moved, name, opened, started, task, with_store
@@ -92,3 +99,52 @@ def test_a_backup_is_not_poured_over_runs(url: str, tmp_path: Path) -> None:
 
     with pytest.raises(StoreError, match="empty database"):
         with_store(url, main)
+
+
+@pytest.mark.parametrize("passing", [False, True])
+def test_a_backup_without_room_leaves_nothing_behind_and_says_so_at_once(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, passing: bool
+) -> None:
+    noise = random.Random(1).randbytes(1_000_000)  # more than any buffer holds
+    if passing:  # the end of the file would find room again
+        monkeypatch.setattr(gzip.GzipFile, "write", write_little)
+    else:
+        (tmp_path / "copy.part").symlink_to("/dev/full")
+
+    async def main(store: PostgresStore) -> list[str]:
+        await store.commit([started(name(1), payloads=((b"d", noise),), tasks=(task(),))])
+        with pytest.raises(StoreFull, match=r"No space left.*make room and try again"):
+            await asyncio.wait_for(store.backup(str(tmp_path / "copy")), 10)
+        return await store.check()
+
+    assert with_store(url, main) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def write_little(file: gzip.GzipFile, data: bytes, write: Callable[..., int] = gzip.GzipFile.write) -> int:
+    if len(data) > 100_000:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return write(file, data)
+
+
+def test_a_restore_leaves_the_numbers_of_other_programs_alone(url: str, spare: str, tmp_path: Path) -> None:
+    copy = str(tmp_path / "copy")
+    other = "INSERT INTO other.timer (body) VALUES ('x') RETURNING id"
+
+    async def main(store: PostgresStore) -> tuple[int, int]:
+        await store.backup(copy)
+        async with opened(spare) as empty:
+            await empty.database.transact(make_other)
+        await restore(spare, copy)
+        async with opened(spare) as restored:
+            theirs = await restored.database.transact(lambda work: work.connection.fetchval(other))
+            made = await restored.commit([started(name(1), posts=(Post(None, b"hello"),))])
+            return theirs, made.messages[0].id
+
+    async def make_other(work: Work) -> None:
+        await work.connection.execute(
+            "DROP SCHEMA IF EXISTS other CASCADE; CREATE SCHEMA other; "
+            "CREATE TABLE other.timer (id int GENERATED ALWAYS AS IDENTITY, body text)"
+        )
+
+    assert with_store(url, main) == (1, 1_000_001)

@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from penstock.store.change import EndedTask, Lock, Unlock
+from penstock.store.postgres.committing import commit_once
 from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows import Beat, Lease, Wish
@@ -135,3 +136,31 @@ def test_st6_who_asks_while_another_takes_gets_the_next_tasks(url: str, lists: t
         return await store.database.transact(take)
 
     assert with_store(url, main) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+
+
+async def meanwhile(work: Work, call: asyncio.Future[list[bool]]) -> None:
+    """Until the call is answered, or waits for what this transaction has."""
+    while not call.done() and not await work.connection.fetchval("SELECT 1 FROM pg_locks WHERE NOT granted"):
+        pass
+
+
+@pytest.mark.parametrize(("before", "after"), [("paused", "running"), ("running", "paused")])
+def test_st5_a_task_given_back_while_its_run_is_paused_or_resumed_is_held_like_its_run(
+    url: str, before: str, after: str
+) -> None:
+    mine = Lease(RUNS[0], 1, -1, 1, 1)
+
+    async def main(store: PostgresStore) -> tuple[list[bool], list[bool], list[str]]:
+        await store.commit([started(RUNS[0], status=before, tasks=(task(1, worker="me"),))])
+        change = moved(RUNS[0], 1, status=after, hold=after == "paused")
+
+        async def turn(work: Work) -> asyncio.Future[list[bool]]:
+            await commit_once(work, changes=[change], look=False)
+            call = asyncio.ensure_future(store.release([mine]))
+            await meanwhile(work, call)
+            return call
+
+        given_back = await (await store.database.transact(turn))
+        return given_back, [row.held for row in await store.tasks(RUNS[0])], await store.check()
+
+    assert with_store(url, main) == ([True], [after == "paused"], [])

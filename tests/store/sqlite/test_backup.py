@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from penstock.store.errors import BadAddress
+from penstock.store.errors import BadAddress, StoreDamaged, StoreFull
 from penstock.store.rows import Filter
+from penstock.store.sqlite.beside import Beside
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.sqlite.builders import begin, turn
+from tests.store.sqlite.power import Disk
+from tests.store.sqlite.test_opening import damage
 
 
 async def load(store: SqliteStore, stop: asyncio.Event) -> int:
@@ -63,3 +66,63 @@ def test_a_backup_never_overwrites(tmp_path: Path, inline: bool) -> None:
 
     assert (tmp_path / "there.db").read_text() == "precious"
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "a.db.lock", "there.db"}
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_backup_without_room_leaves_nothing_behind_and_says_so(tmp_path: Path, inline: bool) -> None:
+    disk = Disk()
+
+    async def scenario() -> list[str]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
+        await store.commit([begin(n, size=3000) for n in range(50)])
+        disk.room = sum(disk.sizes.values()) + 20_000
+        with pytest.raises(StoreFull, match="make room and try again"):
+            await store.backup(str(tmp_path / "copy.db"))
+        disk.room = None
+        wrong = await store.check()
+        await store.close()
+        return wrong
+
+    assert asyncio.run(scenario()) == []
+    assert {path.name for path in tmp_path.iterdir()} == {"a.db", "a.db.lock"}
+    disk.unregister()
+
+
+def test_a_backup_whose_name_is_taken_meanwhile_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "there.db").symlink_to("nowhere")  # a look finds no file, but the name is taken
+
+    async def scenario() -> None:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        with pytest.raises(BadAddress, match="only to a new file"):
+            await store.backup(str(tmp_path / "there.db"))
+        await store.close()
+
+    asyncio.run(scenario())
+
+    assert {path.name for path in tmp_path.iterdir()} == {"a.db", "a.db.lock", "there.db"}
+
+
+@pytest.mark.parametrize("verb", ["check", "backup"])
+@pytest.mark.parametrize("way", ["threads", "inline", "beside"])
+def test_a_damaged_file_is_told_with_the_remedy_by_who_looks_through_it(
+    tmp_path: Path, verb: str, way: str
+) -> None:
+    path = tmp_path / "a.db"
+
+    def opened(way: str) -> SqliteStore | Beside:
+        if way == "beside":
+            return Beside(str(path))
+        return SqliteStore.open(str(path), options=Options(inline=way == "inline"))
+
+    async def scenario() -> None:
+        store = SqliteStore.open(str(path))
+        await store.commit([begin(n) for n in range(300)])
+        await store.close()
+        damage(path, 200_000)
+        looking = opened(way)
+        with pytest.raises(StoreDamaged, match="penstock db restore BACKUP --db"):
+            await (looking.check() if verb == "check" else looking.backup(str(tmp_path / "copy.db")))
+        await looking.close()
+
+    asyncio.run(scenario())
+    assert not (tmp_path / "copy.db").exists()

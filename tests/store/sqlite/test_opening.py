@@ -115,7 +115,10 @@ def damage(path: Path, start: int) -> None:
         file.write(b"\xa5" * 40_000)
 
 
-def test_a_damaged_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("clean", "start"), [("no", 150_000), ("yes", 20_000)])
+def test_a_damaged_file_is_refused_with_the_remedy_and_let_go_of(
+    tmp_path: Path, clean: str, start: int
+) -> None:
     async def fill() -> None:
         store = SqliteStore.open(str(tmp_path / "a.db"))
         await store.commit([begin(n) for n in range(300)])
@@ -123,12 +126,13 @@ def test_a_damaged_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
 
     asyncio.run(fill())
     file = apsw.Connection(str(tmp_path / "a.db"))
-    file.execute("UPDATE setting SET value = 'no' WHERE name = 'clean'")
+    file.execute("UPDATE setting SET value = ? WHERE name = 'clean'", (clean,))
     file.close()
-    damage(tmp_path / "a.db", 150_000)
+    damage(tmp_path / "a.db", start)
 
-    with pytest.raises(StoreDamaged, match="penstock db restore BACKUP --db"):
-        make(tmp_path / "a.db")
+    for _ in range(2):
+        with pytest.raises(StoreDamaged, match="penstock db restore BACKUP --db"):
+            make(tmp_path / "a.db")
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:

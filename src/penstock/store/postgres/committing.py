@@ -33,12 +33,13 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     look = has_twins(changes)
     while True:
         try:
-            return await database.transact(partial(_attempt, changes=changes, look=look))
+            return await database.transact(partial(commit_once, changes=changes, look=look))
         except Misfit:
             look = True  # also after a look: somebody was faster
 
 
-async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committed:
+async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Committed:
+    """Write what fits, in this transaction. Raises Misfit where that is not known without a `look`, or not any more."""
     outcomes: dict[str, Outcome] = {}
     misjudged = await paused_otherwise(work, changes)
     if look:
@@ -54,12 +55,12 @@ async def _attempt(work: Work, changes: Sequence[Change], look: bool) -> Committ
         outcomes = dict.fromkeys(stale, "stale")
     await _guard(work, fitting)
     await _states(work, fitting)
-    await _tasks(work, fitting, now)
+    fence = await _tasks(work, fitting, now)
     messages = await _others(work, fitting, now)
     told = [
         outcomes.get(c.run, "applied") if o == "applied" else o for c, o in zip(changes, judged, strict=True)
     ]
-    return Committed(told, messages, now)
+    return Committed(told, messages, now, fence)
 
 
 async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
@@ -129,8 +130,8 @@ async def _states(work: Work, changes: list[Change]) -> None:
     await _some(work, "insert_payload", "run digest body", bodies)
 
 
-async def _tasks(work: Work, changes: list[Change], now: datetime) -> None:
-    """Tasks and timers, those that go before those that come: an element may be tried again at once."""
+async def _tasks(work: Work, changes: list[Change], now: datetime) -> int:
+    """Tasks, those that go before those that come: an element may be tried again at once. Answers their first fence."""
     void = sorted((c.run, firing, index) for c in changes for firing, index in c.void)
     await _some(work, "void_task", "run firing idx", void)
     held = [c.run for c in changes if c.hold is True]
@@ -140,8 +141,7 @@ async def _tasks(work: Work, changes: list[Change], now: datetime) -> None:
     if freed:
         await work.rows("free_tasks", runs=freed, now=now)
     new = [_new_task(c.run, task) for c in changes if not c.over for task in c.tasks]
-    if new:
-        await work.rows("insert_task", now=now, **columns(_TASK, new))
+    return int(await work.value("insert_task", now=now, **columns(_TASK, new))) if new else 1
 
 
 def _new_task(run: str, t: NewTask) -> tuple[object, ...]:

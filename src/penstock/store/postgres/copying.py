@@ -63,7 +63,7 @@ async def write_backup(database: Database, to: str) -> None:
         with open(part, "wb") as file:
             with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as out:
                 await database.transact(
-                    lambda work: _write(work, out), changes=False, isolation="repeatable_read"
+                    lambda work: _write(work, Writer(out)), changes=False, isolation="repeatable_read"
                 )
             file.flush()
             os.fsync(file.fileno())
@@ -76,25 +76,46 @@ async def write_backup(database: Database, to: str) -> None:
         Path(part).unlink(missing_ok=True)
 
 
-async def _write(work: Work, out: gzip.GzipFile) -> None:
-    schema = int(await work.value("read_setting", name="schema"))
-    out.write(_line(Heading("backup of PostgreSQL", schema)))
+class Writer:
+    """A backup that is written. Raises StoreFull where there is no room: not as if the database were away."""
 
-    async def keep(piece: bytes) -> None:
+    def __init__(self, out: gzip.GzipFile) -> None:
+        self._out = out
+
+    def line(self, value: msgspec.Struct) -> None:
+        self._write(msgspec.json.encode(value) + b"\n")
+
+    async def piece(self, piece: bytes) -> None:
+        """The next piece of a table."""
         if piece:
-            await asyncio.to_thread(out.write, len(piece).to_bytes(_SIZE) + piece)
+            await asyncio.to_thread(self._write, len(piece).to_bytes(_SIZE) + piece)
 
+    def end(self) -> None:
+        """The table is whole."""
+        self._write((0).to_bytes(_SIZE))
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._out.write(data)
+        except OSError as error:
+            raise StoreFull(str(error)) from error
+
+
+async def _write(work: Work, out: Writer) -> None:
+    schema = int(await work.value("read_setting", name="schema"))
+    out.line(Heading("backup of PostgreSQL", schema))
     for table in TABLES:
         names = [row["column_name"] for row in await work.rows("columns_of_table", name=table)]
-        out.write(_line(Title(table, names)))
-        await work.connection.copy_from_table(
-            table, output=keep, columns=names, format="binary", timeout=3600
-        )
-        out.write((0).to_bytes(_SIZE))
-
-
-def _line(value: msgspec.Struct) -> bytes:
-    return msgspec.json.encode(value) + b"\n"
+        out.line(Title(table, names))
+        try:
+            await work.connection.copy_from_table(
+                table, output=out.piece, columns=names, format="binary", timeout=3600
+            )
+        except StoreFull:
+            # In the middle of a table the server goes on sending: a rollback would wait for it in vain.
+            work.connection.terminate()
+            raise
+        out.end()
 
 
 async def read_backup(database: Database, source: str) -> None:
@@ -161,7 +182,7 @@ async def _read(work: Work, source: str, file: Reader) -> None:
         await work.connection.copy_to_table(
             title.table, source=_pieces(file), columns=title.columns, format="binary", timeout=3600
         )
-    for table, column in await work.rows("identities"):
+    for table, column in await work.rows("identities", tables=TABLES):
         await work.rows("raise_identity", table=table, column=column)
     await work.rows("raise_fences")
 

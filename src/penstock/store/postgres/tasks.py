@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from penstock.store.postgres.bundle import columns
-from penstock.store.postgres.database import Database
+from penstock.store.postgres.database import Database, Work
 from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
 
 _LEASE = "run firing idx attempt fence"
@@ -44,8 +45,11 @@ class PostgresTasks:
         return [renewed.get(place, Renewal(None)) for place in range(1, len(beats) + 1)]
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
-        found = await self.database.rows("release_task", **columns(_LEASE, [_key(one) for one in leases]))
-        released = {row["ord"] for row in found}
+        async def work(work: Work) -> list[Any]:
+            await work.rows("lock_runs", runs=sorted({one.run for one in leases}))
+            return await work.rows("release_task", **columns(_LEASE, [_key(one) for one in leases]))
+
+        released = {row["ord"] for row in await self.database.transact(work)}
         return [place in released for place in range(1, len(leases) + 1)]
 
     async def log(self, lines: Sequence[LogLine]) -> None:

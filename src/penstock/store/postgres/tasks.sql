@@ -1,8 +1,10 @@
 -- name: insert_task
--- With a worker it is leased at once: its first lease has fence 1.
+-- With a worker it is leased at once. Fences begin where the last restore says; told is the one of a first lease.
+WITH base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
+     made AS (
 INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
                   start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
-SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
+SELECT run, firing, idx, attempt, base.fence + CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
        :now::timestamptz, CASE WHEN worker IS NOT NULL THEN :now::timestamptz END, worker, beat, start_within, run_for, end_within,
        COALESCE(:now::timestamptz + start_within, 'infinity'), COALESCE(stop_by, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'),
        COALESCE(lease_until, 'infinity'),
@@ -15,8 +17,9 @@ SELECT run, firing, idx, attempt, CASE WHEN worker IS NULL THEN 0 ELSE 1 END, ta
                       :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
                       :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
                WITH ORDINALITY AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within,
-                                     run_for, end_within, held, ord)) AS x
- ORDER BY ord;
+                                     run_for, end_within, held, ord)) AS x, base
+ ORDER BY ord)
+SELECT fence + 1 FROM base;
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
@@ -100,6 +103,11 @@ UPDATE task SET lease_until = now.now + beat, expires = LEAST(now.now + beat, st
   FROM line, (SELECT penstock_now() AS now OFFSET 0) AS now
  WHERE task.run = line.run AND task.firing = line.firing AND task.idx = line.idx
 RETURNING line.ord, expires, NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline;
+
+-- name: lock_runs
+-- Before a task is given back: a pause or its end that is written at the same time would not see that it is free again,
+-- and it would be held for ever, or handed out in a paused run.
+SELECT id FROM run WHERE id = ANY(:runs::text[]) ORDER BY id FOR SHARE;
 
 -- name: release_task
 -- Before all others of its list, with all its time to start: to give back costs nothing. The task of a run that was

@@ -24,6 +24,8 @@ _WRONG = {
     "stuck_runs": "run {0}: it is running, but no task, timer, message or key can move it on",
     "overheld_locks": "key {0}: {1} hold it, {2} at most may",
     "idle_locks": "key {0}: somebody waits for it, but nobody holds it",
+    "locks_of_ended_runs": "key '{0}': the run {1} has it or waits for it (element {2}/{3}), but has ended",
+    "wrongly_held_tasks": "run {0}: the task {1}/{2} is held, but the run is not paused",
 }
 
 

@@ -75,9 +75,10 @@ UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run
 LIMIT 20;
 
 -- name: stuck_runs
--- Running, with nothing that could ever move it on. Those that wait, are paused or stalled are at rest.
+-- Running, with nothing that could ever move it on: a held task does not. Those that wait, are paused or stalled are at
+-- rest.
 SELECT id FROM run WHERE status = 'running'
-   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id AND NOT held)
    AND NOT EXISTS (SELECT 1 FROM timer WHERE timer.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM message WHERE message.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM lock WHERE lock.run = run.id)
@@ -90,6 +91,16 @@ SELECT key, count(*), max(most) FROM lock WHERE held GROUP BY key HAVING count(*
 -- name: idle_locks
 -- A key that nobody holds although somebody waits for it.
 SELECT key FROM lock GROUP BY key HAVING NOT bool_or(held) LIMIT 20;
+
+-- name: locks_of_ended_runs
+-- Nobody will give them back, and who waits behind waits for ever.
+SELECT lock.key, lock.run, lock.firing, lock.idx FROM lock JOIN run ON run.id = lock.run
+ WHERE run.ended_at IS NOT NULL LIMIT 20;
+
+-- name: wrongly_held_tasks
+-- Only the end of a pause frees a held task: without a pause nobody will ever get it.
+SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
+ WHERE task.held AND run.ended_at IS NULL AND run.status <> 'paused' LIMIT 20;
 
 -- name: read_facts
 SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync,
@@ -125,8 +136,9 @@ SELECT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM version);
 DELETE FROM setting;
 
 -- name: identities
+-- Of our tables alone: other programs may have theirs in the same database.
 SELECT attrelid::regclass::text, attname::text FROM pg_attribute
- WHERE attidentity <> '' AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r') ORDER BY 1, 2;
+ WHERE attidentity <> '' AND attrelid IN (SELECT name::regclass FROM unnest(:tables::text[]) AS name) ORDER BY 1, 2;
 
 -- name: raise_identity
 -- A number that was given out after the backup must not be given out again: a million is left free.
@@ -135,5 +147,13 @@ SELECT setval(pg_get_serial_sequence(:table::text, :column::text), 1000000 + GRE
     (SELECT max(turn) FROM task), (SELECT max(number) FROM lock), (SELECT max(number) FROM correlation), 0));
 
 -- name: raise_fences
--- Workers may still hold leases of the time after the backup: theirs must not be taken for ours.
-UPDATE task SET fence = fence + 1000000;
+-- Workers may still hold leases of the time after the backup, or of an earlier restore of it: theirs must not be taken
+-- for ours. So all fences go on from the time, in microseconds: more leases than those no task has had.
+WITH base AS (
+    INSERT INTO setting (name, value)
+    SELECT 'fence', GREATEST(
+        (EXTRACT(EPOCH FROM penstock_now()) * 1000000)::bigint, (SELECT max(fence) FROM task) + 1000000,
+        (SELECT value::bigint FROM setting WHERE name = 'fence') + 1000000)::text
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    RETURNING value::bigint AS fence)
+UPDATE task SET fence = base.fence FROM base;

@@ -10,7 +10,7 @@ import apsw
 
 from penstock.store.sqlite import upkeep
 from penstock.store.sqlite.connection import Options, found_schema, open_reader
-from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.desk import look, told
 from penstock.store.sqlite.session import Numbers, Session
 from penstock.store.sqlite.times import micros
 
@@ -28,11 +28,11 @@ class Beside:
     async def check(self) -> list[str]:
         """See `Store.check`."""
         session = Session(self._db, Numbers(), micros(datetime.now(UTC)))
-        return await asyncio.to_thread(upkeep.check, self._db, session)
+        return await asyncio.to_thread(look, self._db, lambda db: upkeep.check(db, session), self.path)
 
     async def backup(self, to: str) -> None:
         """See `Store.backup`."""
-        await asyncio.to_thread(upkeep.backup, self._db, to)
+        await asyncio.to_thread(look, self._db, lambda db: upkeep.backup(db, to), self.path)
 
     async def facts(self) -> dict[str, object]:
         """See `Store.facts`."""

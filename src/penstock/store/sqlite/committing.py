@@ -29,7 +29,7 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
         outcomes = sort_out(session, changes)
         fitting = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
         messages = _write(session, fitting)
-    return Committed(outcomes, messages, moment(session.now))
+    return Committed(outcomes, messages, moment(session.now), session.fence + 1)
 
 
 def _write(session: Session, changes: list[Change]) -> list[Message]:
@@ -121,9 +121,10 @@ def _tasks(session: Session, changes: list[Change]) -> None:
     session.many("free_tasks", [(now, NEVER, c.run) for c in changes if c.hold is False])
     new = [(c.run, task) for c in changes for task in c.tasks]
     turns = session.numbers(len(new))
-    session.many(
-        "insert_task", [_new_task(run, task, turn, now) for (run, task), turn in zip(new, turns, strict=True)]
-    )
+    rows = [
+        _new_task(run, task, turn, now, session.fence) for (run, task), turn in zip(new, turns, strict=True)
+    ]
+    session.many("insert_task", rows)
     over = [c.run for c in changes if c.over]
     for query in ("drop_tasks_of_runs", "drop_timers_of_runs"):
         session.rows_of_runs(query, over)
@@ -135,7 +136,7 @@ def _tasks(session: Session, changes: list[Change]) -> None:
     session.many("insert_timer", rows)
 
 
-def _new_task(run: str, task: NewTask, turn: int, now: int) -> tuple[object, ...]:
+def _new_task(run: str, task: NewTask, turn: int, now: int, fence: int) -> tuple[object, ...]:
     leased = task.worker is not None
     start_by, end_by = after(now, task.schedule_to_start), after(now, task.schedule_to_close)
     beat = length(task.heartbeat)
@@ -147,7 +148,7 @@ def _new_task(run: str, task: NewTask, turn: int, now: int) -> tuple[object, ...
         task.firing,
         task.index,
         task.attempt,
-        1 if leased else 0,
+        fence + 1 if leased else fence,
         task.task,
         task.task_list,
         task.priority,

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from penstock.store.errors import BadAddress, NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
-from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.desk import let_go, told
 from penstock.store.sqlite.files import FileLock, file_system, is_network
 from penstock.store.sqlite.session import SQL
 
@@ -39,6 +39,12 @@ class Opened(Struct):
     db: apsw.Connection
     lock: FileLock | None
     checked: bool
+
+    def let_go(self) -> None:
+        """Where nothing came of the opening: others may have the file."""
+        let_go(self.db)
+        if self.lock is not None:
+            self.lock.release()
 
 
 def open_file(path: str, options: Options) -> Opened:
@@ -93,7 +99,7 @@ def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
     ):
         db.execute(setting).fetchall()
     new = found_schema(db) == 0
-    unclean = not new and _setting(db, "clean") != "yes"
+    unclean = not new and read_setting(db, "clean") != "yes"
     if unclean:
         look_through(db, path)
     migrate(db, options)
@@ -126,10 +132,11 @@ def put_clean(db: apsw.Connection, clean: bool) -> None:
 def found_schema(db: apsw.Connection) -> int:
     """The number of the schema; 0 where there is none yet."""
     made = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'setting'").fetchone()
-    return int(_setting(db, "schema") or 0) if made else 0
+    return int(read_setting(db, "schema") or 0) if made else 0
 
 
-def _setting(db: apsw.Connection, name: str) -> str | None:
+def read_setting(db: apsw.Connection, name: str) -> str | None:
+    """What a setting says; None where it was never made."""
     found = db.execute(SQL["read_setting"], (name,)).fetchone()
     return str(found[0]) if found else None
 

@@ -9,7 +9,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
@@ -19,6 +19,7 @@ from penstock.store.sqlite.session import Numbers, Result, Session, Ticks, Work
 MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
 
+Source = TypeVar("Source")
 Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 
@@ -124,7 +125,7 @@ class InlineDesk:
         return look(self._ledger.session(), work, self._ledger.path)
 
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
-        return work(self._ledger.db)
+        return look(self._ledger.db, work, self._ledger.path)
 
     def close(self) -> None:
         let_go(self._ledger.db)
@@ -136,10 +137,10 @@ def let_go(db: apsw.Connection) -> None:
         db.close()
 
 
-def look(session: Session, work: Work[Result], path: str) -> Result:
+def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
     """Read, with failures of SQLite told in our words."""
     try:
-        return work(session)
+        return work(at)
     except apsw.Error as error:
         raise told(error, path) from error
 
@@ -234,14 +235,14 @@ class ThreadDesk:
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
         self._check()
 
-        def do() -> Result:
-            db = self._another()
+        def do(another: Callable[[], apsw.Connection]) -> Result:
+            db = another()
             try:
                 return work(db)
             finally:
                 db.close()
 
-        return await asyncio.to_thread(do)
+        return await asyncio.to_thread(look, self._another, do, self._ledger.path)
 
     def close(self) -> None:
         if self._closed or os.getpid() != self._process:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -11,9 +12,18 @@ from penstock.store.errors import BadAddress, StoreError
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema, sync_folder
 from penstock.store.sqlite.desk import told
 from penstock.store.sqlite.files import FileLock
+from penstock.store.sqlite.times import micros
 
-FENCES = "UPDATE task SET fence = fence + 1000000"
-"""Workers may still hold leases of the time after the backup: theirs must not be taken for ours."""
+FENCES = """
+INSERT INTO setting (name, value)
+SELECT 'fence', max(:now, (SELECT COALESCE(max(fence), 0) + 1000000 FROM task),
+                    COALESCE((SELECT value + 1000000 FROM setting WHERE name = 'fence'), 0))
+ WHERE true  -- or ON would be taken for that of a join
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+UPDATE task SET fence = (SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'fence');
+"""
+"""Workers may still hold leases of the time after the backup, or of an earlier restore of it: theirs must not be taken
+for ours. So all fences go on from the time, in microseconds: more leases than those no task has had."""
 
 
 def restore(path: str, source: str) -> str | None:
@@ -103,7 +113,7 @@ def _copy(source: str, part: Path) -> None:
 def _raise_fences(part: Path) -> None:
     db = apsw.Connection(str(part))
     try:
-        db.execute(FENCES)
+        db.execute(FENCES, {"now": micros(datetime.now(UTC))})
     finally:
         db.close()
     with part.open("rb") as file:

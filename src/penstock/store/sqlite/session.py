@@ -26,12 +26,15 @@ class Clock(Protocol):
 
 
 class Numbers:
-    """Numbers that rise, and are never used twice: also not after a restart, since they start at the time."""
+    """Numbers that rise, and are never used twice: also not after a restart, since they start at the time.
 
-    __slots__ = ("_last",)
+    `fence` is the one of a task that was never leased: above all that were given before the last restore.
+    """
 
-    def __init__(self, last: int = 0) -> None:
-        self._last = last
+    __slots__ = ("_last", "fence")
+
+    def __init__(self, last: int = 0, fence: int = 0) -> None:
+        self._last, self.fence = last, fence
 
     def take(self, count: int, now: int) -> range:
         """The next `count` numbers."""
@@ -116,6 +119,11 @@ class Session:
     def numbers(self, count: int) -> range:
         """Fresh numbers."""
         return self._numbers.take(count, self.now)
+
+    @property
+    def fence(self) -> int:
+        """The fence of a task that was never leased."""
+        return self._numbers.fence
 
 
 Work = Callable[[Session], Result]

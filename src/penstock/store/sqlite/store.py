@@ -34,8 +34,16 @@ from penstock.store.rows import (
 )
 from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
 from penstock.store.sqlite.committing import commit
-from penstock.store.sqlite.connection import Opened, Options, open_file, open_memory, open_reader, put_clean
-from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk
+from penstock.store.sqlite.connection import (
+    Opened,
+    Options,
+    open_file,
+    open_memory,
+    open_reader,
+    put_clean,
+    read_setting,
+)
+from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
 
@@ -57,7 +65,7 @@ class SqliteStore:
         self._lock, self._options = opened.lock, options
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
-        numbers = Numbers((highest and highest[0]) or 0)
+        numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
         self._ledger = Ledger(opened.db, path, self._ticks, numbers)
         self._desk: Desk
         if options.inline:
@@ -73,7 +81,12 @@ class SqliteStore:
         if path == MEMORY:
             options = Options(inline=True, migrate=options.migrate, migrations=options.migrations)
             return cls(path, open_memory(options), clock or WallClock(), options)
-        return cls(path, open_file(path, options), clock or WallClock(), options)
+        opened = open_file(path, options)
+        try:
+            return cls(path, opened, clock or WallClock(), options)
+        except apsw.Error as error:
+            opened.let_go()
+            raise told(error, path) from error
 
     def _reader(self) -> apsw.Connection:
         return open_reader(self.path, self._options)

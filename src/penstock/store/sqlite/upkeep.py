@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from penstock.store.errors import BadAddress
+from penstock.store.errors import BadAddress, StoreFull
 from penstock.store.rows import Worker
 from penstock.store.sqlite.connection import sync_folder
 from penstock.store.sqlite.granting import drop_kept
@@ -94,6 +94,8 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
         "stuck_runs": "run {}: it runs, but no task, timer, message, lock or child can move it on",
         "overheld_locks": "key {}: it is held {} times, {} at most are allowed",
         "idle_locks": "key {}: nobody holds it, but somebody waits for it",
+        "locks_of_ended_runs": "key '{}': run {} has it or waits for it (element {}.{}), but has ended",
+        "wrongly_held_tasks": "run {}: task {}.{} is held, but the run is not paused",
     }
     with db:
         for query, sentence in tell.items():
@@ -115,6 +117,10 @@ def backup(db: apsw.Connection, to: str) -> None:
             os.fsync(file.fileno())
         os.link(part, to)  # fails where somebody made the file meanwhile
         sync_folder(to)
+    except FileExistsError:
+        raise BadAddress(to, "is there already, and a backup is written only to a new file") from None
+    except OSError as error:
+        raise StoreFull(str(error)) from error
     finally:
         Path(part).unlink(missing_ok=True)
 

@@ -64,9 +64,10 @@ UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run
 LIMIT 20;
 
 -- name: stuck_runs
--- Running, with nothing that could ever move it on. Those that wait, are paused or stalled are at rest.
+-- Running, with nothing that could ever move it on: a held task does not. Those that wait, are paused or stalled are at
+-- rest.
 SELECT id FROM run WHERE status = 'running'
-   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id)
+   AND NOT EXISTS (SELECT 1 FROM task WHERE task.run = run.id AND NOT held)
    AND NOT EXISTS (SELECT 1 FROM timer WHERE timer.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM message WHERE message.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM lock WHERE lock.run = run.id)
@@ -79,6 +80,16 @@ SELECT key, count(*), max(most) FROM lock WHERE held = 1 GROUP BY key HAVING cou
 -- name: idle_locks
 -- A key that nobody holds although somebody waits for it.
 SELECT key FROM lock GROUP BY key HAVING sum(held) = 0 LIMIT 20;
+
+-- name: locks_of_ended_runs
+-- Nobody will give them back, and who waits behind waits for ever.
+SELECT lock.key, lock.run, lock.firing, lock.idx FROM lock JOIN run ON run.id = lock.run
+ WHERE run.ended_at IS NOT NULL LIMIT 20;
+
+-- name: wrongly_held_tasks
+-- Only the end of a pause frees a held task: without a pause nobody will ever get it.
+SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
+ WHERE task.held AND run.ended_at IS NULL AND run.status <> 'paused' LIMIT 20;
 
 -- name: highest_number
 SELECT max(n) FROM (SELECT max(id) AS n FROM timer UNION ALL SELECT max(id) FROM message

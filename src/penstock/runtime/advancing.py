@@ -250,7 +250,7 @@ class Advancer:
         else:
             self._memory.keep(run, live)
         if decision.desks:
-            self._dispatch.hand_over(decision.desks, committed.now)
+            self._dispatch.hand_over(decision.desks, committed.now, committed.fence)
         change = decision.change
         assert change is not None
         if len(change.tasks) > len(decision.desks):

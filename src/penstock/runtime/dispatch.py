@@ -94,12 +94,12 @@ class Dispatch:
                 return desk
         return None
 
-    def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime) -> None:
-        """What was reserved is durable: the work is theirs."""
+    def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime, fence: int) -> None:
+        """What was reserved is durable: the work is theirs, under the fence that the store gave it."""
         for attempt, desk in desks:
             assert isinstance(desk, Desk)
             desk.coming -= 1
-            desk.given.append(_assignment(attempt, 1, now))
+            desk.given.append(_assignment(attempt, fence, now))
             if desk.sitting:
                 desk.ready.set()
             elif len(desk.given) == 1:

@@ -23,6 +23,7 @@ class Outside(Struct, frozen=True, tag=True, kw_only=True):
     data: Any = None
     set: dict[str, Any] | None = None
     id: str | None = None
+    once: bool = False  # whoever brings it has seen to it that the id is no repeat
 
 
 class Done(Struct, frozen=True, tag=True, gc=False, kw_only=True):

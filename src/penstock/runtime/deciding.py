@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import msgspec
-from immutables import Map
 from msgspec.structs import replace
 
 from penstock.flow.advance import advance
@@ -48,7 +47,6 @@ from penstock.store.change import (
 HEARTBEAT = timedelta(seconds=60)
 _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
-_NOTHING: Map[str, int] = Map()
 
 
 class Desk(Protocol):
@@ -82,8 +80,6 @@ def decide(live: Live, requests: Sequence[Request], now: datetime, reserve: Rese
     answers = _answers(requests, parked, plan.answers)
     decision = Decision(live, requests, answers, plan, now)
     if plan.snapshot is not live.snapshot or requests[0].new is not None or _uses_up(decision):
-        if plan.snapshot.seen:
-            plan.snapshot = replace(plan.snapshot, seen=_NOTHING)  # the ids lie in rows of their own
         decision.change = _change(decision, tuple(parked.values()), now, reserve)
     return decision
 
@@ -108,6 +104,8 @@ def _occurrences(
                     until=now + KEPT_FOR,
                 )
                 continue
+        if isinstance(occurrence, Outside) and occurrence.id is not None:
+            occurrence = replace(occurrence, once=True)  # its id lies in a row of its own
         occurrences.append(occurrence)
     # What happens to a run whose decision stopped half-way must not be taken for its rest.
     if live.snapshot.agenda and not (occurrences and isinstance(occurrences[-1], _ENDINGS)):

@@ -20,6 +20,7 @@ from penstock.store.change import (
     Part,
     Post,
     Seen,
+    paused_as_said,
 )
 from penstock.store.rows import (
     Beat,
@@ -120,8 +121,8 @@ class ModelStore:
         return at_base and unused and unread and self._is_paused_as_said(change)
 
     def _is_paused_as_said(self, change: Change) -> bool:
-        new, paused = change.new, self.rows.paused
-        return new is None or new.workflow not in paused or new.paused == (paused[new.workflow], paused[None])
+        said, paused = paused_as_said(change), self.rows.paused
+        return said is None or said[0] not in paused or said[1] == (paused[said[0]], paused[None])
 
     def _ends(self, run: str, end: EndedTask) -> Task | None:
         task = self.rows.tasks.get((run, end.firing, end.index))

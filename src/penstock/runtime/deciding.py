@@ -17,11 +17,12 @@ from penstock.flow.occurrence import (
     Granted,
     Occurrence,
     Outside,
+    Retried,
     RunTimedOut,
 )
 from penstock.flow.plan import Answer, Attempt, Emission, Plan
 from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Element, ElementKey, Snapshot
+from penstock.flow.run import Element, ElementKey, Pauser, Snapshot
 from penstock.runtime.children import TASK, cancel_post, end_post, limits, start_posts
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
@@ -180,6 +181,8 @@ def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) ->
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
             rare["read"] = (*rare.get("read", ()), request.read)
+        if isinstance(request.occurrence, Retried) and request.occurrence.paused is not None:
+            rare["revived"] = live.snapshot.run.workflow, _wider(request.occurrence.paused)
         if request.seen is not None:
             rare["seen"] = (*rare.get("seen", ()), request.seen)
     return rare
@@ -304,8 +307,12 @@ def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:
         started_at=now,
         header=encode_header(header, live.pack),
         start_key=request.start_key,
-        paused=("workflow" in live.snapshot.paused, "installation" in live.snapshot.paused),
+        paused=_wider(live.snapshot.paused),
     )
+
+
+def _wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
+    return "workflow" in paused, "installation" in paused
 
 
 def _waiting(live: Live, snapshot: Snapshot) -> str | None:

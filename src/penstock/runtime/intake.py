@@ -129,7 +129,7 @@ class Intake:
                 return "duplicate"
             self._flows.forget()  # a pause came or went meanwhile
             _, state = await self._flows.newest(header.workflow)
-        raise PenstockError(f"'{header.workflow}' is paused and resumed all the time: start the run again")
+        raise _restless(header.workflow)
 
     async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
         digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
@@ -238,8 +238,15 @@ class Intake:
         flow = (await self.look(run)).flow
         if step is not None and step not in flow.steps:
             raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
-        if await self.ask(run, Retried(step)) == "refused":
-            raise NotRetryable(run, (await self.look(run)).snapshot.status)
+        for _ in range(TRIES):
+            _, state = await self._flows.newest(flow.name)
+            answer = await self.ask(run, Retried(step, _holds(state)))
+            if answer == "refused":
+                raise NotRetryable(run, (await self.look(run)).snapshot.status)
+            if answer != "superseded":
+                return
+            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+        raise _restless(flow.name)
 
     async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
         """A new run of the same workflow, with the same input unless another is given."""
@@ -298,6 +305,10 @@ class Intake:
 def _holds(state: WorkflowState) -> tuple[Pauser, ...]:
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
     return tuple(by for by, paused in pausers if paused)
+
+
+def _restless(workflow: str) -> PenstockError:
+    return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
 
 
 def _raised(error: BaseException | None) -> BaseException:

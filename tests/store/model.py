@@ -80,6 +80,7 @@ class ModelStore:
         now, first = self.clock(), self.rows.number
         outcomes = [self._attempt(change, now) for change in changes]
         applied = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
+        self._take_back({run for change in applied for run in change.unbegun} - self.rows.runs.keys(), first)
         self._grant(now)
         self._hand_over(now)
         for change in applied:
@@ -91,6 +92,11 @@ class ModelStore:
             if number > first
         ]
         return Committed(outcomes, made, now)
+
+    def _take_back(self, unbegun: set[str], last: int) -> None:
+        letters = self.rows.messages
+        for number in [n for n, letter in letters.items() if n <= last and letter.run in unbegun]:
+            del letters[number]
 
     def _attempt(self, change: Change, now: datetime) -> Outcome:
         refusal = self._refusal(change)

@@ -129,6 +129,8 @@ class Intake:
                 return "duplicate"
             self._flows.forget()  # a pause came or went meanwhile
             _, state = await self._flows.newest(header.workflow)
+            if read is not None and _holds(state) == holds:
+                return answer  # the wish was taken back
         raise _restless(header.workflow)
 
     async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:

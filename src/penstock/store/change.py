@@ -137,6 +137,9 @@ class Change(Struct, frozen=True, kw_only=True):
     locks: tuple[Lock, ...] = ()
     unlocks: tuple[Unlock, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()  # correlation keys: the run queues for each
+    unbegun: tuple[
+        str, ...
+    ] = ()  # runs not to begin any more: messages to one that is not there go, before `posts`
     posts: tuple[Post, ...] = ()
     kept: tuple[Kept, ...] = ()
     seen: tuple[Seen, ...] = ()

@@ -193,9 +193,9 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
     if plan.withdrawn:
-        if canceled := _cancel_posts(decision):
-            posts += canceled
-            rare["unbegun"] = tuple([post.run for post in canceled])
+        canceled = _cancel_posts(decision)
+        posts += canceled
+        rare["unbegun"] = tuple([post.run for post in canceled])
         rare["void"] = tuple([_place(element) for element in plan.withdrawn])
     if plan.unfinished:
         posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))

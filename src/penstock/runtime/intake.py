@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -43,6 +44,7 @@ from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import Seen
+from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
 from penstock.store.rows import WorkflowState
 
@@ -50,6 +52,9 @@ log = logging.getLogger("penstock.intake")
 
 TRIES = 10
 """How often a start is made anew because a pause came or went."""
+
+DOUBTS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between the questions whether a start of which nobody knows was done."""
 
 Look = Callable[[str], Awaitable[Live]]
 
@@ -122,16 +127,22 @@ class Intake:
             snapshot, holds = new_run(header), _holds(state)
             if holds:
                 snapshot = replace(snapshot, paused=holds)
-            answer = await self.ask(header.id, begun, new=snapshot, start_key=start_key, read=read)
+            answer = await _without_doubt(partial(self._make, begun, snapshot, start_key, read))
             if answer != "superseded":
                 return answer
-            if (await self._store.load([header.id]))[0] is not None:
-                return "duplicate"
             self._flows.forget()  # a pause came or went meanwhile
             _, state = await self._flows.newest(header.workflow)
             if read is not None and _holds(state) == holds:
                 return answer  # the wish was taken back
         raise _restless(header.workflow)
+
+    async def _make(
+        self, begun: Begun, new: Snapshot, start_key: tuple[str, bytes] | None, read: int | None
+    ) -> Answer:
+        answer = await self.ask(new.run.id, begun, new=new, start_key=start_key, read=read)
+        if answer == "superseded" and (await self._store.load([new.run.id]))[0] is not None:
+            return "duplicate"
+        return answer
 
     async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
         digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
@@ -302,6 +313,23 @@ class Intake:
 
         self._submit(Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read))
         return await future
+
+
+async def _without_doubt(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Who starts a run must not be told to start another where the first may be there: its id tells."""
+    unsure = False
+    for wait in DOUBTS:
+        try:
+            return await ask()
+        except StoreAway as error:
+            unsure = unsure or error.unsure
+            if not unsure:
+                raise
+        await asyncio.sleep(wait)
+    try:
+        return await ask()
+    except StoreAway as error:
+        raise StoreAway("it has been asked several times", unsure=True) from error
 
 
 def _holds(state: WorkflowState) -> tuple[Pauser, ...]:

@@ -1,0 +1,83 @@
+"""The ways in: what callers are told is so, also on a bad day."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from penstock import Engine
+from penstock.store.change import Change, Committed
+from penstock.store.errors import StoreAway
+from penstock.store.opening import open_store
+from penstock.testing.simloop import SimLoop, run_simulated
+
+WORKFLOW = "penstock: 1\nname: w\nexternal: [go]\nsteps:\n  a: {task: echo, after: go}\n"
+
+Commit = Callable[[Sequence[Change]], Awaitable[Committed]]
+
+
+async def echo() -> str:
+    return "yes"
+
+
+def with_engine(main: Callable[[Engine, Any], Awaitable[None]]) -> None:
+    """Let `main` have an engine with the workflow, and its store."""
+
+    async def play(loop: SimLoop) -> None:
+        store: Any = await open_store("memory:")
+        async with Engine(store=store, tasks={"echo": echo}) as engine:
+            await engine.publish(WORKFLOW)
+            await main(engine, store)
+
+    run_simulated(play)
+
+
+def troubled(write: Commit, troubles: list[tuple[bool, bool]]) -> Commit:
+    """A commit that is away as often as told: whether it was done, and whether that is known."""
+
+    async def commit(changes: Sequence[Change]) -> Committed:
+        if not troubles or not any(change.new is not None for change in changes):
+            return await write(changes)
+        done, unsure = troubles.pop(0)
+        if done:
+            await write(changes)
+        raise StoreAway("the line is cut", unsure=unsure)
+
+    return commit
+
+
+@pytest.mark.parametrize(
+    "troubles",
+    [[(True, True)], [(False, True)], [(False, True), (True, True)], [(True, True), (False, False)]],
+)
+@pytest.mark.parametrize("key", [None, "k"])
+def test_a_start_of_which_nobody_knows_makes_one_run(
+    troubles: list[tuple[bool, bool]], key: str | None
+) -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        store.commit = troubled(store.commit, list(troubles))
+        id = await engine.start("w", idempotency_key=key)
+        assert [row["id"] for row in await engine.runs()] == [id]
+
+    with_engine(main)
+
+
+def test_a_start_that_stays_in_doubt_says_so() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        store.commit = troubled(store.commit, [(False, True), *[(False, False)] * 20])
+        with pytest.raises(StoreAway, match="whether it was done is not known"):
+            await engine.start("w")
+
+    with_engine(main)
+
+
+def test_a_start_that_was_not_done_is_told_at_once() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        store.commit = troubled(store.commit, [(False, False)])
+        with pytest.raises(StoreAway, match="nothing was changed"):
+            await engine.start("w")
+        assert await engine.runs() == []
+
+    with_engine(main)

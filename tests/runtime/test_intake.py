@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 
-from penstock import Engine
+from penstock import Engine, PenstockError
 from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store
@@ -79,5 +80,36 @@ def test_a_start_that_was_not_done_is_told_at_once() -> None:
         with pytest.raises(StoreAway, match="nothing was changed"):
             await engine.start("w")
         assert await engine.runs() == []
+
+    with_engine(main)
+
+
+def test_who_comes_after_the_end_is_told_that_the_engine_is_closed() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        node = engine._running.node  # type: ignore[union-attr]
+        id = await engine.start("w")
+        await node.kill()
+        for late in (node.intake.start("w"), node.intake.cancel(id), node.intake.start("w")):
+            with pytest.raises(PenstockError, match="this engine is closed"):
+                await late
+
+    with_engine(main)
+
+
+def test_a_start_that_is_being_written_at_the_end_is_told_as_in_doubt() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        node = engine._running.node  # type: ignore[union-attr]
+        writing = asyncio.Event()
+
+        async def commit(changes: Sequence[Change]) -> Committed:
+            writing.set()
+            return await asyncio.Future[Committed]()
+
+        store.commit = commit
+        start = asyncio.ensure_future(node.intake.start("w"))
+        await writing.wait()
+        await node.kill()
+        with pytest.raises(StoreAway, match="whether it was done is not known"):
+            await start
 
     with_engine(main)

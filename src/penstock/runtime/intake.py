@@ -318,18 +318,17 @@ class Intake:
 async def _without_doubt(ask: Callable[[], Awaitable[Answer]]) -> Answer:
     """Who starts a run must not be told to start another where the first may be there: its id tells."""
     unsure = False
-    for wait in DOUBTS:
+    for wait in (*DOUBTS, None):
         try:
             return await ask()
-        except StoreAway as error:
-            unsure = unsure or error.unsure
+        except PenstockError as error:
+            unsure = unsure or (isinstance(error, StoreAway) and error.unsure)
             if not unsure:
                 raise
+            if wait is None or not isinstance(error, StoreAway):
+                raise StoreAway(str(error), unsure=True) from error
         await asyncio.sleep(wait)
-    try:
-        return await ask()
-    except StoreAway as error:
-        raise StoreAway("it has been asked several times", unsure=True) from error
+    raise AssertionError("the last question is answered or raises")
 
 
 def _holds(state: WorkflowState) -> tuple[Pauser, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 
 from penstock import Engine, PenstockError
+from penstock.runtime.errors import Invalid
 from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store
@@ -111,5 +113,45 @@ def test_a_start_that_is_being_written_at_the_end_is_told_as_in_doubt() -> None:
         await node.kill()
         with pytest.raises(StoreAway, match="whether it was done is not known"):
             await start
+
+    with_engine(main)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"labels": {"a": 1}}, "`labels` must be a map from texts to texts: that of 'a' is 1 (int)"),
+        ({"labels": {1: "a"}}, "`labels` must be a map from texts to texts: 1 (int) is no text"),
+        ({"labels": ["a"]}, "`labels` must be a map from texts to texts, not ['a'] (list)"),
+        ({"subject": 7}, "`subject` must be a text, not 7 (int)"),
+        ({"idempotency_key": b"k"}, "`idempotency_key` must be a text, not b'k' (bytes)"),
+        ({"workflow": 1}, "`workflow` must be a text, not 1 (int)"),
+    ],
+)
+def test_a_start_with_what_is_no_text_says_so_and_changes_nothing(
+    wrong: dict[str, Any], sentence: str
+) -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        with pytest.raises(PenstockError, match=re.escape(sentence)):
+            await engine.start(**{"workflow": "w", **wrong})
+        assert await engine.runs() == []
+
+    with_engine(main)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"id": 1}, "`id` must be a text, not 1 (int)"),
+        ({"event": 1}, "`event` must be a text, not 1 (int)"),
+        ({"key": {"job": 1}}, "`key` must be a map from texts to texts: that of 'job' is 1 (int)"),
+        ({"key": "job"}, "`key` must be a map from texts to texts, not 'job' (str)"),
+    ],
+)
+def test_an_event_with_what_is_no_text_says_so_and_is_not_kept(wrong: dict[str, Any], sentence: str) -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        with pytest.raises(Invalid, match=re.escape(sentence)):
+            await engine.emit(**{"event": "go", "key": {"job": "1"}, **wrong})
+        assert await engine.undelivered() == []
 
     with_engine(main)

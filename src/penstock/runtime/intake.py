@@ -43,6 +43,7 @@ from penstock.runtime.host import checked_event, plain_event, plain_payload
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
+from penstock.runtime.texts import refuse_no_text, refuse_no_texts
 from penstock.store.change import Seen
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
@@ -94,7 +95,8 @@ class Intake:
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        refuse_nul(subject=subject, labels=labels, idempotency_key=idempotency_key)
+        refuse_no_text(workflow=workflow, subject=subject, idempotency_key=idempotency_key)
+        refuse_no_texts(labels=labels)
         flow, state = await self._flows.newest(workflow)
         if version is not None and version != flow.version:
             flow = await self._flows.get(workflow, version)
@@ -193,7 +195,7 @@ class Intake:
 
     async def emit(self, run: str, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload."""
-        refuse_nul(id=event.id)
+        refuse_no_text(event=event.event, id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
@@ -201,10 +203,11 @@ class Intake:
 
     async def emit_by_key(self, key: Mapping[str, Any], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
-        named = {str(name): str(value) for name, value in key.items()}
+        refuse_no_text(event=event.event, id=event.id)
+        refuse_no_texts(key=key)
+        named = dict(key)
         if not named:
             raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
-        refuse_nul(key=named, event=event.event, id=event.id)
         event = plain_event(event)
         seen = seen_by_key(event, self._clock.now())
         run = await self._store.find(list(named.items()))
@@ -342,26 +345,6 @@ def _restless(workflow: str) -> PenstockError:
 
 def _raised(error: BaseException | None) -> BaseException:
     return error or PenstockError("the engine stopped before this was done: ask again")
-
-
-def refuse_nul(**texts: str | Mapping[str, Any] | None) -> None:
-    """Texts that become columns must not hold what a database cannot. Raises Invalid."""
-    for name, text in texts.items():
-        parts = () if text is None else (text,) if isinstance(text, str) else (*text, *text.values())
-        for part in parts:
-            if isinstance(part, str) and ("\0" in part or _half(part)):
-                raise Invalid(
-                    f"`{name}` has a character that cannot be kept (NUL, or half of a pair): leave it out"
-                )
-
-
-def _half(text: str) -> bool:
-    """Whether it has half of a surrogate pair, which is no text in UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def checked_input(flow: Flow, input: Any) -> Any:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from penstock import Engine
 from penstock.store.change import Change, Committed
 from tests.durable.conftest import Place
@@ -46,5 +48,44 @@ def test_a_child_run_that_is_about_to_begin_does_not_outlive_its_parent(place: P
         release.set()
         await written.wait()
         assert await engine.runs(parent=id) == []
+
+    place.run(main, {"nop": nop})
+
+
+UNWATCHED = PARENT.replace("name: child}", "name: child, input: {n: 1}, wait: false}")
+
+
+def test_a_step_that_does_not_wait_is_done_once_its_child_run_is_there(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(CHILD)
+        await engine.publish(UNWATCHED)
+        id = await engine.start("parent")
+        view = await engine.wait(id, 30)
+        assert view["status"] == "succeeded"
+        [child] = await engine.runs(parent=id)
+        assert view["steps"]["call"]["output"] == {"run": child["id"]}
+        await engine.emit("go", run=child["id"])
+        assert (await engine.wait(child["id"], 30))["status"] == "succeeded"
+
+    place.run(main, {"nop": nop})
+
+
+@pytest.mark.parametrize(
+    ("child", "message"),
+    [
+        (None, "no workflow 'child' is published"),
+        ("params: {type: object, required: [x]}\n", "the input does not fit the params of 'child'"),
+    ],
+)
+def test_a_step_that_does_not_wait_fails_where_its_child_run_cannot_begin(
+    place: Place, child: str | None, message: str
+) -> None:
+    async def main(engine: Engine) -> None:
+        if child is not None:
+            await engine.publish(CHILD + child)
+        await engine.publish(UNWATCHED)
+        view = await engine.wait(await engine.start("parent"), 30)
+        assert (view["status"], view["error"]["kind"]) == ("failed", "child")
+        assert message in view["error"]["message"]
 
     place.run(main, {"nop": nop})

@@ -143,7 +143,7 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     head = live.encode(snapshot)
     page = encode_page(plan.history, live.pack) if plan.history else None
     rare = _rare_of_requests(live, requests, now)
-    posts: list[Post] = []
+    posts = list(requests[0].posts)
     tasks = _tasks(decision, reserve, posts) if plan.attempts else ()
     over = snapshot.ended and not was.ended
     if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:

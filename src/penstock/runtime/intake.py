@@ -28,7 +28,7 @@ from penstock.flow.occurrence import (
 from penstock.flow.plan import Answer
 from penstock.flow.run import Header, Pauser, RunId, Snapshot
 from penstock.flow.validation import violations
-from penstock.runtime.children import refusal
+from penstock.runtime.children import begun_posts, refusal
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.deciding import keep, seen_by_key
 from penstock.runtime.errors import (
@@ -44,7 +44,7 @@ from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.texts import refuse_no_text, refuse_no_texts
-from penstock.store.change import Seen
+from penstock.store.change import Post, Seen
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
 from penstock.store.rows import WorkflowState
@@ -123,13 +123,14 @@ class Intake:
         state: WorkflowState,
         start_key: tuple[str, bytes] | None = None,
         read: int | None = None,
+        posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Make the run, held where its workflow or the installation is paused."""
         for _ in range(TRIES):
             snapshot, holds = new_run(header), _holds(state)
             if holds:
                 snapshot = replace(snapshot, paused=holds)
-            answer = await _without_doubt(partial(self._make, begun, snapshot, start_key, read))
+            answer = await _without_doubt(partial(self._make, begun, snapshot, start_key, read, posts))
             if answer != "superseded":
                 return answer
             self._flows.forget()  # a pause came or went meanwhile
@@ -139,9 +140,14 @@ class Intake:
         raise _restless(header.workflow)
 
     async def _make(
-        self, begun: Begun, new: Snapshot, start_key: tuple[str, bytes] | None, read: int | None
+        self,
+        begun: Begun,
+        new: Snapshot,
+        start_key: tuple[str, bytes] | None,
+        read: int | None,
+        posts: tuple[Post, ...],
     ) -> Answer:
-        answer = await self.ask(new.run.id, begun, new=new, start_key=start_key, read=read)
+        answer = await self.ask(new.run.id, begun, new=new, start_key=start_key, read=read, posts=posts)
         if answer == "superseded" and (await self._store.load([new.run.id]))[0] is not None:
             return "duplicate"
         return answer
@@ -182,7 +188,7 @@ class Intake:
                 input=input,
                 parent=wish.parent,
             )
-            await self._begin(header, Begun(), state, read=message)
+            await self._begin(header, Begun(), state, read=message, posts=begun_posts(run, wish))
         except Invalid as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
@@ -306,6 +312,7 @@ class Intake:
         start_key: tuple[str, bytes] | None = None,
         seen: Seen | None = None,
         read: int | None = None,
+        posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Let one thing happen and tell how it was taken, once it is durable."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -314,7 +321,9 @@ class Intake:
             if not future.done():
                 future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
 
-        self._submit(Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read))
+        self._submit(
+            Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read, posts=posts)
+        )
         return await future
 
 

@@ -9,7 +9,7 @@ from penstock.engine.catalog import Catalog
 from penstock.runtime.flows import Flows
 from penstock.store.opening import open_store
 
-WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait}\n"
+WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait, with: {for: 1s}}\n"
 
 
 def test_a_reading_begun_before_a_publish_is_not_taken_for_what_is_after_it() -> None:

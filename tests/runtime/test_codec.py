@@ -306,7 +306,7 @@ def test_a_payload_that_is_gone_makes_the_run_unreadable() -> None:
 def test_a_run_id_is_read_as_it_was_written() -> None:
     header = Header(
         id=RunId("0f"), workflow="w", version=3, subject="s", labels={"a": "b"}, input=[1], parent="p",
-        rerun_of="r",
+        rerun_of="r", tags={"t": 1},
     )  # fmt: skip
     run = begun(FLOW)
 

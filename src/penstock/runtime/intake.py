@@ -100,7 +100,7 @@ class Intake:
         flow, state = await self._flows.newest(workflow)
         if version is not None and version != flow.version:
             flow = await self._flows.get(workflow, version)
-        input = checked_input(flow, input)
+        input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
         header = Header(
             id=RunId(self._ids()),
             workflow=flow.name,
@@ -109,8 +109,9 @@ class Intake:
             labels={**(flow.definition.labels or {}), **(labels or {})},
             input=input,
             rerun_of=rerun_of,
+            tags=own,
         )
-        begun = Begun(plain_payload(dict(tags), "the tags") if tags else {})
+        begun = Begun(own)
         if idempotency_key is not None:
             return await self._start_once(header, begun, state, idempotency_key)
         await self._begin(header, begun, state)
@@ -271,7 +272,7 @@ class Intake:
         raise _restless(flow.name)
 
     async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
-        """A new run of the same workflow, with the same input unless another is given."""
+        """A new run of the same workflow, with the same tags, and the same input unless another is given."""
         header = (await self.look(run)).snapshot.run
         return await self.start(
             header.workflow,
@@ -279,6 +280,7 @@ class Intake:
             input=header.input if input is None else input,
             subject=header.subject,
             labels=header.labels,
+            tags=header.tags,
             rerun_of=run,
         )
 

@@ -36,6 +36,14 @@ def shaky(state: Shaky) -> dict[str, Any]:
     return {"shaky": shaky}
 
 
+async def failed_run(engine: Engine, state: Shaky) -> str:
+    state.go.set()
+    await engine.publish(ONE)
+    id = await engine.start("w")
+    assert (await engine.wait(id, 30))["status"] == "failed"
+    return id
+
+
 def kinds(history: list[dict[str, Any]]) -> list[str]:
     return [entry["kind"] for entry in history if entry["kind"] in ("paused", "resumed", "repaired")]
 
@@ -66,12 +74,9 @@ def test_a_pause_that_went_while_the_run_was_over_does_not_hold_its_retry(
 @pytest.mark.parametrize("workflow", ["w", None])
 def test_a_pause_that_came_while_the_run_was_over_holds_its_retry(place: Place, workflow: str | None) -> None:
     state = Shaky()
-    state.go.set()
 
     async def main(engine: Engine) -> None:
-        await engine.publish(ONE)
-        id = await engine.start("w")
-        assert (await engine.wait(id, 30))["status"] == "failed"
+        id = await failed_run(engine, state)
         await engine.pause_workflow(workflow)
         assert (await engine.retry(id))["status"] == "paused"
         assert state.tries == 1
@@ -84,12 +89,9 @@ def test_a_pause_that_came_while_the_run_was_over_holds_its_retry(place: Place, 
 
 def test_a_pause_that_comes_in_the_middle_of_a_retry_holds_it(place: Place) -> None:
     state = Shaky()
-    state.go.set()
 
     async def main(engine: Engine) -> None:
-        await engine.publish(ONE)
-        id = await engine.start("w")
-        assert (await engine.wait(id, 30))["status"] == "failed"
+        id = await failed_run(engine, state)
         running: Any = engine._running
         commit = running.store.commit
 

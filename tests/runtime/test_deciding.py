@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from msgspec import structs
@@ -11,7 +12,7 @@ from penstock.flow.advance import new_run
 from penstock.flow.occurrence import Begun, Paused, Resumed
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Header, Pauser, RunId
-from penstock.runtime.deciding import Decision, decide
+from penstock.runtime.deciding import Decision, Desk, decide
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 
@@ -23,8 +24,12 @@ class _Desk:
     worker = "w"
 
 
-def _reserve(attempt: Attempt) -> _Desk:
-    return _Desk()
+class _Desks:
+    def reserve(self, attempt: Attempt) -> Desk | None:
+        return _Desk()
+
+    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
+        """Nothing was promised."""
 
 
 def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> Decision:
@@ -34,7 +39,7 @@ def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> 
     )
     snapshot = structs.replace(new_run(header), paused=paused)
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
-    return decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), _reserve)
+    return decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), _Desks())
 
 
 def _handed(decision: Decision) -> list[tuple[str | None, bool]]:

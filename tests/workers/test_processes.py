@@ -150,6 +150,36 @@ def test_a_child_that_cannot_load_its_tasks_costs_no_attempt_and_is_tried_again(
         asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    ("program", "why"),
+    [(None, "No such file"), ("#!/bin/sh\nprintf '\\000\\000\\000\\003abc'\n", "what cannot be read")],
+    ids=["none", "one that talks nonsense"],
+)
+def test_a_process_that_cannot_be_made_costs_no_attempt_and_is_tried_again(
+    program: str | None,
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    python, other = sys.executable, tmp_path / "python"
+    if program is not None:
+        other.write_text(program)
+        other.chmod(0o755)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        monkeypatch.setattr(sys, "executable", str(other))
+        async with children(gate):
+            run = gate.give("echo", {"value": "after"})
+            await gate.until(lambda: why in caplog.text)
+            monkeypatch.setattr(sys, "executable", python)
+            assert await reported(gate, run) == [Done(output="after")]
+
+    with caplog.at_level(logging.ERROR):
+        asyncio.run(main())
+
+
 def test_a_child_ends_with_its_worker(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "penstock.workers.process_main", SOURCE],

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import Done, Failed
+from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.retry import Timeouts
 from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.rows import Beat, Renewal, Wish
 from penstock.testing.scripted_gate import ScriptedGate
+from penstock.workers import crew
 from penstock.workers.context import Context
+from penstock.workers.hands import ThreadHand
 from penstock.workers.task import task, tasks_of
+from penstock.workers.work import Outcome, Work
 from penstock.workers.worker import Worker, utc_now
 from tests.workers.working import reported, working
 
@@ -77,7 +81,18 @@ def test_what_a_claim_answers_as_the_worker_stops_is_given_back() -> None:
     asyncio.run(main())
 
 
-def test_giving_back_is_tried_again_while_the_gate_is_away() -> None:
+class Full(ScriptedGate):
+    """What is away has no room to write."""
+
+    def _called(self, name: str) -> None:
+        try:
+            super()._called(name)
+        except StoreAway:
+            raise StoreFull("disk full") from None
+
+
+@pytest.mark.parametrize("kind", [ScriptedGate, Full])
+def test_giving_back_is_tried_again_while_the_gate_is_away(kind: type[ScriptedGate]) -> None:
     begun, go = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -85,7 +100,7 @@ def test_giving_back_is_tried_again_while_the_gate_is_away() -> None:
         go.wait(20)
 
     async def main() -> None:
-        gate = ScriptedGate()
+        gate = kind()
         runs = [gate.give("hold") for _ in range(2)]
         async with working(gate, {"hold": hold}, threads=1) as worker:
             await gate.until(begun.is_set)
@@ -164,6 +179,76 @@ def test_a_thread_that_is_stuck_is_replaced() -> None:
         assert stuck_run not in gate.outcomes()
 
     asyncio.run(main())
+
+
+class Fragile(ThreadHand):
+    """Breaks, other than its task, on the first piece of work that it is given."""
+
+    broke = 0
+
+    def do(self, work: Work) -> Outcome:
+        if not Fragile.broke:
+            Fragile.broke += 1
+            raise MemoryError("no room")
+        return super().do(work)
+
+
+def test_a_hand_that_breaks_loses_its_work_alone_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crew, "ThreadHand", Fragile)
+    monkeypatch.setattr(Fragile, "broke", 0)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        runs = [gate.give("echo", {"value": number}) for number in range(3)]
+        async with working(gate, {"echo": echo}, threads=1):
+            lost, *others = await reported(gate, *runs)
+
+        assert lost == TimedOut("lost", "what runs the task broke: no room")
+        assert others == [Done(output=1), Done(output=2)]
+
+    asyncio.run(main())
+
+
+def test_a_hand_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Scarce(ThreadHand):
+        asked = 0
+
+        def __init__(self, limit: int) -> None:
+            Scarce.asked += 1
+            if Scarce.asked < 3:
+                raise MemoryError("no room")
+            super().__init__(limit)
+
+    monkeypatch.setattr(crew, "ThreadHand", Scarce)
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        run = gate.give("echo", {"value": "late"})
+        async with working(gate, {"echo": echo}, threads=1):
+            assert await reported(gate, run) == [Done(output="late")]
+
+    asyncio.run(main())
+
+
+def test_work_that_is_canceled_is_no_reason_to_warn(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        gate = ScriptedGate()
+        told, beaten = gate.give("hold"), gate.give("hold", timeouts=SHORT)
+        async with working(gate, {"hold": hold}) as worker:
+            await gate.until(lambda: len(gate.leased) == 2)
+            worker.nudge(told, [(1, -1)])
+            gate.lose([beaten])
+            await gate.until(lambda: worker.counts["worker.canceled"] == 2)
+
+        assert [
+            (each.levelname, each.message) for each in caplog.records if each.name == "penstock.worker"
+        ] == [("INFO", f"task hold of run {run} is no longer wanted") for run in (told, beaten)]
+
+    async def hold() -> None:
+        await asyncio.Event().wait()
+
+    with caplog.at_level("INFO"):
+        asyncio.run(main())
 
 
 def test_what_waits_for_a_thread_and_is_no_longer_wanted_is_not_begun() -> None:
@@ -283,6 +368,25 @@ def test_one_report_that_the_gate_fails_on_does_not_hold_up_the_others_and_is_gi
 
         assert list(gate.outcomes()) == [runs[0], runs[2], later]
         assert worker.counts["worker.dropped"] == 1
+
+    asyncio.run(main())
+
+
+def test_reports_outlive_their_leases_while_the_disk_is_full() -> None:
+    async def main() -> None:
+        gate = Full()
+        gate.away = {"report", "beat"}
+        runs = [gate.give("echo", {"value": number}, SHORT) for number in range(3)]
+        async with working(gate, {"echo": echo_async}) as worker:
+            await gate.until(lambda: len(gate.leased) == 3)
+            over = max(held.expires for held in gate.leased.values()) + timedelta(seconds=0.1)
+            await gate.until(lambda: utc_now() > over)
+            tried = gate.calls.count("report")
+            await gate.until(lambda: gate.calls.count("report") > tried)
+            gate.away = set()
+            assert await reported(gate, *runs) == [Done(output=0), Done(output=1), Done(output=2)]
+
+        assert worker.counts["worker.dropped"] == 0
 
     asyncio.run(main())
 

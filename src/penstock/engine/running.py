@@ -18,7 +18,7 @@ from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY, Worker
 
 GRACE = timedelta(seconds=30)
-YOUNG = 50_000
+YOUNG = 200_000
 """New objects after which the garbage collector looks for cycles; Python's own limit is 700."""
 
 

@@ -171,7 +171,7 @@ class Advancer:
     def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
         """One run that cannot be decided about must not hold the others."""
         try:
-            return decide(live, requests, now, self._dispatch.reserve)
+            return decide(live, requests, now, self._dispatch)
         except Exception as error:
             log.exception("run %s cannot be decided about", live.snapshot.run.id)
             self._memory.forget(live.snapshot.run.id)

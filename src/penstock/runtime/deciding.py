@@ -61,6 +61,16 @@ Reserve = Callable[[Attempt], Desk | None]
 """A desk that will take the attempt as soon as it is durable."""
 
 
+class Desks(Protocol):
+    """Where work is promised to workers before it is durable."""
+
+    def reserve(self, attempt: Attempt) -> Desk | None: ...
+
+    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
+        """What was promised came to nothing."""
+        ...
+
+
 class Decision:
     """What was decided about one run, and what is to be written."""
 
@@ -74,14 +84,18 @@ class Decision:
         self.desks: list[tuple[Attempt, Desk]] = []
 
 
-def decide(live: Live, requests: Sequence[Request], now: datetime, reserve: Reserve) -> Decision:
+def decide(live: Live, requests: Sequence[Request], now: datetime, desks: Desks) -> Decision:
     """Decide about all that happened to one run, in order."""
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     answers = _answers(requests, parked, plan.answers)
     decision = Decision(live, requests, answers, plan, now)
     if plan.snapshot is not live.snapshot or requests[0].new is not None or _uses_up(decision):
-        decision.change = _change(decision, tuple(parked.values()), now, reserve)
+        try:
+            decision.change = _change(decision, tuple(parked.values()), now, desks.reserve)
+        except BaseException:
+            desks.free(decision.desks)
+            raise
     return decision
 
 
@@ -133,7 +147,7 @@ def _told(decision: Decision) -> zip[tuple[Request, Answer]]:
 
 def _ended(request: Request, answer: Answer) -> bool:
     """Whether the task row of the request's lease goes: its report counts, or the row was found to be overdue."""
-    return request.lease is not None and (answer == "accepted" or request.told is None)
+    return request.lease is not None and (answer == "accepted" or request.overdue)
 
 
 def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve: Reserve) -> Change:
@@ -145,7 +159,8 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     rare = _rare_of_requests(live, requests, now)
     posts = list(requests[0].posts)
     tasks = _tasks(decision, reserve, posts) if plan.attempts else ()
-    over = snapshot.ended and not was.ended
+    # A retry that ends at once ends the run anew: it had asked for its keys again.
+    over = snapshot.ended and (not was.ended or snapshot.epoch != was.epoch)
     if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:
         posts.append(post)
     _add_rare_of_plan(rare, decision, posts)
@@ -203,16 +218,18 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post
         rare["posts"] = tuple(posts)
     if live.flow.fans:
         rare["parts"] = tuple(encode_parts(was, snapshot, plan.touched, live.pack))
-    if bool(was.paused) != bool(snapshot.paused):
-        rare["hold"] = bool(snapshot.paused)
+    if _held(was) != _held(snapshot):
+        rare["hold"] = _held(snapshot)
     timers = [(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]
     timers += [
         limit for attempt in plan.attempts if attempt.task == TASK for limit in limits(attempt, decision.now)
     ]
     if timers:
         rare["timers"] = tuple(timers)
-    if plan.acquires:
-        rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in plan.acquires])
+    # An element that was withdrawn in the same decision must not queue: nobody would give its key back.
+    queuing = [each for each in plan.acquires if each.element in snapshot.elements]
+    if queuing:
+        rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in queuing])
     if plan.releases:
         rare["unlocks"] = tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases])
     if plan.correlations:
@@ -223,7 +240,7 @@ def _tasks(decision: Decision, reserve: Reserve, posts: list[Post]) -> tuple[New
     tasks: list[NewTask] = []
     snapshot = decision.plan.snapshot
     # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
-    held = bool(snapshot.paused) and snapshot.ending is None
+    held = _held(snapshot)
     for attempt in decision.plan.attempts:
         if attempt.task == TASK:
             posts += start_posts(attempt)
@@ -233,6 +250,11 @@ def _tasks(decision: Decision, reserve: Reserve, posts: list[Post]) -> tuple[New
             decision.desks.append((attempt, desk))
         tasks.append(_new_task(attempt, desk, held))
     return tuple(tasks)
+
+
+def _held(snapshot: Snapshot) -> bool:
+    """Whether a pause holds the run's tasks; it does not hold a clean-up (R6)."""
+    return bool(snapshot.paused) and snapshot.ending is None
 
 
 def _cancel_posts(decision: Decision) -> list[Post]:

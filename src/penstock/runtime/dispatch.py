@@ -229,7 +229,12 @@ class Dispatch:
         self.leased += len(leased)
         for each in leased:
             self.expect(each.expires)
-        return await self._assignments(leased)
+        try:
+            return await self._assignments(leased)
+        except BaseException:
+            # The leases are durable and nobody will use them: left alone, each would cost an attempt.
+            self._later(self.release([each.lease for each in leased]))
+            raise
 
     async def _give_back(self, looking: asyncio.Future[list[Leased]]) -> None:
         await self.release([each.lease for each in await looking])
@@ -305,6 +310,8 @@ class Dispatch:
         await self._store.attend(worker)
 
     async def leave(self, worker: str) -> None:
+        if (desk := self._desks.get(worker)) is not None:
+            self._sweep(desk)
         await self._store.leave(worker)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from msgspec.msgpack import Encoder
+
+from penstock.flow.finishing import plain_failure
 from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.plan import Entry
 from penstock.runtime.gate import Report, Verdict
@@ -11,40 +15,86 @@ from penstock.runtime.history import read_history
 from penstock.store.change import WHOLE
 from penstock.store.protocol import Runs
 
+ASIDE = ("set", "correlated")
+"""What a report changes besides ending the attempt: it stands right before that."""
+
 
 async def verdict_of(store: Runs, report: Report) -> Verdict:
-    """Of a report that changed nothing: `repeated` where it ended its attempt, `conflict` where another did."""
+    """Of a report that changed nothing: `repeated` where it ended its attempt, `conflict` where another did.
+
+    Tags are not in the history: reports that differ in nothing else are taken for the same.
+    """
     lease = report.lease
+    aside: list[Entry] = []
     async for entry in read_history(store, lease.run, lease.firing - 1):
-        if entry.firing == lease.firing and entry.attempt == lease.attempt and _is_end(entry, lease.index):
-            if _timed_out(entry):
-                return "superseded"
-            return "repeated" if _same(entry, report.outcome) else "conflict"
+        if entry.firing == lease.firing and entry.kind in ASIDE:
+            aside.append(entry)
+        elif entry.firing == lease.firing and entry.attempt == lease.attempt and _is_end(entry, lease.index):
+            return _judged(entry, aside, report.outcome)
+        else:
+            aside.clear()
     return "superseded"
 
 
 def _is_end(entry: Entry, index: int) -> bool:
-    if entry.kind not in ("ended", "attempt"):
+    if entry.kind != "attempt" and entry.kind != "ended":
         return False
-    told = entry.data.get("index") if entry.kind == "attempt" and isinstance(entry.data, dict) else None
-    return index == WHOLE or told == index or (entry.kind == "ended" and _field(entry, "index") == index)
+    # The output of a task may have any fields; only an element of an `each` says which one it is.
+    return index == WHOLE or (isinstance(entry.data, dict) and entry.data.get("index") == index)
 
 
-def _timed_out(entry: Entry) -> bool:
-    error = _field(entry, "error")
-    return isinstance(error, dict) and error.get("kind") in ("timeout", "lost")
+def _judged(entry: Entry, aside: Sequence[Entry], outcome: Done | Failed | TimedOut) -> Verdict:
+    error = _error(entry)
+    if error is None:
+        same = isinstance(outcome, Done) and _is_done(entry, aside, outcome)
+    else:
+        same = _is_failure(entry, error, outcome)
+    if same:
+        return "repeated"
+    return "superseded" if error is not None and _is_time_out(error) else "conflict"
 
 
-def _same(entry: Entry, outcome: Done | Failed | TimedOut) -> bool:
-    error = _field(entry, "error")
-    if isinstance(outcome, Done):
-        if entry.kind == "attempt":
-            return error is None and _field(entry, "output") == outcome.output
-        return entry.port == outcome.port and entry.data == outcome.output
+def _error(entry: Entry) -> dict[str, Any] | None:
+    """Why the attempt failed; None: it did not. The output of one that ended well may look like a failure."""
+    if entry.kind == "ended" and entry.port != "failed":
+        return None
+    error: dict[str, Any] | None = entry.data.get("error")
+    return error
+
+
+def _is_time_out(error: dict[str, Any]) -> bool:
+    """Whether the engine itself ended the attempt; a task may call its own failure a time-out too."""
+    detail = error["detail"]
+    return error["kind"] in ("timeout", "lost") and isinstance(detail, dict) and list(detail) == ["limit"]
+
+
+def _is_done(entry: Entry, aside: Sequence[Entry], done: Done) -> bool:
+    if entry.kind == "attempt":
+        port, output = entry.data["port"], entry.data["output"]
+    else:
+        port, output = entry.port, entry.data
+    keys = {key: value for each in aside if each.kind == "correlated" for key, value in each.data.items()}
+    patch = next((each.data for each in aside if each.kind == "set"), None)
+    return _equal([port, output, patch, keys], [done.port, done.output, done.set, done.correlate or {}])
+
+
+def _is_failure(entry: Entry, error: dict[str, Any], outcome: Done | Failed | TimedOut) -> bool:
+    """Whether the outcome led to this failure, in the words in which the flow tells it."""
     if isinstance(outcome, Failed):
-        return isinstance(error, dict) and error.get("message") == outcome.error.message
-    return False
+        final = not outcome.retry and "retry_at" in entry.data
+        return not final and _equal(error, plain_failure(outcome.error))
+    if isinstance(outcome, TimedOut):
+        told = outcome.message in (None, error["message"])
+        return told and _is_time_out(error) and error["detail"]["limit"] == outcome.limit
+    if outcome.port == "failed":
+        message = f"the task of step '{entry.step}' ended on port `failed`"
+        return _equal(error, {"kind": "error", "message": message, "detail": outcome.output})
+    return str(error["message"]).startswith(f"the task ended on port '{outcome.port}', which step ")
 
 
-def _field(entry: Entry, name: str) -> Any:
-    return entry.data.get(name) if isinstance(entry.data, dict) else None
+def _equal(one: Any, other: Any) -> bool:
+    """As they are stored: True is not 1, and a tuple is a list."""
+    return _encode(one) == _encode(other)
+
+
+_encode = Encoder(order="deterministic").encode

@@ -18,8 +18,8 @@ class Request:
     """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
 
     __slots__ = (
-        "alone", "check", "fresh", "lease", "new", "occurrence", "posts", "read", "run", "rung", "seen", "start_key",
-        "told", "tries",
+        "alone", "check", "fresh", "lease", "new", "occurrence", "overdue", "posts", "read", "run", "rung",
+        "seen", "start_key", "told", "tries",
     )  # fmt: skip
 
     def __init__(
@@ -36,6 +36,7 @@ class Request:
         start_key: tuple[str, bytes] | None = None,
         posts: tuple[Post, ...] = (),
         check: bool = False,
+        overdue: bool = False,
     ) -> None:
         self.run, self.occurrence, self.told = run, occurrence, told
         self.lease = lease  # of the attempt that this ends
@@ -43,6 +44,7 @@ class Request:
         self.seen = seen
         self.new, self.start_key = new, start_key
         self.posts = posts  # of `new`: what others are told when the run is there
+        self.overdue = overdue  # the lease was found to have outlived a limit
         self.check = check  # an event that nobody has held against the workflow yet
         self.alone = False  # decided by itself, so that its conflict is its own
         self.fresh = False  # decided on what the store has now, not on what is remembered
@@ -51,9 +53,7 @@ class Request:
     @property
     def from_store(self) -> bool:
         """Whether it will be found again in the store if it is not decided now."""
-        return (
-            self.rung is not None or self.read is not None or (self.lease is not None and self.told is None)
-        )
+        return self.rung is not None or self.read is not None or self.overdue
 
     def tell(self, answer: Answer | None, error: BaseException | None = None) -> None:
         told, self.told = self.told, None

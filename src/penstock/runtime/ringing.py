@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from penstock.flow.occurrence import Outside, Reported, TimedOut
+from penstock.flow.plan import Answer
 from penstock.runtime.codec.messages import StartChild, Unreadable, decode_message
 from penstock.runtime.deciding import Decision
 from penstock.runtime.request import Request
@@ -17,6 +18,9 @@ from penstock.store.protocol import Runs
 from penstock.store.rows import DueTask, DueTimer
 
 BATCH = 500
+MOST = 4 * BATCH
+"""What may be in hand before more is taken: what is not decided within the patience of others is done twice."""
+
 NEVER = timedelta.max
 PATIENCE = timedelta(seconds=5)
 """How long others leave alone what this node has taken in hand."""
@@ -30,13 +34,16 @@ class Ringing:
     def __init__(self, store: Runs, clock: StoreClock, poll: timedelta) -> None:
         self._store, self._clock, self._poll = store, clock, poll
         self._wake = asyncio.Event()
+        self._looking = False
         self._next: datetime | None = None
+        self._hand: set[object] = set()  # what was taken in hand and is not decided yet
         self.submit: Callable[[Request], None] = lambda request: None
         self.begin_child: Callable[[int, str, StartChild], None] = lambda id, run, wish: None
         self.lost = self.timed_out = self.rung = 0
 
     def look(self) -> None:
         """Something may be due now."""
+        self._looking = True
         self._wake.set()
 
     def settled(self, decision: Decision) -> None:
@@ -67,22 +74,28 @@ class Ringing:
         """Ring what is due, for ever."""
         while True:
             more = await self.run_once()
-            if not more:
+            if not more or len(self._hand) >= MOST:
                 await self._sleep()
 
     async def _sleep(self) -> None:
-        wait = self._poll
-        if self._next is not None:
-            # A touch later: a clock that is a little ahead of the store's would look in vain.
-            wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
-        if wait > timedelta(0):
+        """Until something is due, or may be. What is expected meanwhile only makes the sleep shorter."""
+        await asyncio.sleep(0)  # a store in memory answers at once: others must have their turn
+        while not self._looking:
+            wait = self._poll
+            if self._next is not None:
+                # A touch later: a clock that is a little ahead of the store's would look in vain.
+                wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
+            if len(self._hand) >= MOST:
+                wait = max(wait, PATIENCE / 10)
+            if wait <= timedelta(0):
+                break
             try:
                 async with asyncio.timeout(wait.total_seconds()):
                     await self._wake.wait()
             except TimeoutError:
-                pass
-        else:
-            await asyncio.sleep(0)  # a store in memory answers at once: others must have their turn
+                break
+            self._wake.clear()
+        self._looking = False
         self._wake.clear()
 
     async def run_once(self) -> bool:
@@ -108,7 +121,7 @@ class Ringing:
             log.error("timer %d of run %s cannot be read and is left alone: %s", timer.id, timer.run, error)
             return
         assert not isinstance(occurrence, StartChild)
-        self.submit(Request(timer.run, occurrence, rung=timer.id))
+        self._take(("timer", timer.id), Request(timer.run, occurrence, self._told, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:
         """An attempt outlived a limit. The lease that was found is ended, no other: a late worker cannot be hurt."""
@@ -117,12 +130,12 @@ class Ringing:
         self.timed_out += task.limit != "lost"
         index = None if lease.index == WHOLE else lease.index
         occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
-        self.submit(Request(lease.run, occurrence, lease=lease))
+        self._take(lease, Request(lease.run, occurrence, self._told, lease=lease, overdue=True))
 
     def read(self, messages: Sequence[Message]) -> None:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
-        if messages and self._next is None:
-            self._next = self._clock.now() + PATIENCE
+        if messages:
+            self.expect(self._clock.now() + PATIENCE)
         for message in messages:
             try:
                 body = decode_message(message.body)
@@ -133,4 +146,23 @@ class Ringing:
             if isinstance(body, StartChild):
                 self.begin_child(message.id, run, body)
             else:
-                self.submit(Request(run, body, read=message.id, check=isinstance(body, Outside)))
+                outside = isinstance(body, Outside)
+                request = Request(run, body, self._told, read=message.id, check=outside)
+                self._take(("message", message.id), request)
+
+    def _take(self, key: object, request: Request) -> None:
+        """Have it decided, once: what is handed out again because it took long must not crowd out itself."""
+        if key not in self._hand:
+            self._hand.add(key)
+            self.submit(request)
+
+    def _told(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+        """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
+        if request.rung is not None:
+            self._hand.discard(("timer", request.rung))
+        elif request.read is not None:
+            self._hand.discard(("message", request.read))
+        else:
+            self._hand.discard(request.lease)
+        if len(self._hand) == MOST // 2:
+            self.look()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import SimpleQueue
 
+from penstock.flow.occurrence import TimedOut
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.workers.calling import call
 from penstock.workers.work import Hand, Outcome, Work
@@ -22,6 +23,9 @@ PATIENCE = 0.002
 
 BRISK = 20
 """As many tasks taken within PATIENCE are tiny ones: more threads would only fight for the interpreter."""
+
+BREATH = 0.1
+"""Seconds before one that broke is replaced: where it breaks at once, it would be for ever."""
 
 Ended = Callable[[Work, Outcome], None]
 
@@ -152,13 +156,25 @@ class Hands:
         self._look_later()
 
     def _work(self) -> None:
+        try:
+            self._drain()
+        except BaseException:
+            LOG.exception("what runs tasks broke and is replaced")
+            time.sleep(BREATH)
+            with self._lock:
+                self._live -= 1
+                if self._queue and not self._closed:
+                    self._rouse()
+        finally:
+            self._threads.discard(threading.current_thread())
+
+    def _drain(self) -> None:
         hand = self._hire()
         try:
             while self._next(hand):
                 pass
         finally:
             hand.close()
-            self._threads.discard(threading.current_thread())
 
     def _next(self, hand: Hand) -> bool:
         """Do the next piece of work; False: the thread is no longer needed."""
@@ -173,20 +189,29 @@ class Hands:
             if work.void:
                 return True
             work.hand, work.begun = hand, True
-        outcome = hand.do(work)
+        broken: BaseException | None = None
+        try:
+            outcome = hand.do(work)
+        except BaseException as error:
+            broken, outcome = error, TimedOut("lost", f"what runs the task broke: {error}")
         with self._lock:
             work.begun = False
             if work.given_up:
                 if self._live >= self._most:
                     return False
                 self._live += 1
+        self._tell(work, outcome)
+        if broken is not None:
+            raise broken  # the hand is not used again
+        return True
+
+    def _tell(self, work: Work, outcome: Outcome) -> None:
         self._done.append((work, outcome))
         if not self._told:
             self._told = True
             # A loop that was closed meanwhile takes no result, and nobody waits for one.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._collect)
-        return True
 
     def _rest(self) -> bool:
         with self._lock:

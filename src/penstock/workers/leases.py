@@ -14,7 +14,7 @@ from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.retry import Backoff
 from penstock.runtime.gate import Gate
 from penstock.store.rows import Renewal
-from penstock.workers.work import NEVER, Work
+from penstock.workers.work import NEVER, UNWANTED, Work
 
 LOG = logging.getLogger("penstock.worker")
 AGAIN = Backoff(initial=timedelta(seconds=0.05), max=timedelta(seconds=2), jitter=0.3)
@@ -116,7 +116,7 @@ class Leases:
         now, soon = self._now(), self._loop.time() + EARLIEST
         for work, renewal in answers:
             if renewal.expires is None:
-                self._stop(work, "is no longer wanted")
+                self._stop(work, UNWANTED)
                 work.beat_at = NEVER
             else:
                 work.renew(renewal.expires, renewal.deadline, now, asked)

@@ -14,7 +14,7 @@ import msgspec
 from penstock.flow.plan import Attempt
 from penstock.flow.retry import Backoff
 from penstock.runtime.gate import Gate, Report
-from penstock.store.errors import StoreAway
+from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.rows import LogLine
 from penstock.workers.work import Outcome, Work
 
@@ -32,6 +32,9 @@ LINE = 16_384
 
 FLUSH = 0.5
 """Seconds that a line may wait."""
+
+NOT_NOW = (StoreAway, StoreFull)
+"""Errors that are no fault of what is told, and nobody else can write meanwhile either: it is kept."""
 
 Batch = Sequence[tuple[Work, Outcome]]
 
@@ -55,7 +58,7 @@ class Outbox:
         self._ended: list[tuple[Work, Outcome]] = []
         self._sending: list[tuple[Work, Outcome]] = []
         self._refused: list[tuple[Work, Outcome]] = []  # the gate fails on these, and only on these
-        self._insist_at = self._keep = 0.0
+        self._insist_at = 0.0
         self._some = asyncio.Event()
         self._none = asyncio.Event()
         self._none.set()
@@ -119,27 +122,30 @@ class Outbox:
     async def _report(self, batch: Batch) -> None:
         try:
             await self._tell(batch)
-        except StoreAway as error:
+        except NOT_NOW as error:
             await self._away(error)
             return
         except Exception as error:
             LOG.warning("%d reports cannot be sent now: %s", len(batch), error)
-            # One bad report must not hold up the others.
-            self._refused += (
-                batch if len(batch) == 1 else [each for each in batch if await self._is_bad(each)]
-            )
+            later, bad = ([], list(batch)) if len(batch) == 1 else await self._tell_each(batch)
+            self._refused += bad
+            self._sending[: len(batch)] = later
+        else:
+            del self._sending[: len(batch)]
         self._failures = 0
-        del self._sending[: len(batch)]
         self._told()
 
-    async def _is_bad(self, each: tuple[Work, Outcome]) -> bool:
-        """Whether the gate fails on this report alone."""
-        try:
-            await self._tell([each])
-        except Exception as error:
-            self._keep = KEEP if isinstance(error, StoreAway) else 0.0
-            return True
-        return False
+    async def _tell_each(self, batch: Batch) -> tuple[list[tuple[Work, Outcome]], list[tuple[Work, Outcome]]]:
+        """One bad report must not hold up the others: those to be told later, and those the gate fails on."""
+        later, bad = [], []
+        for each in batch:
+            try:
+                await self._tell([each])
+            except NOT_NOW:
+                later.append(each)
+            except Exception:
+                bad.append(each)
+        return later, bad
 
     async def _tell(self, batch: Batch) -> None:
         reports = [Report(work.lease, outcome) for work, outcome in batch]
@@ -154,18 +160,21 @@ class Outbox:
             self._counts["worker.rejected"] += len(rejected)
             LOG.warning("%d reports came too late and changed nothing: %s", len(rejected), rejected[:5])
 
-    async def _away(self, error: StoreAway) -> None:
+    async def _away(self, error: StoreError) -> None:
         """Nobody can have taken the tasks meanwhile: wait, and try again for a long time."""
         LOG.warning("reports cannot be sent now, %d wait: %s", len(self), error)
         self._sending = self._living(self._sending, KEEP)
+        self._told()
         self._failures += 1
         await asyncio.sleep(BACKOFF.delay(self._failures, self._seed).total_seconds())
 
     async def _insist(self) -> None:
         """Try each refused report again, now and then, until its lease is surely gone."""
         if self._loop.time() >= self._insist_at:
-            self._refused = [each for each in self._refused if await self._is_bad(each)]
-            self._refused = self._living(self._refused, self._keep)
+            later, bad = await self._tell_each(self._refused)
+            self._sending += later
+            self._refused = self._living(bad, 0.0)
+            self._told()
             self._failures += 1
             wait = BACKOFF.delay(self._failures, self._seed).total_seconds()
             self._insist_at = self._loop.time() + wait

@@ -52,23 +52,34 @@ class ProcessHand:
         return False
 
     def _start(self) -> bool:
+        try:
+            self._child = self._spawn()
+        except Exception as error:
+            # The machine gives no process, memory or pipe now; that must cost no hand for good.
+            self._deaths += 1
+            LOG.error("a process for tasks cannot begin: %s", error)
+            return False
+        why = None
+        try:
+            said = read_up(self._from)
+            if isinstance(said, Ready):
+                return True
+            why = said.why if isinstance(said, Broken) else None
+        except Exception as error:
+            why = f"it said what cannot be read ({error})"
+        code = self._end()
+        LOG.error("a process for tasks cannot begin: %s", why or _how_it_ended(code))
+        return False
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(entry for entry in sys.path if entry)
-        self._child = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "penstock.workers.process_main", *self._sources],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             start_new_session=True,  # what the task itself starts goes with it
         )
-        said = read_up(self._from)
-        if isinstance(said, Ready):
-            return True
-        code = self._end()
-        LOG.error(
-            "a process for tasks cannot begin: %s",
-            said.why if isinstance(said, Broken) else _how_it_ended(code),
-        )
-        return False
 
     @property
     def _from(self) -> BinaryIO:

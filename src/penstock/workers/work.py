@@ -19,6 +19,9 @@ SHARE = 3
 
 NEVER = float("inf")
 
+UNWANTED = "is no longer wanted"
+"""Why work is stopped that was cancelled: nothing went wrong."""
+
 Outcome = Done | Failed | TimedOut
 """How an attempt ended; `TimedOut("lost")` where its process died."""
 

@@ -14,15 +14,14 @@ from uuid import uuid4
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.errors import NoTask
 from penstock.runtime.gate import Assignment, Gate
-from penstock.store.errors import StoreAway
 from penstock.store.rows import Lease, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.workers.calling import failure
 from penstock.workers.crew import Crew
 from penstock.workers.leases import Leases
-from penstock.workers.outbox import BACKOFF, Outbox
+from penstock.workers.outbox import BACKOFF, NOT_NOW, Outbox
 from penstock.workers.task import Fatal, Task, make_task
-from penstock.workers.work import Outcome, Work
+from penstock.workers.work import UNWANTED, Outcome, Work
 
 LOG = logging.getLogger("penstock.worker")
 CONCURRENCY = 100
@@ -211,7 +210,8 @@ class Worker:
             return  # it has ended; its report is on the way and will be judged by the store
         self._held.discard(work)
         self.counts["worker.canceled"] += 1
-        LOG.warning("task %s of run %s %s", work.attempt.task, work.lease.run, why)
+        level = logging.INFO if why is UNWANTED else logging.WARNING
+        LOG.log(level, "task %s of run %s %s", work.attempt.task, work.lease.run, why)
         self._crew.cancel(work)
         self._room.set()
         if not self._held:
@@ -221,7 +221,7 @@ class Worker:
         """Some work is no longer wanted, says the gate: stop what is under way here, before the next beat."""
         for work in [each for each in self._held if each.lease.run == run]:
             if (work.lease.firing, work.lease.index) in elements:
-                self._give_up(work, "is no longer wanted")
+                self._give_up(work, UNWANTED)
 
     def _all_held(self) -> list[Work]:
         """All whose lease must live: also what has ended and could not be reported yet."""
@@ -285,7 +285,7 @@ class Worker:
         for failures in count(1):
             try:
                 return await self.gate.release(leases)
-            except StoreAway:
+            except NOT_NOW:
                 await asyncio.sleep(BACKOFF.delay(failures, self.id).total_seconds())
 
     async def _last_call(self, what: str, call: Awaitable[None]) -> None:

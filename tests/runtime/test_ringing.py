@@ -1,0 +1,77 @@
+"""What is due is taken in hand once, and not more than can be decided."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from penstock.flow.occurrence import RunTimedOut
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.request import Request
+from penstock.runtime.ringing import MOST, Ringing
+from penstock.runtime.store_clock import StoreClock
+from penstock.store.rows import Due, DueTimer, Lease
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BODY = encode_message(RunTimedOut())
+
+
+class Store:
+    """Hands the same timers out at every look, as to a node that is too slow."""
+
+    def __init__(self, timers: int) -> None:
+        self.timers = [DueTimer(number, f"run {number}", BODY, NOW) for number in range(timers)]
+        self.looks = 0
+
+    async def due(self, limit: int, patience: timedelta) -> Due:
+        self.looks += 1
+        return Due(self.timers, [], [], None, NOW)
+
+
+def ringing(store: Any) -> tuple[Ringing, list[Request]]:
+    made = Ringing(store, StoreClock(NOW, lambda: 0.0), timedelta(seconds=60))
+    submitted: list[Request] = []
+    made.submit = submitted.append
+    return made, submitted
+
+
+def test_what_is_handed_out_again_before_it_is_decided_is_not_submitted_again() -> None:
+    async def main() -> None:
+        ring, submitted = ringing(Store(3))
+        await ring.run_once()
+        await ring.run_once()
+        assert [request.rung for request in submitted] == [0, 1, 2]
+
+        submitted[1].tell("superseded")
+        await ring.run_once()
+        assert [request.rung for request in submitted] == [0, 1, 2, 1]
+
+    asyncio.run(main())
+
+
+def test_no_more_is_taken_while_too_much_is_in_hand() -> None:
+    async def main() -> None:
+        store = Store(MOST)
+        ring, submitted = ringing(store)
+        task = asyncio.create_task(ring.run())
+        while not submitted:
+            await asyncio.sleep(0)
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert (store.looks, len(submitted)) == (1, MOST)
+
+        for request in submitted[: MOST // 2]:
+            request.tell("accepted")
+        while store.looks < 2:
+            await asyncio.sleep(0)
+        task.cancel()
+
+    asyncio.run(asyncio.wait_for(main(), 10))
+
+
+def test_an_attempt_that_is_overdue_is_known_by_its_lease() -> None:
+    request = Request("r", RunTimedOut(), lease=Lease("r", 1, -1, 1, 1), overdue=True)
+
+    assert request.from_store
+    assert not Request("r", RunTimedOut(), lease=Lease("r", 1, -1, 1, 1)).from_store

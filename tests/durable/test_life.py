@@ -184,7 +184,7 @@ def test_retry_goes_on_and_rerun_begins_anew(place: Place) -> None:
 
     async def main(engine: Engine) -> None:
         await engine.publish(chain("echo", "sometimes"))
-        id = await engine.start("w", input={"n": 1}, subject="s")
+        id = await engine.start("w", input={"n": 1}, subject="s", tags={"k": "v"})
         assert (await engine.wait(id))["status"] == "failed"
         await engine.retry(id)
         view = await engine.wait(id)
@@ -192,8 +192,8 @@ def test_retry_goes_on_and_rerun_begins_anew(place: Place) -> None:
         with pytest.raises(NotRetryable):
             await engine.retry(id)
         again = await engine.wait(await engine.rerun(id))
-        assert (again["status"], again["rerun_of"], again["input"], again["subject"]) == (
-            "succeeded", id, {"n": 1}, "s",
+        assert (again["status"], again["rerun_of"], again["input"], again["subject"], again["tags"]) == (
+            "succeeded", id, {"n": 1}, "s", {"k": "v"},
         )  # fmt: skip
 
     place.run(main, {"echo": echo, "sometimes": sometimes})

@@ -306,10 +306,31 @@ def test_a_payload_that_is_gone_makes_the_run_unreadable() -> None:
 def test_a_run_id_is_read_as_it_was_written() -> None:
     header = Header(
         id=RunId("0f"), workflow="w", version=3, subject="s", labels={"a": "b"}, input=[1], parent="p",
-        rerun_of="r",
+        rerun_of="r", tags={"t": 1},
     )  # fmt: skip
     run = begun(FLOW)
 
     read = Stored(encode_header(header, Packer()), run.rows.head, []).snapshot({}, Packer())
 
     assert read.run == header
+
+
+def test_a_large_payload_is_known_as_long_as_each_round_uses_it() -> None:
+    pack, used, unused = Packer(), ["x" * 5000], ["y" * 5000]
+    fresh: list[int] = []
+    for payloads in ([used, unused], [used, unused, used], [used], [used, unused]):
+        pack.begin()
+        for payload in payloads:
+            pack(payload)
+        fresh.append(len(pack.fresh))
+
+    assert fresh == [2, 0, 0, 1]  # what a round did not use is not held for the rest of the run
+
+
+def test_a_payload_that_was_read_from_the_store_is_known_in_the_first_round() -> None:
+    pack, payload = Packer(), ["x" * 5000]
+    pack.adopt(payload, b"d" * 16)
+    pack.begin()
+    pack(payload)
+
+    assert pack.fresh == []

@@ -20,6 +20,7 @@ from penstock.store.change import (
     Part,
     Post,
     Seen,
+    paused_as_said,
 )
 from penstock.store.rows import (
     Beat,
@@ -79,6 +80,7 @@ class ModelStore:
         now, first = self.clock(), self.rows.number
         outcomes = [self._attempt(change, now) for change in changes]
         applied = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
+        self._take_back({run for change in applied for run in change.unbegun} - self.rows.runs.keys(), first)
         self._grant(now)
         self._hand_over(now)
         for change in applied:
@@ -90,6 +92,11 @@ class ModelStore:
             if number > first
         ]
         return Committed(outcomes, made, now)
+
+    def _take_back(self, unbegun: set[str], last: int) -> None:
+        letters = self.rows.messages
+        for number in [n for n, letter in letters.items() if n <= last and letter.run in unbegun]:
+            del letters[number]
 
     def _attempt(self, change: Change, now: datetime) -> Outcome:
         refusal = self._refusal(change)
@@ -120,8 +127,8 @@ class ModelStore:
         return at_base and unused and unread and self._is_paused_as_said(change)
 
     def _is_paused_as_said(self, change: Change) -> bool:
-        new, paused = change.new, self.rows.paused
-        return new is None or new.workflow not in paused or new.paused == (paused[new.workflow], paused[None])
+        said, paused = paused_as_said(change), self.rows.paused
+        return said is None or said[0] not in paused or said[1] == (paused[said[0]], paused[None])
 
     def _ends(self, run: str, end: EndedTask) -> Task | None:
         task = self.rows.tasks.get((run, end.firing, end.index))

@@ -359,6 +359,10 @@ def posts(machine: Machine, draw: Draw, run: str) -> Pieces:
     return {"posts": (Post(draw(st.sampled_from([None, run, *RUNS])), machine.body()),)}
 
 
+def unbegun(machine: Machine, draw: Draw, run: str) -> Pieces:
+    return {"unbegun": (draw(st.sampled_from(RUNS)),)}
+
+
 def locks(machine: Machine, draw: Draw, run: str) -> Pieces:
     key, firing = draw(st.sampled_from(sorted(LOCKS))), draw(st.integers(1, 2))
     queued = {(row.key, row.run, row.firing) for row in machine.model.rows.locks}
@@ -404,7 +408,7 @@ PIECES = {
     "tasks": (new_tasks, ends, voids, holds),
     "locks": (locks, unlocks),
     "keys": (keys, leaves, ids, reads),
-    "rows": (timers, rings, posts, reads, states, ids),
+    "rows": (timers, rings, posts, unbegun, reads, states, ids),
 }
 PIECES["all"] = tuple({piece: None for pieces in PIECES.values() for piece in pieces})
 

@@ -235,3 +235,19 @@ async def test_st4_a_message_for_nobody_is_discarded_once_and_for_all(store: Sto
 
     assert await mail(store) == [(B, b"2")]
     assert (await store.commit([change(A, 1, read=(first,))])).outcomes == ["stale"]
+
+
+async def test_st4_what_asks_for_a_run_is_taken_back_only_while_there_is_no_such_run(
+    store: Store, clock: Clock
+) -> None:
+    posts = (Post(B, b"begin"), Post(C, b"begin"), Post(C, b"hello"))
+    committed = await store.commit([start(A, posts=posts)])
+    begin = {message.run: message.id for message in committed.messages if message.body == b"begin"}
+    await given(store, start(C, read=(begin[C],)))
+
+    await given(store, change(A, 1, unbegun=(B, C), posts=(Post(B, b"cancel"), Post(C, b"cancel"))))
+    late = await store.commit([start(B, read=(begin[B],))])
+    await clock.forward(6)
+
+    assert late.outcomes == ["stale"]
+    assert await mail(store) == [(C, b"hello"), (B, b"cancel"), (C, b"cancel")]

@@ -74,7 +74,7 @@ def _outside(turn: Turn, event: Outside) -> Answer:
     declared = turn.flow.outside.get(event.event)
     if declared is None:
         return "refused"
-    if event.id is not None:
+    if event.id is not None and not event.once:
         if event.id in turn.seen:
             return "duplicate"
         turn.seen = turn.seen.set(event.id, turn.seq + 1)

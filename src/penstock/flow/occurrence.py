@@ -23,6 +23,7 @@ class Outside(Struct, frozen=True, tag=True, kw_only=True):
     data: Any = None
     set: dict[str, Any] | None = None
     id: str | None = None
+    once: bool = False  # whoever brings it has seen to it that the id is no repeat
 
 
 class Done(Struct, frozen=True, tag=True, gc=False, kw_only=True):
@@ -107,9 +108,13 @@ class Resumed(Struct, frozen=True, tag=True):
 
 
 class Retried(Struct, frozen=True, tag=True):
-    """R13: put back what failed firings consumed, or those of one step."""
+    """R13: put back what failed firings consumed, or those of one step.
+
+    `paused` are the pauses wider than the run that are there now, for they came and went while the run was over.
+    """
 
     step: str | None = None
+    paused: tuple[Pauser, ...] | None = None  # None: those that the run had
 
 
 class Disabled(Struct, frozen=True, tag=True):

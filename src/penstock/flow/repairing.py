@@ -9,7 +9,7 @@ from immutables import Map
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Disabled, Retried, RunTimedOut
 from penstock.flow.plan import Answer, Timer
-from penstock.flow.run import Firing
+from penstock.flow.run import Firing, Pauser
 from penstock.flow.turn import Turn
 from penstock.kernel.firing import Board
 from penstock.kernel.net import FAIL
@@ -30,6 +30,8 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     turn.epoch += 1
     turn.correlations += tuple(sorted(turn.keys, key=turn.keys.__getitem__))  # given back when the run ended
     turn.record("repaired", retried.step, data={"retry": [firing.number for firing in firings]})
+    if retried.paused is not None:
+        _renew_pauses(turn, retried.paused)
     forget_failures(turn.flow, turn.board, {firing.number for firing in firings})
     turn.halted = Map()
     for firing in firings:
@@ -39,6 +41,14 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     if turn.flow.timeout is not None:
         turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
     return "accepted"
+
+
+def _renew_pauses(turn: Turn, wider: tuple[Pauser, ...]) -> None:
+    """Nobody told the run of pauses while it was over; its own stays until somebody resumes it."""
+    was, turn.paused = turn.paused, (*(by for by in turn.paused if by == "run"), *wider)
+    if bool(was) != bool(turn.paused):
+        by = (turn.paused or was)[0]
+        turn.record("paused" if turn.paused else "resumed", data={"by": by})
 
 
 def without(map: Map[int, T], key: int) -> Map[int, T]:

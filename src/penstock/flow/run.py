@@ -30,6 +30,7 @@ class Header(Struct, frozen=True, kw_only=True):
     input: Any = None
     parent: str | None = None
     rerun_of: str | None = None
+    tags: dict[str, Any] = {}  # those that it began with
 
 
 class Origin(Struct, frozen=True, array_like=True, gc=False):

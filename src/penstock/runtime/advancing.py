@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from penstock.flow.occurrence import Outside
+from penstock.flow.occurrence import Outside, Retried
 from penstock.runtime.deciding import Decision, decide
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
@@ -46,6 +46,7 @@ class Advancer:
         self._lanes = asyncio.Semaphore(LANES)
         self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
+        self._closed: BaseException | None = None
         self.settled: list[Settled] = []
         self.posted: Posted = lambda messages: None
         self.overdue: Callable[[], None] = lambda: None
@@ -53,11 +54,15 @@ class Advancer:
 
     def submit(self, request: Request) -> None:
         """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
+        if self._closed is not None:
+            request.tell(None, self._closed)
+            return
         self._waiting.setdefault(request.run, []).append(request)
         self._wake.set()
 
     def fail(self, error: BaseException) -> None:
-        """Nothing more is decided: tell whoever waits."""
+        """Nothing more is decided: tell whoever waits, and whoever still comes."""
+        self._closed = error
         waiting, self._waiting = self._waiting, {}
         for requests in waiting.values():
             for request in requests:
@@ -107,9 +112,12 @@ class Advancer:
         try:
             await self._advance(batch)
         except BaseException as error:
+            # Who asked was not cancelled, but what it asked for was, perhaps half-way through being written.
+            canceled = isinstance(error, asyncio.CancelledError)
+            told = StoreAway("this engine is closed", unsure=True) if canceled else error
             for requests in batch.values():
                 for request in requests:
-                    request.tell(None, error)
+                    request.tell(None, told)
             if not isinstance(error, StoreError | asyncio.CancelledError):
                 log.exception("a batch of %d runs was not decided", len(batch))
             for run in batch:
@@ -289,7 +297,7 @@ class Advancer:
                 request.tell("duplicate")
             elif outcome == "stale" and request.from_store:
                 request.tell("superseded")
-            elif request.new is not None and outcome == "stale":
+            elif outcome == "stale" and (request.new is not None or isinstance(request.occurrence, Retried)):
                 request.tell("superseded")  # the run is there, or a pause came or went
             elif request.tries > TRIES:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))

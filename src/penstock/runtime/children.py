@@ -32,18 +32,21 @@ def parent_of(child: str) -> tuple[str, int, int | None, int] | None:
 
 
 def start_posts(attempt: Attempt) -> list[Post]:
-    """The messages by which a child run begins; where nobody waits for it, the step is done at once."""
+    """The message by which a child run begins, or that says why it cannot."""
     run = attempt.run.id
     child = child_id(run, attempt.firing, attempt.index, attempt.attempt)
     wish, wrong = _wish(run, attempt.params)
     if wish is None:
         outcome: Done | Failed = Failed(error=Failure("child", wrong), retry=False)
         return [_report(run, attempt.firing, attempt.index, attempt.attempt, outcome)]
-    posts = [Post(child, encode_message(wish))]
-    if not wish.wait:
-        done = Done(output={"run": child})
-        posts.append(_report(run, attempt.firing, attempt.index, attempt.attempt, done))
-    return posts
+    return [Post(child, encode_message(wish))]
+
+
+def begun_posts(child: str, wish: StartChild) -> tuple[Post, ...]:
+    """Where nobody waits for the end of a child run, its step is done when it is there: written together with it."""
+    place = parent_of(child)
+    assert place is not None
+    return () if wish.wait else (_report(*place, Done(output={"run": child})),)
 
 
 def limits(attempt: Attempt, now: datetime) -> list[tuple[datetime, bytes]]:

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 import msgspec
-from immutables import Map
 from msgspec.structs import replace
 
 from penstock.flow.advance import advance
@@ -18,11 +17,12 @@ from penstock.flow.occurrence import (
     Granted,
     Occurrence,
     Outside,
+    Retried,
     RunTimedOut,
 )
 from penstock.flow.plan import Answer, Attempt, Emission, Plan
 from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Element, ElementKey, Snapshot
+from penstock.flow.run import Element, ElementKey, Pauser, Snapshot
 from penstock.runtime.children import TASK, cancel_post, end_post, limits, start_posts
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
@@ -48,7 +48,6 @@ from penstock.store.change import (
 HEARTBEAT = timedelta(seconds=60)
 _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
-_NOTHING: Map[str, int] = Map()
 
 
 class Desk(Protocol):
@@ -92,8 +91,6 @@ def decide(live: Live, requests: Sequence[Request], now: datetime, desks: Desks)
     answers = _answers(requests, parked, plan.answers)
     decision = Decision(live, requests, answers, plan, now)
     if plan.snapshot is not live.snapshot or requests[0].new is not None or _uses_up(decision):
-        if plan.snapshot.seen:
-            plan.snapshot = replace(plan.snapshot, seen=_NOTHING)  # the ids lie in rows of their own
         try:
             decision.change = _change(decision, tuple(parked.values()), now, desks.reserve)
         except BaseException:
@@ -122,6 +119,8 @@ def _occurrences(
                     until=now + KEPT_FOR,
                 )
                 continue
+        if isinstance(occurrence, Outside) and occurrence.id is not None:
+            occurrence = replace(occurrence, once=True)  # its id lies in a row of its own
         occurrences.append(occurrence)
     # What happens to a run whose decision stopped half-way must not be taken for its rest.
     if live.snapshot.agenda and not (occurrences and isinstance(occurrences[-1], _ENDINGS)):
@@ -158,7 +157,7 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     head = live.encode(snapshot)
     page = encode_page(plan.history, live.pack) if plan.history else None
     rare = _rare_of_requests(live, requests, now)
-    posts: list[Post] = []
+    posts = list(requests[0].posts)
     tasks = _tasks(decision, reserve, posts) if plan.attempts else ()
     # A retry that ends at once ends the run anew: it had asked for its keys again.
     over = snapshot.ended and (not was.ended or snapshot.epoch != was.epoch)
@@ -197,6 +196,8 @@ def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) ->
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
             rare["read"] = (*rare.get("read", ()), request.read)
+        if isinstance(request.occurrence, Retried) and request.occurrence.paused is not None:
+            rare["revived"] = live.snapshot.run.workflow, _wider(request.occurrence.paused)
         if request.seen is not None:
             rare["seen"] = (*rare.get("seen", ()), request.seen)
     return rare
@@ -207,7 +208,9 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
     if plan.withdrawn:
-        posts += _cancel_posts(decision)
+        canceled = _cancel_posts(decision)
+        posts += canceled
+        rare["unbegun"] = tuple([post.run for post in canceled])
         rare["void"] = tuple([_place(element) for element in plan.withdrawn])
     if plan.unfinished:
         posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
@@ -328,8 +331,12 @@ def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:
         started_at=now,
         header=encode_header(header, live.pack),
         start_key=request.start_key,
-        paused=("workflow" in live.snapshot.paused, "installation" in live.snapshot.paused),
+        paused=_wider(live.snapshot.paused),
     )
+
+
+def _wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
+    return "workflow" in paused, "installation" in paused
 
 
 def _waiting(live: Live, snapshot: Snapshot) -> str | None:

@@ -32,6 +32,7 @@ class Flows:
         self._shared = shared
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
+        self._forgotten = 0
         self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._next: asyncio.Task[None] | None = None
@@ -72,6 +73,7 @@ class Flows:
 
     def forget(self) -> None:
         """Something was published or paused: look again."""
+        self._forgotten += 1
         self._states.clear()
 
     async def _look(self) -> None:
@@ -84,7 +86,12 @@ class Flows:
         if before is not None:
             await asyncio.wait([before])
         self._looking, self._next = self._next, None
-        self._states = {state.name: state for state in await self._shelf.workflows()}
+        while True:
+            forgotten = self._forgotten
+            found = await self._shelf.workflows()
+            if forgotten == self._forgotten:
+                break  # otherwise it may have been read before what it should show
+        self._states = {state.name: state for state in found}
 
     async def _raise_unknown(self, workflow: str, version: int) -> None:
         await self._look()

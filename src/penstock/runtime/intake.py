@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -27,7 +28,7 @@ from penstock.flow.occurrence import (
 from penstock.flow.plan import Answer
 from penstock.flow.run import Header, Pauser, RunId, Snapshot
 from penstock.flow.validation import violations
-from penstock.runtime.children import refusal
+from penstock.runtime.children import begun_posts, refusal
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.deciding import keep, seen_by_key
 from penstock.runtime.errors import (
@@ -42,7 +43,9 @@ from penstock.runtime.host import checked_event, plain_event, plain_payload
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.change import Seen
+from penstock.runtime.texts import refuse_no_text, refuse_no_texts
+from penstock.store.change import Post, Seen
+from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
 from penstock.store.rows import WorkflowState
 
@@ -50,6 +53,9 @@ log = logging.getLogger("penstock.intake")
 
 TRIES = 10
 """How often a start is made anew because a pause came or went."""
+
+DOUBTS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between the questions whether a start of which nobody knows was done."""
 
 Look = Callable[[str], Awaitable[Live]]
 
@@ -89,11 +95,12 @@ class Intake:
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        refuse_nul(subject=subject, labels=labels, idempotency_key=idempotency_key)
+        refuse_no_text(workflow=workflow, subject=subject, idempotency_key=idempotency_key)
+        refuse_no_texts(labels=labels)
         flow, state = await self._flows.newest(workflow)
         if version is not None and version != flow.version:
             flow = await self._flows.get(workflow, version)
-        input = checked_input(flow, input)
+        input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
         header = Header(
             id=RunId(self._ids()),
             workflow=flow.name,
@@ -102,8 +109,9 @@ class Intake:
             labels={**(flow.definition.labels or {}), **(labels or {})},
             input=input,
             rerun_of=rerun_of,
+            tags=own,
         )
-        begun = Begun(plain_payload(dict(tags), "the tags") if tags else {})
+        begun = Begun(own)
         if idempotency_key is not None:
             return await self._start_once(header, begun, state, idempotency_key)
         await self._begin(header, begun, state)
@@ -116,20 +124,34 @@ class Intake:
         state: WorkflowState,
         start_key: tuple[str, bytes] | None = None,
         read: int | None = None,
+        posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Make the run, held where its workflow or the installation is paused."""
         for _ in range(TRIES):
             snapshot, holds = new_run(header), _holds(state)
             if holds:
                 snapshot = replace(snapshot, paused=holds)
-            answer = await self.ask(header.id, begun, new=snapshot, start_key=start_key, read=read)
+            answer = await _without_doubt(partial(self._make, begun, snapshot, start_key, read, posts))
             if answer != "superseded":
                 return answer
-            if (await self._store.load([header.id]))[0] is not None:
-                return "duplicate"
             self._flows.forget()  # a pause came or went meanwhile
             _, state = await self._flows.newest(header.workflow)
-        raise PenstockError(f"'{header.workflow}' is paused and resumed all the time: start the run again")
+            if read is not None and _holds(state) == holds:
+                return answer  # the wish was taken back
+        raise _restless(header.workflow)
+
+    async def _make(
+        self,
+        begun: Begun,
+        new: Snapshot,
+        start_key: tuple[str, bytes] | None,
+        read: int | None,
+        posts: tuple[Post, ...],
+    ) -> Answer:
+        answer = await self.ask(new.run.id, begun, new=new, start_key=start_key, read=read, posts=posts)
+        if answer == "superseded" and (await self._store.load([new.run.id]))[0] is not None:
+            return "duplicate"
+        return answer
 
     async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
         digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
@@ -167,7 +189,7 @@ class Intake:
                 input=input,
                 parent=wish.parent,
             )
-            await self._begin(header, Begun(), state, read=message)
+            await self._begin(header, Begun(), state, read=message, posts=begun_posts(run, wish))
         except Invalid as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
@@ -180,7 +202,7 @@ class Intake:
 
     async def emit(self, run: str, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload."""
-        refuse_nul(id=event.id)
+        refuse_no_text(event=event.event, id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
@@ -188,10 +210,11 @@ class Intake:
 
     async def emit_by_key(self, key: Mapping[str, Any], event: Outside) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
-        named = {str(name): str(value) for name, value in key.items()}
+        refuse_no_text(event=event.event, id=event.id)
+        refuse_no_texts(key=key)
+        named = dict(key)
         if not named:
             raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
-        refuse_nul(key=named, event=event.event, id=event.id)
         event = plain_event(event)
         seen = seen_by_key(event, self._clock.now())
         run = await self._store.find(list(named.items()))
@@ -238,11 +261,18 @@ class Intake:
         flow = (await self.look(run)).flow
         if step is not None and step not in flow.steps:
             raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
-        if await self.ask(run, Retried(step)) == "refused":
-            raise NotRetryable(run, (await self.look(run)).snapshot.status)
+        for _ in range(TRIES):
+            _, state = await self._flows.newest(flow.name)
+            answer = await self.ask(run, Retried(step, _holds(state)))
+            if answer == "refused":
+                raise NotRetryable(run, (await self.look(run)).snapshot.status)
+            if answer != "superseded":
+                return
+            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+        raise _restless(flow.name)
 
     async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
-        """A new run of the same workflow, with the same input unless another is given."""
+        """A new run of the same workflow, with the same tags, and the same input unless another is given."""
         header = (await self.look(run)).snapshot.run
         return await self.start(
             header.workflow,
@@ -250,6 +280,7 @@ class Intake:
             input=header.input if input is None else input,
             subject=header.subject,
             labels=header.labels,
+            tags=header.tags,
             rerun_of=run,
         )
 
@@ -283,6 +314,7 @@ class Intake:
         start_key: tuple[str, bytes] | None = None,
         seen: Seen | None = None,
         read: int | None = None,
+        posts: tuple[Post, ...] = (),
     ) -> Answer:
         """Let one thing happen and tell how it was taken, once it is durable."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -291,8 +323,26 @@ class Intake:
             if not future.done():
                 future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
 
-        self._submit(Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read))
+        self._submit(
+            Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read, posts=posts)
+        )
         return await future
+
+
+async def _without_doubt(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Who starts a run must not be told to start another where the first may be there: its id tells."""
+    unsure = False
+    for wait in (*DOUBTS, None):
+        try:
+            return await ask()
+        except PenstockError as error:
+            unsure = unsure or (isinstance(error, StoreAway) and error.unsure)
+            if not unsure:
+                raise
+            if wait is None or not isinstance(error, StoreAway):
+                raise StoreAway(str(error), unsure=True) from error
+        await asyncio.sleep(wait)
+    raise AssertionError("the last question is answered or raises")
 
 
 def _holds(state: WorkflowState) -> tuple[Pauser, ...]:
@@ -300,28 +350,12 @@ def _holds(state: WorkflowState) -> tuple[Pauser, ...]:
     return tuple(by for by, paused in pausers if paused)
 
 
+def _restless(workflow: str) -> PenstockError:
+    return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
+
+
 def _raised(error: BaseException | None) -> BaseException:
     return error or PenstockError("the engine stopped before this was done: ask again")
-
-
-def refuse_nul(**texts: str | Mapping[str, Any] | None) -> None:
-    """Texts that become columns must not hold what a database cannot. Raises Invalid."""
-    for name, text in texts.items():
-        parts = () if text is None else (text,) if isinstance(text, str) else (*text, *text.values())
-        for part in parts:
-            if isinstance(part, str) and ("\0" in part or _half(part)):
-                raise Invalid(
-                    f"`{name}` has a character that cannot be kept (NUL, or half of a pair): leave it out"
-                )
-
-
-def _half(text: str) -> bool:
-    """Whether it has half of a surrogate pair, which is no text in UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def checked_input(flow: Flow, input: Any) -> Any:

@@ -67,11 +67,12 @@ class Memory:
             except Exception as error:
                 found[row.run] = error
         refs = [(row.run, digest) for row, half in halves for digest in half.refs()]
-        bodies = await self._store.payloads(refs) if refs else {}
+        bodies: dict[str, dict[bytes, bytes]] = {}
+        for (run, digest), body in (await self._store.payloads(refs) if refs else {}).items():
+            bodies.setdefault(run, {})[digest] = body
         for row, half in halves:
-            mine = {digest: body for (run, digest), body in bodies.items() if run == row.run}
             try:
-                found[row.run] = live = await self._live(half, mine)
+                found[row.run] = live = await self._live(half, bodies.get(row.run, {}))
                 if remember:
                     self.keep(row.run, live)
             except StoreError:

@@ -54,7 +54,6 @@ class Node:
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.pulses: dict[str, Pulse] = {}
         self._loops: list[asyncio.Task[None]] = []
-        self._stopped = False
         self._wire()
 
     @classmethod
@@ -89,7 +88,6 @@ class Node:
 
     async def stop(self) -> None:
         """Finish what is being written and stop; who still waits is told. The store stays open."""
-        self._stopped = True
         try:
             async with asyncio.timeout(10):
                 await self.advancer.drain()
@@ -100,7 +98,6 @@ class Node:
 
     async def kill(self) -> None:
         """Stop at once."""
-        self._stopped = True
         self.intake.stop()
         for task in self._loops:
             task.cancel()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from penstock.flow.occurrence import Occurrence
 from penstock.flow.plan import Answer
 from penstock.flow.run import Snapshot
-from penstock.store.change import Seen
+from penstock.store.change import Post, Seen
 from penstock.store.rows import Lease
 
 Told = Callable[["Request", Answer | None, BaseException | None], None]
@@ -18,8 +18,8 @@ class Request:
     """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
 
     __slots__ = (
-        "alone", "check", "fresh", "lease", "new", "occurrence", "overdue", "read", "run", "rung", "seen",
-        "start_key", "told", "tries",
+        "alone", "check", "fresh", "lease", "new", "occurrence", "overdue", "posts", "read", "run", "rung",
+        "seen", "start_key", "told", "tries",
     )  # fmt: skip
 
     def __init__(
@@ -34,6 +34,7 @@ class Request:
         seen: Seen | None = None,
         new: Snapshot | None = None,
         start_key: tuple[str, bytes] | None = None,
+        posts: tuple[Post, ...] = (),
         check: bool = False,
         overdue: bool = False,
     ) -> None:
@@ -42,6 +43,7 @@ class Request:
         self.rung, self.read = rung, read  # the timer or message that this is
         self.seen = seen
         self.new, self.start_key = new, start_key
+        self.posts = posts  # of `new`: what others are told when the run is there
         self.overdue = overdue  # the lease was found to have outlived a limit
         self.check = check  # an event that nobody has held against the workflow yet
         self.alone = False  # decided by itself, so that its conflict is its own

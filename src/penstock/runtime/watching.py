@@ -10,6 +10,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.run import Snapshot
 from penstock.runtime.deciding import Decision
 from penstock.runtime.memory import Live, Memory
+from penstock.store.errors import StoreAway
 
 LOOK_AGAIN = 0.5
 
@@ -49,14 +50,17 @@ class Watching:
             entry
         )  # before looking: a change meanwhile must not be missed
         try:
-            live = self._memory.get(run) or await self._look(run)
+            live = self._memory.get(run)
+            if live is None or (self._shared and wanted(live.snapshot)):
+                live = await self._look(run)  # another node may have led the run on
             while not wanted(live.snapshot):
                 if not self._shared:
                     return await waiter
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LOOK_AGAIN):
                         return await asyncio.shield(waiter)
-                live = await self._look(run)
+                with suppress(StoreAway):  # who waits for hours must not suffer for a minute
+                    live = await self._look(run)
             return live.flow, live.snapshot
         finally:
             self._forget(run, entry)

@@ -120,6 +120,9 @@ class Change(Struct, frozen=True, kw_only=True):
     waiting: str | None  # a JSON list of what a run at rest waits for
     head: bytes
     new: NewRun | None = None  # the run is made; `base` is 0
+    revived: tuple[str, tuple[bool, bool]] | None = (
+        None  # it had ended: its workflow, and `NewRun.paused` of it
+    )
     page: bytes | None = None  # history entries after the former `seq` up to `seq`, as one page
     page_from: int = 0  # the first entry of the page
     parts: tuple[Part, ...] = ()
@@ -134,6 +137,9 @@ class Change(Struct, frozen=True, kw_only=True):
     locks: tuple[Lock, ...] = ()
     unlocks: tuple[Unlock, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()  # correlation keys: the run queues for each
+    unbegun: tuple[
+        str, ...
+    ] = ()  # runs not to begin any more: messages to one that is not there go, before `posts`
     posts: tuple[Post, ...] = ()
     kept: tuple[Kept, ...] = ()
     seen: tuple[Seen, ...] = ()
@@ -142,12 +148,17 @@ class Change(Struct, frozen=True, kw_only=True):
     )
 
 
+def paused_as_said(change: Change) -> tuple[str, tuple[bool, bool]] | None:
+    """The workflow, and what a change that makes a run live was decided on: whether it, or everything, is paused."""
+    return change.revived if change.new is None else (change.new.workflow, change.new.paused)
+
+
 Outcome = Literal["applied", "stale", "lost", "known", "seen"]
 """What became of a change.
 
 applied  it is durable
-stale    the run is at another revision, a timer or message was used up by somebody else, or what `new` says of
-         pauses is not so any more
+stale    the run is at another revision, a timer or message was used up by somebody else, or what `new` or
+         `revived` says of pauses is not so any more
 lost     a task that it ends is not leased that way any more
 known    the start key was used before
 seen     an id in `seen` came before

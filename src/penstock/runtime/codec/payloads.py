@@ -40,18 +40,20 @@ decode = Decoder(ext_hook=_hook).decode
 
 
 class Packer:
-    """Encodes the payloads of one run. One object is encoded once in a round, a large one once in its life."""
+    """Encodes the payloads of one run. One object is encoded once in a round, a large one once while it is in use."""
 
-    __slots__ = ("_large", "_round", "fresh")
+    __slots__ = ("_before", "_large", "_round", "fresh")
 
     def __init__(self) -> None:
         self._large: dict[int, tuple[Any, Raw]] = {}  # the object is kept, so that its id stays its own
+        self._before: dict[int, tuple[Any, Raw]] = {}  # the large ones of the round before
         self._round: dict[int, tuple[Any, Raw]] = {}
         self.fresh: list[tuple[bytes, bytes]] = []
 
     def begin(self) -> None:
-        """A new round: what it finds to be large and new is in `fresh`."""
+        """A new round: what it finds to be large and new is in `fresh`. What the last one did not use is dropped."""
         self._round.clear()
+        self._before, self._large = self._large, {}
         self.fresh = []
 
     def __call__(self, value: Any) -> Any:
@@ -60,6 +62,8 @@ class Packer:
             return value  # nothing, or an empty one: there is nothing to spare
         key = id(value)
         known = self._round.get(key) or self._large.get(key)
+        if known is None and (known := self._before.get(key)) is not None:
+            self._large[key] = known
         if known is not None:
             return known[1]
         body = encode(value)
@@ -76,7 +80,3 @@ class Packer:
     def adopt(self, value: Any, digest: bytes) -> None:
         """A payload that lies in the store already."""
         self._large[id(value)] = (value, Raw(encode(Ext(APART, digest))))
-
-    def forget(self) -> None:
-        """After a round that failed: what it took for stored may not be."""
-        self._large.clear()

@@ -155,6 +155,9 @@ async def _others(work: Work, changes: list[Change], now: datetime) -> list[Mess
     freed = await work.rows("drop_rest_of_run", runs=over) if over else []
     timers = [(c.run, due, body) for c in changes if not c.over for due, body in c.timers]
     await _some(work, "insert_timer", "run due body", timers)
+    unbegun = [run for c in changes for run in c.unbegun]
+    if unbegun:
+        await work.rows("drop_unbegun", runs=unbegun)
     letters = Letters()
     for change in changes:
         for post in change.posts:

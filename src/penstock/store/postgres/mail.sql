@@ -7,6 +7,11 @@ RETURNING id, run, body;
 -- name: use_message
 DELETE FROM message WHERE id = ANY(:ids::bigint[]) RETURNING id;
 
+-- name: drop_unbegun
+-- What asks for a run that was never made: whoever has it in hand finds it gone, and makes no run.
+DELETE FROM message WHERE id IN (SELECT id FROM message WHERE run = ANY(:runs::text[])
+   AND NOT EXISTS (SELECT FROM run WHERE run.id = message.run) ORDER BY id FOR UPDATE);
+
 -- name: due_messages
 UPDATE message SET ready_at = :until::timestamptz
   FROM (SELECT id, ready_at AS was FROM message WHERE ready_at <= :now::timestamptz ORDER BY ready_at, id LIMIT :limit::bigint

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from penstock.store.change import Change, Outcome
+from penstock.store.change import Change, Outcome, paused_as_said
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Work
 
@@ -31,16 +31,14 @@ def has_twins(changes: Sequence[Change]) -> bool:
 
 
 async def paused_otherwise(work: Work, changes: Sequence[Change]) -> set[str]:
-    """New runs that were decided as if more, or less, were paused than is."""
-    new = [(change.run, change.new) for change in changes if change.new is not None]
-    if not new:
+    """Runs that begin, or begin again, and were decided as if more, or less, were paused than is."""
+    live = [(change.run, *said) for change in changes if (said := paused_as_said(change)) is not None]
+    if not live:
         return set()
-    rows = await work.rows("read_pauses", names=sorted({made.workflow for _, made in new}))
+    rows = await work.rows("read_pauses", names=sorted({workflow for _, workflow, _ in live}))
     found: dict[str | None, bool] = {row[0]: row[1] for row in rows}
     halted = found.get(None, False)
-    return {
-        run for run, made in new if made.workflow in found and (found[made.workflow], halted) != made.paused
-    }
+    return {run for run, workflow, said in live if workflow in found and (found[workflow], halted) != said}
 
 
 async def sort_out(work: Work, changes: Sequence[Change], misjudged: set[str]) -> list[Outcome]:

@@ -171,6 +171,7 @@ def _new_task(run: str, task: NewTask, turn: int, now: int, fence: int) -> tuple
 
 def _queues(session: Session, changes: list[Change], letters: Letters) -> None:
     """Posts, locks and correlation keys: what one run does to others."""
+    session.many("drop_unbegun", [(run,) for change in changes for run in change.unbegun])
     for change in changes:
         for post in change.posts:
             letters.post(post.run, post.body)

@@ -4,6 +4,10 @@ INSERT INTO message (id, run, body, ready_at) VALUES (:id, :run, :body, :ready_a
 -- name: use_message
 DELETE FROM message WHERE id = :id;
 
+-- name: drop_unbegun
+-- What asks for a run that was never made: whoever has it in hand finds it gone, and makes no run.
+DELETE FROM message WHERE run = :run AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = message.run);
+
 -- name: message_there
 SELECT 1 FROM message WHERE id = :id;
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.store.change import Change, Outcome
+from penstock.store.change import Change, Outcome, paused_as_said
 from penstock.store.sqlite.session import Session, json_list, unique
 
 Claim = tuple[str, str, str]
@@ -24,13 +24,13 @@ def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
 
 
 def paused_otherwise(session: Session, changes: Sequence[Change]) -> set[str]:
-    """New runs that were decided as if more, or less, were paused than is."""
-    new = [(change.run, change.new) for change in changes if change.new is not None]
-    if not new:
+    """Runs that begin, or begin again, and were decided as if more, or less, were paused than is."""
+    live = [(change.run, *said) for change in changes if (said := paused_as_said(change)) is not None]
+    if not live:
         return set()
-    rows = session.rows("read_pauses", (json_list(unique(made.workflow for _, made in new)),))
+    rows = session.rows("read_pauses", (json_list(unique(workflow for _, workflow, _ in live)),))
     found = {name: (bool(paused), bool(halted)) for name, paused, halted in rows}
-    return {run for run, made in new if found.get(made.workflow, made.paused) != made.paused}
+    return {run for run, workflow, said in live if found.get(workflow, said) != said}
 
 
 def _claims(change: Change) -> set[Claim]:

@@ -1,0 +1,91 @@
+"""Child runs on every store, and what befalls their parents meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from penstock import Engine
+from penstock.store.change import Change, Committed
+from tests.durable.conftest import Place
+
+CHILD = "penstock: 1\nname: child\nexternal: [go]\nsteps:\n  a: {task: nop, after: go}\n"
+PARENT = "penstock: 1\nname: parent\nsteps:\n  call: {task: workflow, with: {name: child}}\n"
+
+
+async def nop() -> None:
+    return None
+
+
+def test_a_child_run_that_is_about_to_begin_does_not_outlive_its_parent(place: Place) -> None:
+    reached, release, written = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(CHILD)
+        await engine.publish(PARENT)
+        store: Any = engine._running.store  # type: ignore[union-attr]
+        write = store.commit
+
+        async def commit(changes: Sequence[Change]) -> Committed:
+            child = any(change.new is not None and change.new.parent is not None for change in changes)
+            if child:
+                reached.set()
+                await release.wait()
+            done: Committed = await write(changes)
+            if child:
+                written.set()
+            return done
+
+        store.commit = commit
+        id = await engine.start("parent")
+        await reached.wait()
+        await engine.cancel(id)
+        assert (await engine.wait(id, 30))["status"] == "canceled"
+        await asyncio.sleep(place.unit / 3)  # whoever reads messages finds no child run to cancel
+        release.set()
+        await written.wait()
+        assert await engine.runs(parent=id) == []
+
+    place.run(main, {"nop": nop})
+
+
+UNWATCHED = PARENT.replace("name: child}", "name: child, input: {n: 1}, wait: false}")
+
+
+def test_a_step_that_does_not_wait_is_done_once_its_child_run_is_there(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(CHILD)
+        await engine.publish(UNWATCHED)
+        id = await engine.start("parent")
+        view = await engine.wait(id, 30)
+        assert view["status"] == "succeeded"
+        [child] = await engine.runs(parent=id)
+        assert view["steps"]["call"]["output"] == {"run": child["id"]}
+        await engine.emit("go", run=child["id"])
+        assert (await engine.wait(child["id"], 30))["status"] == "succeeded"
+
+    place.run(main, {"nop": nop})
+
+
+@pytest.mark.parametrize(
+    ("child", "message"),
+    [
+        (None, "no workflow 'child' is published"),
+        ("params: {type: object, required: [x]}\n", "the input does not fit the params of 'child'"),
+    ],
+)
+def test_a_step_that_does_not_wait_fails_where_its_child_run_cannot_begin(
+    place: Place, child: str | None, message: str
+) -> None:
+    async def main(engine: Engine) -> None:
+        if child is not None:
+            await engine.publish(CHILD + child)
+        await engine.publish(UNWATCHED)
+        view = await engine.wait(await engine.start("parent"), 30)
+        assert (view["status"], view["error"]["kind"]) == ("failed", "child")
+        assert message in view["error"]["message"]
+
+    place.run(main, {"nop": nop})

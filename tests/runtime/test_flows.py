@@ -1,0 +1,40 @@
+"""Published versions as a node knows them: never older than what this node did."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from penstock.engine.catalog import Catalog
+from penstock.runtime.flows import Flows
+from penstock.store.opening import open_store
+
+WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait, with: {for: 1s}}\n"
+
+
+def test_a_reading_begun_before_a_publish_is_not_taken_for_what_is_after_it() -> None:
+    async def main() -> None:
+        store: Any = await open_store("memory:")
+        flows = Flows(store, shared=False)
+        catalog = Catalog(store, flows, {})
+        await catalog.publish(WORKFLOW)
+        read, reached, go_on = store.workflows, asyncio.Event(), asyncio.Event()
+
+        async def slow() -> Any:
+            found = await read()
+            reached.set()
+            await go_on.wait()
+            return found
+
+        store.workflows = slow
+        looking = asyncio.ensure_future(flows.states())
+        await reached.wait()
+        store.workflows = read
+        await catalog.publish(WORKFLOW)
+        go_on.set()
+        await looking
+        flow, state = await flows.newest("w")
+        assert (flow.version, state.latest) == (2, 2)
+        await store.close()
+
+    asyncio.run(main())

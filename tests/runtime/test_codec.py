@@ -15,11 +15,10 @@ from penstock.flow.occurrence import Begun, Paused, Retried
 from penstock.flow.plan import Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.runtime.codec.pages import decode_page, encode_page, refs_of
-from penstock.runtime.codec.payloads import INLINE, Packer, Ref, decode
+from penstock.runtime.codec.payloads import INLINE, Packer, Ref, Unreadable, decode
 from penstock.runtime.codec.snapshots import (
     HeadEncoder,
     Stored,
-    Unreadable,
     encode_header,
     encode_parts,
 )

@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 
 from penstock.flow.occurrence import Outside, Reported, TimedOut
 from penstock.flow.plan import Answer
-from penstock.runtime.codec.messages import StartChild, Unreadable, decode_message
+from penstock.runtime.codec.messages import StartChild, decode_message
+from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.deciding import Decision
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.change import WHOLE, Message
+from penstock.store.change import AT_HAND, WHOLE, Message
 from penstock.store.protocol import Runs
 from penstock.store.rows import DueTask, DueTimer
 
@@ -22,9 +23,6 @@ MOST = 4 * BATCH
 """What may be in hand before more is taken: what is not decided within the patience of others is done twice."""
 
 NEVER = timedelta.max
-PATIENCE = timedelta(seconds=5)
-"""How long others leave alone what this node has taken in hand."""
-
 log = logging.getLogger("penstock.ringing")
 
 
@@ -86,7 +84,7 @@ class Ringing:
                 # A touch later: a clock that is a little ahead of the store's would look in vain.
                 wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
             if len(self._hand) >= MOST:
-                wait = max(wait, PATIENCE / 10)
+                wait = max(wait, AT_HAND / 10)
             if wait <= timedelta(0):
                 break
             try:
@@ -102,7 +100,7 @@ class Ringing:
         """Take in hand what is due; True where there may be more."""
         self._next = None
         asked = self._clock.asked()
-        due = await self._store.due(BATCH, PATIENCE)
+        due = await self._store.due(BATCH, AT_HAND)
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
@@ -135,7 +133,7 @@ class Ringing:
     def read(self, messages: Sequence[Message]) -> None:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
         if messages:
-            self.expect(self._clock.now() + PATIENCE)
+            self.expect(self._clock.now() + AT_HAND)
         for message in messages:
             try:
                 body = decode_message(message.body)

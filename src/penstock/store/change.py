@@ -7,6 +7,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+AT_HAND = timedelta(seconds=5)
+"""How long others leave alone what a node has in hand: what it was handed, and the messages its commits made."""
+
 WHOLE = -1
 """The index of an element that is a whole firing: a key column cannot be null."""
 

@@ -8,7 +8,7 @@ from msgspec import Struct, ValidationError
 from msgspec.msgpack import Decoder
 
 from penstock.flow.occurrence import Occurrence
-from penstock.runtime.codec.payloads import encode
+from penstock.runtime.codec.payloads import Unreadable, encode
 
 
 class StartChild(Struct, frozen=True, tag=True):
@@ -23,10 +23,6 @@ class StartChild(Struct, frozen=True, tag=True):
 
 Message = Occurrence | StartChild
 _decode = Decoder(Message).decode
-
-
-class Unreadable(Exception):
-    """A message of another program, or of a later one: it is left alone and told of."""
 
 
 def encode_message(message: Message) -> bytes:

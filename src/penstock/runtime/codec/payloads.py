@@ -19,6 +19,10 @@ MARK = encode(Ext(APART, bytes(16)))[:2]
 """How a reference to a payload that is kept apart begins: bytes without it need not be searched for one."""
 
 
+class Unreadable(Exception):
+    """Written by a later Penstock, or damaged: it is left alone and told of."""
+
+
 class Ref:
     """Stands for a payload that is kept apart, until it is fetched."""
 

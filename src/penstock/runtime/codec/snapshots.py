@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 from penstock.flow.run import Aside, Element, Failure, Firing, Header, Origin, Result, Snapshot, StepState
 from penstock.flow.tags import NO_TAGS, Tag, Tags
 from penstock.kernel.marking import Marking, Taken, Token
-from penstock.runtime.codec.payloads import INLINE, MARK, Packer, Ref, decode, encode
+from penstock.runtime.codec.payloads import INLINE, MARK, Packer, Ref, Unreadable, decode, encode
 from penstock.runtime.codec.plain import PLAIN, decode_plain, encode_plain
 from penstock.store.change import WHOLE, Part
 
@@ -21,10 +21,6 @@ FORMAT = 1
 _NOTHING: Mapping[str, Any] = {}
 INPUT = "i"
 """Stands for the run's input where its data is still that."""
-
-
-class Unreadable(Exception):
-    """The state of a run was written by a later Penstock, or is damaged: it is left alone."""
 
 
 # -- to bytes ------------------------------------------------------------------------------------------------

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.store.change import Change, Kept, Message
+from penstock.store.change import AT_HAND, Change, Kept, Message
 from penstock.store.postgres.bundle import Key, columns, key_number, lock_number
 from penstock.store.postgres.database import Work
-
-AT_HAND = timedelta(seconds=5)
-"""How long new messages are left to the node whose call made them."""
 
 
 class Letters:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 
-from penstock.store.change import Change, Kept, Message
+from penstock.store.change import AT_HAND, Change, Kept, Message
 from penstock.store.sqlite.session import Session, unique
-from penstock.store.sqlite.times import NEVER, micros
-
-AT_HAND = 5_000_000
-"""Microseconds for which new messages are left to the node whose call made them."""
+from penstock.store.sqlite.times import NEVER, length, micros
 
 Key = tuple[str, str]
 
@@ -26,11 +24,11 @@ class Letters:
     def post(self, run: str | None, body: bytes) -> None:
         self._made.append((run, body))
 
-    def send(self, patience: int = AT_HAND) -> list[Message]:
+    def send(self, patience: timedelta = AT_HAND) -> list[Message]:
         """Write them. The caller has them now; others leave them alone for a while."""
         ids = self._session.numbers(len(self._made))
         messages = [Message(id, run, body) for id, (run, body) in zip(ids, self._made, strict=True)]
-        ready_at = self._session.now + patience
+        ready_at = self._session.now + length(patience)
         self._session.many("insert_message", [(m.id, m.run, m.body, ready_at) for m in messages])
         return messages
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from penstock.store.change import Kept, Seen
 from penstock.store.sqlite.granting import Letters, drop_kept, insert_kept, note_seen, owner_of
@@ -44,5 +45,5 @@ def redeliver(session: Session, id: int) -> bool:
     drop_kept(session, id)
     letters = Letters(session)
     letters.post(owner, body[0])
-    letters.send(patience=0)  # whoever looks first: the caller is not told of it
+    letters.send(timedelta(0))  # whoever looks first: the caller is not told of it
     return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from penstock.store.rows import Version, WorkflowState
 from penstock.store.sqlite.granting import Letters
 from penstock.store.sqlite.session import Row, Session
@@ -83,7 +85,7 @@ def set_paused(
     letters = Letters(session)
     for (run,) in live:
         letters.post(run, body)
-    letters.send(patience=0)
+    letters.send(timedelta(0))
     return True
 
 

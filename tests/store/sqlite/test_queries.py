@@ -74,3 +74,17 @@ def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -
 
     assert index in plan[0]
     assert query == "live_runs_of_workflow" or not any("TEMP B-TREE" in line for line in plan)
+
+
+def test_a_part_stands_wherever_a_query_uses_it() -> None:
+    queries = (
+        "-- name: one\nSELECT 1 WHERE a\n   -- use: cut\n;\n-- name: two\nSELECT 2 WHERE c\n-- use: cut\n"
+    )
+    text = f"-- part: cut\n AND b\n{queries}"
+
+    assert parse(text, "x.sql") == {"one": "SELECT 1 WHERE a\n AND b", "two": "SELECT 2 WHERE c\n AND b"}
+
+
+def test_a_part_that_is_not_there_is_told() -> None:
+    with pytest.raises(ValueError, match="the query 'one' uses 'cut', and there is no such part"):
+        parse("-- name: one\nSELECT 1\n-- use: cut\n", "x.sql")

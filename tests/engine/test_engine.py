@@ -104,6 +104,8 @@ def test_outside_events_by_run_and_by_key() -> None:
             assert (await engine.wait(id, 10, rest=True))["waiting_for"] == ["e"]
             with pytest.raises(Invalid, match="either `run` or `key`"):
                 await engine.emit("e")
+            with pytest.raises(Invalid, match="`set` must be a map"):
+                await engine.emit("e", run=id, set=5)  # type: ignore[arg-type]
             assert await engine.emit("e", {"x": 1}, key={"job": "7"}, id="1") == "accepted"
             assert (await engine.wait(id, 10))["steps"]["u"]["output"] == {"x": 1}
             assert await engine.emit("e", run=id) == "recorded"

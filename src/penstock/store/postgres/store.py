@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from penstock.store.postgres.access import PostgresDoors
 from penstock.store.postgres.bell import Ear, PostgresBell
 from penstock.store.postgres.copying import read_backup
 from penstock.store.postgres.database import Database, read_address
@@ -18,7 +19,14 @@ from penstock.store.postgres.views import PostgresViews
 
 
 class PostgresStore(
-    PostgresRuns, PostgresTasks, PostgresMail, PostgresShelf, PostgresViews, PostgresUpkeep, PostgresBell
+    PostgresRuns,
+    PostgresTasks,
+    PostgresMail,
+    PostgresShelf,
+    PostgresViews,
+    PostgresUpkeep,
+    PostgresDoors,
+    PostgresBell,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""
 

@@ -132,7 +132,7 @@ async def test_who_has_a_token_is_let_in_with_its_scopes(access: Access, elsewhe
 
     found = [await elsewhere.authenticate(one.token, "10.0.0.1") for one in (made, work)]
 
-    bound = {"name": "ci", "ip": "10.0.0.1"}
+    bound: dict[str, Any] = {"name": "ci", "ip": "10.0.0.1"}
     assert found == [
         Caller(role="author", token_id=made.view.id, workflows=("media-*",), **bound),
         Caller(role="worker", token_id=work.view.id, task_lists=("gpu",), concurrency=8, **bound),

@@ -56,7 +56,7 @@ class RedactingFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         redact = self._redactor.redact
-        record.msg, record.args = redact(record.getMessage()), None
+        record.msg, record.args = redact(_message(record)), None
         if record.exc_info and not record.exc_text:
             record.exc_text = logging.Formatter().formatException(record.exc_info)
         if record.exc_text:
@@ -69,6 +69,14 @@ class RedactingFilter(logging.Filter):
 
 
 _PLAIN = logging.makeLogRecord({}).__dict__.keys() | {"message", "asctime"}
+
+
+def _message(record: logging.LogRecord) -> str:
+    """What is logged; a mistake in the call must not become one of the caller."""
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        return f"{record.msg} {record.args}"
 
 
 def _forms(value: str) -> set[str]:

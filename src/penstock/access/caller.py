@@ -1,0 +1,21 @@
+"""Who asks."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from penstock.access.errors import Forbidden
+from penstock.access.roles import allows
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    name: str
+    role: str
+
+    def require(self, action: str, workflow: str | None = None) -> None:
+        if not allows(self.role, action):
+            raise Forbidden(f"the role {self.role} may not do this")
+
+
+ANYBODY_HERE = Caller(name="local", role="admin")
+NOBODY = Caller(name="nobody", role="none")

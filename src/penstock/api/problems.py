@@ -8,7 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
-from penstock.api.reading import BodyTooLarge, NotFitting, Unreadable, WrongType
+from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
@@ -37,6 +37,7 @@ STATUSES: dict[type[Exception], int] = {
     MethodNotAllowed: 405,
     Conflict: 409,
     CannotCall: 409,
+    TooSlow: 408,
     BodyTooLarge: 413,
     PayloadTooLarge: 413,
     WrongType: 415,
@@ -55,6 +56,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Conflict with the present state",
     412: "Somebody else was faster",
     413: "Too large",
@@ -136,6 +138,6 @@ def problem_response(error: BaseException, request_id: str) -> Response:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
-    if isinstance(error, BodyTooLarge):
+    if isinstance(error, BodyTooLarge | TooSlow):
         headers["connection"] = "close"  # the rest of the body is not read
     return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)

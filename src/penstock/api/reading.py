@@ -66,7 +66,7 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge at the first byte too many, TooSlow, and WrongType if it is compressed."""
+    """The body as it came. Raises BodyTooLarge at the first byte too many, TooSlow, WrongType if it is compressed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
     length = request.headers.get("content-length")

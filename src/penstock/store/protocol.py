@@ -234,6 +234,18 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
+class Notes(Protocol):
+    """Small texts by name, such as the lists of runs that people keep."""
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        """All whose name begins so, by name."""
+        ...
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        """Keep a text, or (None) drop it; whether there was one."""
+        ...
+
+
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
@@ -246,5 +258,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Notes, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

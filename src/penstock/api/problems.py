@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
+from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.engine.checking import CheckFailed
@@ -27,12 +29,13 @@ from penstock.runtime.errors import (
 from penstock.store.errors import StoreError
 
 MEDIA = "application/problem+json"
-RETRY_AFTER = "2"
+RETRY_AFTER = 2
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
     Unauthenticated: 401,
     Forbidden: 403,
+    WrongHost: 403,
     NotFound: 404,
     MethodNotAllowed: 405,
     Conflict: 409,
@@ -133,7 +136,8 @@ def problem_response(error: BaseException, request_id: str) -> Response:
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
     if problem.status in (429, 503):
-        headers["retry-after"] = RETRY_AFTER
+        seconds = error.retry_after if isinstance(error, TooManyRequests) else RETRY_AFTER
+        headers["retry-after"] = str(max(1, ceil(seconds)))
     if problem.status == 401:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):

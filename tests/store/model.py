@@ -62,6 +62,7 @@ class Rows:
         self.log_lines: list[tuple[int, str, bytes]] = []
         self.workers: dict[str, Worker] = {}
         self.owners: dict[Key, str] = {}
+        self.notes: dict[str, str] = {}
 
     def next(self) -> int:
         self.number += 1

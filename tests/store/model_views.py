@@ -170,6 +170,15 @@ class Model(ModelStore):
     async def workers(self) -> list[Worker]:
         return [worker for _, worker in sorted(self.rows.workers.items())]
 
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        was = self.rows.notes.pop(name, None) is not None
+        if text is not None:
+            self.rows.notes[name] = text
+        return was
+
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
         found = [
             KeptRow(

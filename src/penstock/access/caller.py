@@ -85,6 +85,9 @@ class Caller(Struct, frozen=True, kw_only=True):
 ANYBODY_HERE = Caller(name="local", role="admin", local=True)
 """Whoever is on this machine, where Penstock is bound to loopback and asks nobody to sign in."""
 
+NOBODY = Caller(name="nobody", role="viewer", workflows=())
+"""Whoever asks for what is public: it sees no workflow."""
+
 _TEXT = 1000
 _UNKEPT = re.compile("[\0\ud800-\udfff]")
 

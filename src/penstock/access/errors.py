@@ -28,7 +28,7 @@ class Unauthenticated(PenstockError):
     code = "unauthenticated"
 
     def __init__(self, why: str = "no token was sent") -> None:
-        super().__init__(f"{why}: send 'Authorization: Bearer …' with a token of `penstock token create`")
+        super().__init__(f"{why}: send 'Authorization: Bearer …' with a token of `penstock access create`")
 
 
 class Forbidden(PenstockError):
@@ -85,7 +85,7 @@ class UnknownAccessToken(NotFound):
     code = "unknown_access_token"
 
     def __init__(self, id: str) -> None:
-        super().__init__(f"no token has the id '{id}': `penstock token list` shows those there are")
+        super().__init__(f"no token has the id '{id}': `penstock access list` shows those there are")
 
 
 class UnknownSecret(NotFound):

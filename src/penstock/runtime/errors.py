@@ -7,7 +7,8 @@ PenstockError
 │   └── UnknownRun
 ├── Invalid
 │   ├── InvalidInput         the input does not fit `params`
-│   ├── BadPayload           it is too large, or not JSON
+│   ├── BadPayload           it is not JSON
+│   │   └── PayloadTooLarge  it is over the limit
 │   ├── UndeclaredEvent      the event is not declared `external`
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── IdempotencyMismatch  the key was used before with another input
@@ -93,9 +94,15 @@ class InvalidInput(Invalid):
 
 
 class BadPayload(Invalid):
-    """A payload is over the limit, or is not JSON."""
+    """A payload is not JSON, or over the limit."""
 
     code = "bad_payload"
+
+
+class PayloadTooLarge(BadPayload):
+    """A payload is over the limit."""
+
+    code = "payload_too_large"
 
 
 class UndeclaredEvent(Invalid):

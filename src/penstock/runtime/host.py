@@ -40,6 +40,7 @@ from penstock.runtime.errors import (
     InvalidEvent,
     InvalidInput,
     NotRetryable,
+    PayloadTooLarge,
     RunEnded,
     UndeclaredEvent,
     UnknownRun,
@@ -349,7 +350,7 @@ def plain_payload(value: Any, what: str) -> Any:
     try:
         return pure(value)
     except TooLarge as error:
-        raise BadPayload(f"{what} {error}") from None
+        raise PayloadTooLarge(f"{what} {error}") from None
     except NotJson as error:
         raise BadPayload(f"{what} is not JSON: {error}") from None
 

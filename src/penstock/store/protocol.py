@@ -253,6 +253,18 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
+class Notes(Protocol):
+    """Small texts by name, such as the lists of runs that people keep."""
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        """All whose name begins so, by name."""
+        ...
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        """Keep a text, or (None) drop it; whether there was one."""
+        ...
+
+
 class Doors(Protocol):
     """Who may come in, what is kept under lock, and what people did.
 
@@ -358,5 +370,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Doors, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Notes, Doors, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

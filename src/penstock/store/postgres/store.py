@@ -11,6 +11,7 @@ from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.mail import PostgresMail
 from penstock.store.postgres.migrating import migrate as bring_up_to_date
 from penstock.store.postgres.migrating import read_schema
+from penstock.store.postgres.notes import PostgresNotes
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
@@ -25,6 +26,7 @@ class PostgresStore(
     PostgresShelf,
     PostgresViews,
     PostgresUpkeep,
+    PostgresNotes,
     PostgresDoors,
     PostgresBell,
 ):

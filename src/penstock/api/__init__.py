@@ -1,0 +1,1 @@
+"""The HTTP surface: one table of calls makes routes, permissions and the description."""

@@ -1,0 +1,124 @@
+"""The ASGI application: a request finds its call, is admitted, read, handled and answered."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from secrets import token_hex
+from time import perf_counter
+from typing import Any, Protocol
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Call
+from penstock.api.guard import admit
+from penstock.api.problems import problem_response, status_of
+from penstock.api.reading import fit, raw_body, read_json, read_query, refuse_type
+from penstock.api.router import Router
+from penstock.api.service import Service
+
+log = logging.getLogger("penstock.api")
+
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+_encode = msgspec.json.Encoder().encode
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+class Observer(Protocol):
+    """Watches the calls."""
+
+    def called(self, call: Call | None, method: str, status: int, seconds: float) -> None: ...
+
+
+class App:
+    """Serves a table of calls for one service."""
+
+    def __init__(self, service: Service, calls: Sequence[Call], observers: Sequence[Observer] = ()) -> None:
+        self.service, self.calls = service, tuple(calls)
+        self._router = Router(calls)
+        self._observers = tuple(observers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await _refuse(scope, receive, send)
+            return
+        began, request, call = perf_counter(), Request(scope, receive), None
+        request_id = _request_id(request)
+        try:
+            call, values = self._router.find(scope["method"], _raw_path(scope))
+            response = await self._answer(call, values, request, request_id)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            if status_of(error) == 500:
+                log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
+            response = problem_response(error, request_id)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        for observer in self._observers:
+            observer.called(call, scope["method"], response.status_code, perf_counter() - began)
+        await response(scope, receive, send)
+
+    async def _answer(
+        self, call: Call, values: dict[str, str], request: Request, request_id: str
+    ) -> Response:
+        caller = await admit(self.service, call, request)
+        query = None if call.query is None else read_query(request, call.query)
+        body = await read_body(call, request)
+        answer = await call.handler(Ask(request, self.service, caller, values, body, query))
+        return render(call, answer, request_id)
+
+
+async def read_body(call: Call, request: Request) -> Any:
+    """The body as the call takes it; None where it takes none."""
+    if call.reads != "json":
+        return None
+    raw = await raw_body(request)
+    if not raw and call.empty:
+        return fit({}, call.takes)
+    refuse_type(request, call.accepts)
+    return fit(read_json(raw), call.takes)
+
+
+def render(call: Call, answer: Any, request_id: str) -> Response:
+    """What a handler gave, as a response."""
+    if isinstance(answer, Response):
+        answer.headers["x-request-id"] = request_id
+        return answer
+    reply = answer if isinstance(answer, Reply) else Reply(answer)
+    status = reply.status or call.status
+    headers = {"x-request-id": request_id, **reply.headers}
+    body = b"" if status == 204 else _encode(reply.value)
+    return Response(body, status, headers, call.media if body else None)
+
+
+def _raw_path(scope: Scope) -> str:
+    """The path as it came: what was percent-encoded still is."""
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.decode("latin-1").partition("?")[0]
+
+
+def _request_id(request: Request) -> str:
+    """That of the caller's proxy, or a new one."""
+    given = request.headers.get("x-request-id", "")
+    return given if _REQUEST_ID.fullmatch(given) else token_hex(8)
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """There are no WebSockets here; the rest of ASGI is the server's own business."""
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+    elif scope["type"] == "lifespan":
+        while (await receive())["type"] != "lifespan.shutdown":
+            await send({"type": "lifespan.startup.complete"})
+        await send({"type": "lifespan.shutdown.complete"})

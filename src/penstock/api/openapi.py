@@ -1,0 +1,112 @@
+"""The description of the API, OpenAPI 3.1, made from the table of calls and their types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, get_origin
+
+import msgspec
+from msgspec.structs import FieldInfo
+
+from penstock.api.call import Call
+from penstock.api.problems import MEDIA, TITLES, Problem
+
+REF = "#/components/schemas/{name}"
+
+
+def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
+    """The whole document."""
+    types = [Problem, *dict.fromkeys(kind for call in calls for kind in (call.takes, call.gives) if kind)]
+    schemas, components = msgspec.json.schema_components(types, ref_template=REF)
+    known = dict(zip(types, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for call in calls:
+        paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, known)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Penstock",
+            "version": version,
+            "description": "Workflows that are drawn, proved and run.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "tags": [{"name": tag} for tag in dict.fromkeys(call.tag for call in calls)],
+    }
+
+
+def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "operationId": call.name,
+        "summary": call.summary,
+        "tags": [call.tag],
+        "x-action": call.action,
+        "security": [] if call.action == "public" else [{"token": []}, {}],
+        "parameters": [*_path_parameters(call), *_query_parameters(call)],
+        "responses": _responses(call, known),
+    }
+    if call.reads != "none":
+        schema = known[call.takes] if call.takes is not None else {}
+        content = {media: {"schema": schema} for media in call.accepts}
+        made["requestBody"] = {"required": not call.empty, "content": content}
+    return made
+
+
+def _path_parameters(call: Call) -> Iterable[dict[str, Any]]:
+    for segment in call.path.split("/"):
+        if segment.startswith("{"):
+            schema = {"type": "string", "minLength": 1}
+            yield {"name": segment[1:-1], "in": "path", "required": True, "schema": schema}
+
+
+def _query_parameters(call: Call) -> Iterable[dict[str, Any]]:
+    if call.query is None:
+        return
+    schema = msgspec.json.schema(call.query)
+    properties = schema["$defs"][call.query.__name__]["properties"]
+    for field in msgspec.structs.fields(call.query):
+        yield _query_parameter(field, properties[field.encode_name])
+
+
+def _query_parameter(field: FieldInfo, schema: dict[str, Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {"name": field.encode_name, "in": "query", "required": field.required}
+    if get_origin(field.type) in (list, tuple):
+        made |= {"style": "form", "explode": False}
+    schema = {key: value for key, value in schema.items() if key not in ("default", "description")}
+    return {**made, "schema": _without_null(schema)}
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter that is not given is not there; it is never null."""
+    choices = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    return choices[0] if len(choices) == 1 else schema
+
+
+def _responses(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
+    content = {call.media: {"schema": known[call.gives] if call.gives is not None else {}}}
+    made: dict[str, Any] = {}
+    for status in (call.status, *call.statuses):
+        made[str(status)] = {"description": "done"} | ({} if status == 204 else {"content": content})
+    problem = {MEDIA: {"schema": known[Problem]}}
+    for status in _bad(call):
+        made[str(status)] = {"description": TITLES[status], "content": problem}
+    return made
+
+
+def _bad(call: Call) -> Iterable[int]:
+    """What else may be answered."""
+    yield 400
+    if call.action != "public":
+        yield from (401, 403)
+    if "{" in call.path:
+        yield 404
+    if call.method != "GET":
+        yield from (409, 412)
+    if call.reads != "none":
+        yield from (413, 415, 422)
+    yield from (429, 503)
+    if call.name == "call_workflow":
+        yield 504

@@ -1,0 +1,147 @@
+"""Errors as RFC 9457 problems: the one table that says which HTTP status an error has."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
+from penstock.api.guard import WrongHost
+from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
+from penstock.api.router import MethodNotAllowed
+from penstock.engine.checking import CheckFailed
+from penstock.flow.errors import PenstockError
+from penstock.flow.problems import UNREADABLE, DefinitionError
+from penstock.runtime.errors import (
+    CallTimedOut,
+    CannotCall,
+    Conflict,
+    Invalid,
+    InvalidEvent,
+    InvalidInput,
+    NoTask,
+    NotFound,
+    PayloadTooLarge,
+)
+from penstock.store.errors import StoreError
+
+MEDIA = "application/problem+json"
+RETRY_AFTER = 2
+
+STATUSES: dict[type[Exception], int] = {
+    Unreadable: 400,
+    Unauthenticated: 401,
+    Forbidden: 403,
+    WrongHost: 403,
+    NotFound: 404,
+    MethodNotAllowed: 405,
+    Conflict: 409,
+    CannotCall: 409,
+    TooSlow: 408,
+    BodyTooLarge: 413,
+    PayloadTooLarge: 413,
+    WrongType: 415,
+    Invalid: 422,
+    NoTask: 422,
+    TooManyRequests: 429,
+    StoreError: 503,
+    CallTimedOut: 504,
+    PenstockError: 500,
+}
+"""The nearest class in an error's line of ancestors counts."""
+
+TITLES = {
+    400: "The request cannot be read",
+    401: "Sign-in is needed",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "Too slow",
+    409: "Conflict with the present state",
+    412: "Somebody else was faster",
+    413: "Too large",
+    415: "Unsupported type",
+    422: "Not valid",
+    429: "Too many requests",
+    431: "Headers too large",
+    500: "A mistake in Penstock",
+    503: "Not possible just now",
+    504: "It took too long",
+}
+
+
+class Problem(msgspec.Struct, omit_defaults=True):
+    """What every answer that is not good looks like."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    request_id: str
+    errors: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
+
+
+def status_of(error: BaseException) -> int:
+    """The HTTP status of an error."""
+    if isinstance(error, DefinitionError):
+        return 400 if any(problem.code in UNREADABLE for problem in error.problems) else 422
+    return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 500)
+
+
+def problem_of(error: BaseException, request_id: str) -> Problem:
+    """An error as a problem; of our own mistakes nothing is told but where to look."""
+    status = status_of(error)
+    known = isinstance(error, PenstockError | DefinitionError)
+    code = str(error.code) if known else "internal"  # type: ignore[attr-defined]
+    if not known:
+        detail = f"Penstock made a mistake; its log says more under request {request_id}"
+    elif isinstance(error, DefinitionError):
+        detail = f"the definition is not valid: {error.problems[0].message}"
+    else:
+        detail = str(error)
+    return Problem(
+        type=f"urn:penstock:problem:{code}",
+        title=TITLES[status],
+        status=status,
+        code=code,
+        detail=detail,
+        request_id=request_id,
+        errors=_errors(error),
+        findings=[f.to_plain() for f in error.report.findings] if isinstance(error, CheckFailed) else [],
+    )
+
+
+def _errors(error: BaseException) -> list[dict[str, Any]]:
+    """Each thing that is wrong, where there may be several."""
+    if isinstance(error, NotFitting):
+        return error.errors
+    if isinstance(error, DefinitionError):
+        return [
+            {"path": p.path, "code": p.code, "message": p.message, "line": p.line, "column": p.column}
+            for p in error.problems
+        ]
+    if isinstance(error, InvalidInput | InvalidEvent):
+        return [{"path": "/input", "code": "schema", "message": text} for text in error.problems]
+    if isinstance(error, CannotCall):
+        return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]
+    return []
+
+
+def problem_response(error: BaseException, request_id: str) -> Response:
+    problem = problem_of(error, request_id)
+    headers = {"x-request-id": request_id}
+    if problem.status in (429, 503):
+        seconds = error.retry_after if isinstance(error, TooManyRequests) else RETRY_AFTER
+        headers["retry-after"] = str(max(1, ceil(seconds)))
+    if problem.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    if isinstance(error, MethodNotAllowed):
+        headers["allow"] = ", ".join(error.allowed)
+    if isinstance(error, BodyTooLarge | TooSlow):
+        headers["connection"] = "close"  # the rest of the body is not read
+    return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)

@@ -1,0 +1,93 @@
+"""From a path to its calls: a tree of segments, so that the number of calls does not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+from penstock.api.call import Call
+from penstock.runtime.errors import NotFound
+
+
+class NoSuchPath(NotFound):
+    """Nothing is served at that path."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"nothing is served at '{path}': see /openapi.json for what is")
+
+
+class MethodNotAllowed(NotFound):
+    """The path is served, but not with that method."""
+
+    code = "method_not_allowed"
+
+    def __init__(self, method: str, allowed: list[str]) -> None:
+        super().__init__(f"{method} is not possible here: use {' or '.join(allowed)}")
+        self.allowed = allowed
+
+
+class _Branch:
+    __slots__ = ("calls", "named", "parameters", "rest")
+
+    def __init__(self) -> None:
+        self.named: dict[str, _Branch] = {}
+        self.rest: _Branch | None = None
+        self.calls: dict[str, Call] = {}
+        self.parameters: tuple[str, ...] = ()
+
+
+class Router:
+    """Finds the call for a method and a path as it came, still percent-encoded.
+
+    Segments are decoded one by one, after splitting: an encoded slash never makes another path.
+    """
+
+    def __init__(self, calls: Iterable[Call]) -> None:
+        self._root = _Branch()
+        for call in calls:
+            self._add(call)
+
+    def _add(self, call: Call) -> None:
+        branch, names = self._root, []
+        for segment in call.path.split("/")[1:]:
+            if segment.startswith("{"):
+                names.append(segment[1:-1])
+                branch.rest = branch = branch.rest or _Branch()
+            else:
+                branch = branch.named.setdefault(segment, _Branch())
+        if call.method in branch.calls:
+            raise ValueError(f"{call.method} {call.path} is there twice")
+        if branch.calls and branch.parameters != tuple(names):
+            raise ValueError(f"{call.path} names its parameters otherwise than its siblings")
+        branch.calls[call.method], branch.parameters = call, tuple(names)
+
+    def find(self, method: str, path: str) -> tuple[Call, dict[str, str]]:
+        """The call and the values of its path. Raises NoSuchPath, MethodNotAllowed."""
+        branch, values = self._root, []
+        for segment in path.split("/")[1:]:
+            below = branch.named.get(segment)
+            if below is None:
+                below = branch.rest
+                if below is None or not segment:
+                    raise NoSuchPath(path)
+                values.append(_decoded(segment, path))
+            branch = below
+        if not branch.calls:
+            raise NoSuchPath(path)
+        call = branch.calls.get("GET" if method == "HEAD" else method)
+        if call is None:
+            raise MethodNotAllowed(method, sorted(branch.calls))
+        return call, dict(zip(branch.parameters, values, strict=True))
+
+
+def _decoded(segment: str, path: str) -> str:
+    """One segment in plain text. What is no text, or no name of anything, is not found."""
+    if "%" not in segment:
+        return segment
+    try:
+        text = unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        raise NoSuchPath(path) from None
+    if "\0" in text:
+        raise NoSuchPath(path)
+    return text

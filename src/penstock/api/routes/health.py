@@ -1,0 +1,41 @@
+"""Is it there, is it ready, and what does it serve?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+
+calls = Calls("operations")
+
+
+class Health(Struct):
+    """`status` is `ok`, or `away` with the reason."""
+
+    status: str
+    detail: str | None = None
+
+
+@calls.get("/health", "public", gives=Health)
+async def health(ask: Ask[None, None]) -> Health:
+    """Whether the process is alive."""
+    return Health("ok")
+
+
+@calls.get("/ready", "public", gives=Health, statuses=(503,))
+async def ready(ask: Ask[None, None]) -> Any:
+    """Whether the process can do its work: the database answers."""
+    try:
+        await ask.engine.queues()
+    except Exception as error:
+        return Reply(Health("away", str(error)), 503)
+    return Health("ok")
+
+
+@calls.get("/openapi.json", "public", gives=dict[str, Any])
+async def openapi(ask: Ask[None, None]) -> Any:
+    """This description."""
+    return ask.service.description

@@ -1,0 +1,29 @@
+"""What handlers may use: the parts of one running Penstock."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from penstock.access.caller import Caller
+from penstock.engine.engine import Engine
+from penstock.store.protocol import Store
+
+
+class Doors(Protocol):
+    """Who may come in."""
+
+    async def authenticate(self, bearer: str) -> Caller:
+        """Whose token it is. Raises Unauthenticated."""
+        ...
+
+
+class Service(Struct, kw_only=True):
+    """One Penstock behind an HTTP surface. `open` says that it is bound to loopback and needs no sign-in."""
+
+    engine: Engine
+    store: Store
+    doors: Doors | None = None
+    open: bool = False
+    description: dict[str, Any] = {}

@@ -1,0 +1,1 @@
+"""The shapes of what is sent and answered, from which the description is made."""

@@ -1,0 +1,1 @@
+"""The composition root of a service: settings become objects."""

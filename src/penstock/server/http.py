@@ -1,0 +1,82 @@
+"""An application on a socket, in the loop that runs already: bound before anything is promised, drained at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import uvicorn
+
+from penstock.flow.errors import PenstockError
+from penstock.server.protocol import Careful
+
+DRAIN = 10
+"""Seconds that requests under way have when the server stops."""
+
+
+class PortTaken(PenstockError):
+    """The address cannot be bound."""
+
+    code = "port_taken"
+
+    def __init__(self, host: str, port: int, why: str) -> None:
+        super().__init__(
+            f"{host}:{port} cannot be used ({why}): choose another --port, or stop what is there"
+        )
+
+
+class _Server(uvicorn.Server):
+    """Signals are the command's business, not uvicorn's."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(app: Any, host: str, port: int) -> AsyncIterator[str]:
+    """Serve while the block runs; the base address, with the port that was found where `port` is 0."""
+    listener = bind(host, port)
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        http=Careful,
+        ws="none",
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=DRAIN,
+    )
+    server = _Server(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        while not server.started and not task.done():
+            await asyncio.sleep(0.005)
+        yield address(listener)
+    finally:
+        server.should_exit = True
+        await task
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket. Raises PortTaken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise PortTaken(host, port, error.strerror or str(error)) from None
+    listener.listen(1024)
+    listener.setblocking(False)
+    return listener
+
+
+def address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,86 @@
+"""A real server on loopback, with an engine of its own, and a client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+from msgspec import Struct
+
+from penstock import Engine
+from penstock.api.app import App
+from penstock.api.openapi import describe
+from penstock.api.service import Service
+from penstock.api.table import CALLS
+from penstock.server.http import serving
+from penstock.store.opening import open_store
+
+CHAIN = {
+    "penstock": 1,
+    "name": "chain",
+    "steps": {"first": {"task": "one"}, "second": {"task": "two", "after": ["first"]}},
+}
+TASKS: dict[str, Any] = {"one": lambda: 1, "two": lambda: 2}
+
+
+class Answer(Struct):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    json: Any
+    text: str
+
+
+class Client:
+    """Asks a server; every answer is whole."""
+
+    def __init__(self, base: str, session: aiohttp.ClientSession, engine: Engine) -> None:
+        self.base, self.session, self.engine = base, session, engine
+
+    async def ask(self, method: str, path: str, json: Any = None, **more: Any) -> Answer:
+        if json is not None:
+            more["data"] = msgspec.json.encode(json)
+            more.setdefault("headers", {})["content-type"] = "application/json"
+        async with self.session.request(method, self.base + path, **more) as response:
+            text = await response.text()
+            plain = "json" in response.headers.get("content-type", "")
+            headers = {name.lower(): value for name, value in response.headers.items()}
+            return Answer(response.status, headers, msgspec.json.decode(text) if plain else None, text)
+
+    async def get(self, path: str, **more: Any) -> Answer:
+        return await self.ask("GET", path, **more)
+
+    async def post(self, path: str, json: Any = None, **more: Any) -> Answer:
+        return await self.ask("POST", path, json, **more)
+
+
+Serve = Callable[[Callable[[Client], Awaitable[Any]]], Any]
+
+
+@pytest.fixture
+def serve() -> Serve:
+    """Run a conversation with a fresh server, in memory, that needs no sign-in."""
+
+    def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+        async def main() -> Any:
+            store = await open_store("memory:")
+            async with Engine(store=store, tasks=TASKS) as engine:
+                await engine.publish(CHAIN)
+                service = Service(
+                    engine=engine, store=store, open=True, description=describe(CALLS, "test"), **more
+                )
+                async with (
+                    serving(App(service, CALLS), "127.0.0.1", 0) as base,
+                    aiohttp.ClientSession() as session,
+                    asyncio.timeout(60),
+                ):
+                    return await talk(Client(base, session, engine))
+
+        return asyncio.run(main())
+
+    return run

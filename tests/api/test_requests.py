@@ -1,0 +1,107 @@
+"""What every call has in common: how a request is read, and how what is wrong with it is told."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Client, Serve
+
+RUNS = "/api/workflows/chain/runs"
+
+BAD_BODIES = [
+    (b"nonsense", 400, "invalid_json"),
+    (b"[" * 100_000, 400, "too_deep"),
+    (b'{"input": ' + b"[" * 64 + b"]" * 64 + b"}", 400, "too_deep"),
+    (b'{"input": {"a": 1, "a": 2}}', 400, "duplicate_key"),
+    (b'{"input": NaN}', 400, "invalid_number"),
+    (b'{"input": -Infinity}', 400, "invalid_number"),
+    (b'{"input": ' + b"9" * 5000 + b"}", 400, "number_out_of_range"),
+    (b'{"input": 1180591620717411303424}', 400, "number_out_of_range"),
+    (b'{"input": 1e999}', 400, "number_out_of_range"),
+    (rb'{"input": "\ud800"}', 400, "invalid_unicode"),
+    (rb'{"input": "\udc00\ud800"}', 400, "invalid_unicode"),
+    (rb'{"input": "\u0000"}', 400, "invalid_unicode"),
+    (b'{"input": "\xff"}', 400, "invalid_unicode"),
+    (b'{"inputs": 1}', 422, "invalid_request"),
+    (b'{"subject": 1}', 422, "invalid_request"),
+    (b"[]", 422, "invalid_request"),
+    (b'{"input": "' + b"x" * 1024 * 1024 + b'"}', 413, "body_too_large"),
+    (b'{"input": "' + b"x" * 300 * 1024 + b'"}', 413, "payload_too_large"),
+]
+
+
+@pytest.mark.parametrize(("body", "status", "code"), BAD_BODIES, ids=lambda value: str(value)[:30])
+def test_a_bad_body_is_refused_in_one_sentence_and_nothing_is_started(
+    serve: Serve, body: bytes, status: int, code: str
+) -> None:
+    async def talk(client: Client) -> tuple[Any, Any]:
+        headers = {"content-type": "application/json"}
+        answer = await client.post(RUNS, data=BytesIO(body), headers=headers)
+        return answer, await client.engine.runs()
+
+    answer, runs = serve(talk)
+
+    assert (answer.status, answer.json["code"], runs) == (status, code, [])
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(answer.json) >= {"type", "title", "status", "code", "detail", "request_id"}
+
+
+def test_a_pair_of_surrogates_is_one_character(serve: Serve) -> None:
+    async def talk(client: Client) -> Any:
+        headers = {"content-type": "application/json"}
+        return await client.post(RUNS, data=rb'{"input": "\ud83d\ude00 \\ud800"}', headers=headers)
+
+    answer = serve(talk)
+
+    assert (answer.status, answer.json["input"]) == (201, "😀 \\ud800")
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "text/json", "multipart/form-data", "", "application/json; charset=latin1"]
+)
+def test_a_body_of_another_type_is_refused(serve: Serve, kind: str) -> None:
+    answer = serve(lambda client: client.post(RUNS, data=b"{}", headers={"content-type": kind}))
+
+    assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
+
+
+def test_a_compressed_body_is_refused(serve: Serve) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    answer = serve(lambda client: client.post(RUNS, data=b"x", headers=headers))
+
+    assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/runs/..%2fhealth", "//health", "/health/", "/health;.js", "/api", "/API/runs", "/api/runs//"],
+)
+def test_a_path_that_is_nearly_right_is_not_found(serve: Serve, path: str) -> None:
+    answer = serve(lambda client: client.get(path, allow_redirects=False))
+
+    assert answer.status == 404
+
+
+def test_a_page_of_another_site_is_not_answered(serve: Serve) -> None:
+    async def talk(client: Client) -> list[tuple[int, str]]:
+        headers = [{"host": "evil.example"}, {"origin": "https://evil.example"}, {"origin": "null"}]
+        answers = [await client.post(RUNS, {}, headers=dict(each)) for each in headers]
+        return [(answer.status, answer.json["code"]) for answer in answers]
+
+    assert serve(talk) == [(403, "wrong_host"), (403, "csrf"), (403, "csrf")]
+
+
+def test_a_page_of_its_own_is_answered(serve: Serve) -> None:
+    async def talk(client: Client) -> Any:
+        return await client.post(RUNS, {}, headers={"origin": client.base})
+
+    assert serve(talk).status == 201
+
+
+def test_a_token_in_an_address_is_refused(serve: Serve) -> None:
+    answer = serve(lambda client: client.get("/api/runs/x?token=ps_1"))
+
+    assert (answer.status, answer.json["code"]) == (400, "token_in_query")

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
+from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
@@ -16,6 +16,7 @@ from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
 from penstock.runtime.errors import (
+    BadCursor,
     CallTimedOut,
     CannotCall,
     Conflict,
@@ -33,6 +34,7 @@ RETRY_AFTER = 2
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
+    BadCursor: 400,
     Unauthenticated: 401,
     Forbidden: 403,
     WrongHost: 403,
@@ -47,6 +49,7 @@ STATUSES: dict[type[Exception], int] = {
     Invalid: 422,
     NoTask: 422,
     TooManyRequests: 429,
+    SecretKeyError: 500,
     StoreError: 503,
     CallTimedOut: 504,
     PenstockError: 500,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import health, operations, runs, views
+from penstock.api.routes import access, health, operations, runs, secrets, views
 
 CALLS: tuple[Call, ...] = tuple(
-    call for noun in (health, operations, runs, views) for call in noun.calls.list
+    call for noun in (health, operations, runs, views, access, secrets) for call in noun.calls.list
 )

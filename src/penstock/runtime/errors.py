@@ -12,7 +12,8 @@ PenstockError
 │   ├── UndeclaredEvent      the event is not declared `external`
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── IdempotencyMismatch  the key was used before with another input
-│   └── CannotCall           the workflow has steps that cannot run inside a call
+│   ├── CannotCall           the workflow has steps that cannot run inside a call
+│   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
 │   ├── RunEnded             the run has ended
 │   └── NotRetryable         only a failed run can be retried
@@ -151,6 +152,17 @@ class CannotCall(Invalid):
     def __init__(self, workflow: str, reasons: Sequence[str]) -> None:
         super().__init__(f"'{workflow}' cannot be called: {'; '.join(reasons)}; start a run instead")
         self.workflow, self.reasons = workflow, tuple(reasons)
+
+
+class BadCursor(Invalid):
+    """The cursor of a list was not given by it."""
+
+    code = "bad_cursor"
+
+    def __init__(self, cursor: str) -> None:
+        shown = cursor if len(cursor) <= 60 else cursor[:60] + "…"
+        super().__init__(f"the cursor '{shown}' is not one that this list gave: begin without one")
+        self.cursor = cursor
 
 
 class RunEnded(Conflict):

@@ -36,6 +36,7 @@ from penstock.store.rows import (
     Wish,
     Worker,
 )
+from tests.store.model_drafts import ModelDrafts
 from tests.store.model_rows import FIRST_LOOK, LONG_AGO, Id, KeptEvent, Letter, LockRow, Run, Task, Timer
 
 Key = tuple[str, str]
@@ -67,7 +68,7 @@ class Rows:
         return self.number
 
 
-class ModelStore:
+class ModelStore(ModelDrafts):
     """Runs, tasks and mail of the model; `tests/store/model_views.py` has the rest."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:

@@ -17,11 +17,12 @@ ST11 Nothing of a run that is still there is deleted by retention; everything of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from penstock.store.change import Change, Committed, Kept, Seen
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine
 from penstock.store.rows import (
     Beat,
     Due,
@@ -234,6 +235,32 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
+class Drafts(Protocol):
+    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now."""
+
+    async def draft(self, workflow: str) -> DraftRow | None: ...
+
+    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
+        """The draft as it is kept; None: it is not what was expected, and stays."""
+        ...
+
+    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
+        """False: there is none. None: it is not what was expected, and stays."""
+        ...
+
+    async def drafts(self) -> list[DraftLine]:
+        """All, by the name of their workflow."""
+        ...
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        """The newest first, those with a lower number than `before`."""
+        ...
+
+    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Workflow → status → how many runs; a workflow without runs is not in it."""
+        ...
+
+
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
@@ -246,5 +273,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Drafts, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -7,6 +7,7 @@ import asyncio
 from penstock.store.postgres.bell import Ear, PostgresBell
 from penstock.store.postgres.copying import read_backup
 from penstock.store.postgres.database import Database, read_address
+from penstock.store.postgres.drafts import PostgresDrafts
 from penstock.store.postgres.mail import PostgresMail
 from penstock.store.postgres.migrating import migrate as bring_up_to_date
 from penstock.store.postgres.migrating import read_schema
@@ -18,7 +19,14 @@ from penstock.store.postgres.views import PostgresViews
 
 
 class PostgresStore(
-    PostgresRuns, PostgresTasks, PostgresMail, PostgresShelf, PostgresViews, PostgresUpkeep, PostgresBell
+    PostgresRuns,
+    PostgresTasks,
+    PostgresMail,
+    PostgresShelf,
+    PostgresDrafts,
+    PostgresViews,
+    PostgresUpkeep,
+    PostgresBell,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""
 

@@ -44,6 +44,7 @@ from penstock.store.sqlite.connection import (
     read_setting,
 )
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
+from penstock.store.sqlite.drafts import SqliteDrafts
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
 
@@ -57,7 +58,7 @@ class WallClock:
         return datetime.now(UTC)
 
 
-class SqliteStore:
+class SqliteStore(SqliteDrafts):
     """All verbs of `Store` on one file, or in memory."""
 
     def __init__(self, path: str, opened: Opened, clock: Clock, options: Options) -> None:

@@ -6,6 +6,8 @@ from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
 
+from penstock.api.reading import Unreadable
+
 T = TypeVar("T")
 
 Limit = Annotated[int, Meta(ge=1, le=200)]
@@ -23,3 +25,18 @@ class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
 
     limit: Limit = 50
     cursor: str | None = None
+
+
+def number_cursor(cursor: str | None) -> int | None:
+    """A cursor that is a number. Raises Unreadable (`bad_cursor`)."""
+    if cursor is None:
+        return None
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor[:20]) < 2**31):
+        raise bad_cursor()
+    return int(cursor)
+
+
+def bad_cursor() -> Unreadable:
+    return Unreadable(
+        "bad_cursor", "this is no cursor of this list: take `next` of an answer, or leave it out"
+    )

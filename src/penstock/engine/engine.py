@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from penstock.engine.drafts import Drafts
 from penstock.engine.loading import Source
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
@@ -73,6 +74,7 @@ class Engine:
         self._running: Running | None = None
         self._opening = asyncio.Lock()
         self._closed = False
+        self.drafts = Drafts(self._open, self._tasks)
 
     # -- workflows -----------------------------------------------------------------------------------------
 

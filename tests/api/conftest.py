@@ -58,16 +58,18 @@ class Client:
         return await self.ask("POST", path, json, **more)
 
 
-Serve = Callable[[Callable[[Client], Awaitable[Any]]], Any]
+Serve = Callable[..., Any]
 
 
 @pytest.fixture
 def serve() -> Serve:
     """Run a conversation with a fresh server, in memory, that needs no sign-in."""
 
-    def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+    def run(
+        talk: Callable[[Client], Awaitable[Any]], tasks: dict[str, Any] | None = None, **more: Any
+    ) -> Any:
         async def main() -> Any:
-            async with Engine(tasks=TASKS) as engine:
+            async with Engine(tasks={**TASKS, **(tasks or {})}) as engine:
                 await engine.publish(CHAIN)
                 service = Service(engine=engine, open=True, description=describe(CALLS, "test"), **more)
                 async with (

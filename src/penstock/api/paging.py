@@ -31,7 +31,7 @@ def number_cursor(cursor: str | None) -> int | None:
     """A cursor that is a number. Raises Unreadable (`bad_cursor`)."""
     if cursor is None:
         return None
-    if not (cursor.isascii() and cursor.isdigit() and int(cursor[:20]) < 2**31):
+    if not (cursor.isascii() and cursor.isdigit() and int(cursor[:20]) < 2**63):
         raise bad_cursor()
     return int(cursor)
 

@@ -26,6 +26,7 @@ from penstock.runtime.errors import (
     PreconditionFailed,
 )
 from penstock.store.errors import StoreError
+from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
 RETRY_AFTER = "2"
@@ -44,6 +45,7 @@ STATUSES: dict[type[Exception], int] = {
     WrongType: 415,
     Invalid: 422,
     NoTask: 422,
+    Endless: 422,
     TooManyRequests: 429,
     StoreError: 503,
     CallTimedOut: 504,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import checks, drafts, health, runs, workflows
+from penstock.api.routes import acting, calls, checks, drafts, events, health, runs, workflows
 
 CALLS: tuple[Call, ...] = tuple(
-    call for noun in (health, workflows, drafts, checks, runs) for call in noun.calls.list
+    call
+    for noun in (health, workflows, drafts, checks, calls, runs, acting, events)
+    for call in noun.calls.list
 )

@@ -48,8 +48,8 @@ class Drafts:
     """The drafts of one engine. A published workflow without a draft reads as its newest version."""
 
     def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
-        self._opened, self._tasks = opened, tasks
-        self._threads = Threads(CHECKS, "penstock-check")
+        self._opened, self.tasks = opened, tasks
+        self.threads = Threads(CHECKS, "penstock-check")
         self._known: dict[str, Checked] = {}
         self._listing: Listing | None = None
 
@@ -63,7 +63,7 @@ class Drafts:
         known = self._known.get(etag_of(written)) if isinstance(written, str) and budget == BUDGET else None
         if known is not None:
             return known
-        checked = await self._threads.result_of(partial(_check, written, self._tasks, budget, kept))
+        checked = await self.threads.result_of(partial(_check, written, self.tasks, budget, kept))
         if budget == BUDGET:
             while len(self._known) >= REMEMBERED:
                 del self._known[next(iter(self._known))]
@@ -176,7 +176,9 @@ class Drafts:
         self, workflow: str, *, before: int | None = None, limit: int = 50
     ) -> list[dict[str, Any]]:
         """Version, note and time of each, newest first. Raises UnknownWorkflow."""
-        await self._find(workflow)
+        _, newest, _ = await self._find(workflow)
+        known = 0 if newest is None else newest.version
+        before = known + 1 if before is None else min(before, known + 1)
         lines = await (await self._opened()).store.versions(workflow, before, limit)
         return [{"version": line.version, "note": line.note, "at": time_text(line.at)} for line in lines]
 

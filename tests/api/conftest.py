@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -65,18 +65,19 @@ class Client:
 OWN = "the-admin-token-of-the-tests"
 
 
-class Serve(Protocol):
-    def __call__(self, talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any: ...
+Serve = Callable[..., Any]
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Serve:
     """Run a conversation with a fresh server, in memory, that needs no sign-in."""
 
-    def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+    def run(
+        talk: Callable[[Client], Awaitable[Any]], tasks: dict[str, Any] | None = None, **more: Any
+    ) -> Any:
         async def main() -> Any:
             store = await open_store("memory:")
-            async with Engine(store=store, tasks=TASKS) as engine:
+            async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
                 await engine.publish(CHAIN)
                 access = Access(store, Keys(tmp_path / "penstock.key"), OWN)
                 more.setdefault("open", True)

@@ -26,8 +26,10 @@ from penstock.runtime.errors import (
     NoTask,
     NotFound,
     PayloadTooLarge,
+    PreconditionFailed,
 )
 from penstock.store.errors import StoreError
+from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
 RETRY_AFTER = 2
@@ -43,11 +45,13 @@ STATUSES: dict[type[Exception], int] = {
     Conflict: 409,
     CannotCall: 409,
     TooSlow: 408,
+    PreconditionFailed: 412,
     BodyTooLarge: 413,
     PayloadTooLarge: 413,
     WrongType: 415,
     Invalid: 422,
     NoTask: 422,
+    Endless: 422,
     TooManyRequests: 429,
     SecretKeyError: 500,
     StoreError: 503,
@@ -92,7 +96,8 @@ class Problem(msgspec.Struct, omit_defaults=True):
 def status_of(error: BaseException) -> int:
     """The HTTP status of an error."""
     if isinstance(error, DefinitionError):
-        return 400 if any(problem.code in UNREADABLE for problem in error.problems) else 422
+        codes = {problem.code for problem in error.problems}
+        return 413 if "too_large" in codes else 400 if codes & UNREADABLE else 422
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 500)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +100,14 @@ class Model(ModelStore):
     # Views
 
     async def runs(self, filter: Filter) -> list[RunRow]:
-        found = sorted((name for name in self.rows.runs if self._matches(name, filter)), reverse=True)
-        return [_row(name, self.rows.runs[name]) for name in found[: filter.limit]]
+        found = [_row(name, run) for name, run in self.rows.runs.items() if self._matches(name, filter)]
+        if filter.sort == "ended":
+            found = [row for row in found if row.ended_at is not None]
+        return [
+            row
+            for row in sorted(found, key=lambda row: _place(row, filter), reverse=filter.sort != "oldest")
+            if filter.after is None or _beyond(row, filter)
+        ][: max(0, filter.limit)]
 
     async def count(self, filter: Filter) -> dict[str, int]:
         counted: dict[str, int] = {}
@@ -110,7 +117,10 @@ class Model(ModelStore):
         return counted
 
     def _matches(self, name: str, filter: Filter) -> bool:
-        row = _row(name, self.rows.runs[name])
+        run = self.rows.runs[name]
+        row = _row(name, run)
+        steps = {task.new.step for task in self._tasks_of(name)}
+        texts = [name, *([row.subject] if row.subject else []), *(value for _, value in run.keys)]
         said = [
             (filter.workflow, filter.workflow == row.workflow),
             (filter.version, filter.version == row.version),
@@ -118,11 +128,13 @@ class Model(ModelStore):
             (filter.subject, filter.subject == row.subject),
             (filter.parent, filter.parent == row.parent),
             (filter.label, filter.label is not None and filter.label in row.labels.items()),
-            (filter.key, filter.key is not None and name in self.rows.keys.get(filter.key, [])),
-            (filter.waiting_for, filter.waiting_for in row.waiting_for),
+            (filter.key, filter.key in run.keys),
+            (filter.waiting_for, _waits(run, filter)),
+            (filter.step, ("step", filter.step) in run.rests or filter.step in steps),
+            (filter.q, any(text.startswith(filter.q or "") for text in texts)),
+            (filter.workflows, any(fnmatchcase(row.workflow, one) for one in filter.workflows or ())),
             (filter.since, filter.since is not None and row.started_at >= filter.since),
             (filter.until, filter.until is not None and row.started_at < filter.until),
-            (filter.before, filter.before is not None and name < filter.before),
         ]
         return all(holds for wanted, holds in said if wanted is not None)
 
@@ -227,6 +239,9 @@ class Model(ModelStore):
             "seen": len(rows.ids),
             "start_key": len(rows.start_keys),
             "log": len(rows.log_lines),
+            "run_label": sum(len(json.loads(run.new.labels)) for run in runs),
+            "run_key": sum(len(run.keys) for run in runs),
+            "rest": sum(len(run.rests) for run in runs),
         }
 
     async def check(self) -> list[str]:
@@ -255,6 +270,23 @@ class Model(ModelStore):
 
     async def hear(self, timeout: timedelta) -> str | None:
         return None
+
+
+def _place(row: RunRow, filter: Filter) -> tuple[datetime, str]:
+    at = row.ended_at if filter.sort == "ended" else row.started_at
+    assert at is not None
+    return at, row.id
+
+
+def _beyond(row: RunRow, filter: Filter) -> bool:
+    place, after = _place(row, filter), filter.after
+    assert after is not None
+    return place > after if filter.sort == "oldest" else place < after
+
+
+def _waits(run: Run, filter: Filter) -> bool:
+    since = run.rests.get(("event", filter.waiting_for or ""))
+    return since is not None and (filter.waiting_since is None or since <= filter.waiting_since)
 
 
 def _row(name: str, run: Run) -> RunRow:

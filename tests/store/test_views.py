@@ -23,6 +23,7 @@ from tests.store.builders import (
     run_id,
     seconds,
     start,
+    task,
 )
 from tests.store.conftest import Clock
 
@@ -37,10 +38,15 @@ async def some_runs(store: Store) -> None:
             new_run(workflow="v", version=2, started_at=NOON + seconds(hour), labels={"team": "blue"}),
             status="waiting",
             waiting=json.dumps(["paid", "sent 🐙"]),
+            rest=(("event", "paid"), ("event", "sent 🐙"), ("step", "ship")),
         ),
-        start(C, new_run(subject="bob", started_at=NOON + seconds(2 * hour))),
-        end(C, 1, "failed", at=NOON + seconds(3 * hour)),
-        start(f"{A}-1", new_run(parent=A, started_at=NOON + seconds(hour), labels={"team": "red' OR 1=1"})),
+        start(C, new_run(subject="bob", started_at=NOON + seconds(2 * hour)), keys=(("job", "77"),)),
+        end(C, 1, "failed", at=NOON + seconds(3 * hour), rest=(("step", "pack"),)),
+        start(
+            f"{A}-1",
+            new_run(parent=A, started_at=NOON + seconds(hour), labels={"team": "red' OR 1=1"}),
+            tasks=(task(step="ship"),),
+        ),
     )
 
 
@@ -97,8 +103,41 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"since": NOON + seconds(1800)}, [C, B, CHILD]),
     ({"until": NOON + seconds(5400)}, [B, CHILD, A]),
     ({"since": NOON + seconds(1800), "until": NOON + seconds(5400), "workflow": "w"}, [CHILD]),
-    ({"before": C}, [B, CHILD, A]),
-    ({"before": CHILD}, [A]),
+    ({"key": ("job", "77")}, [C]),
+    ({"waiting_for": "paid", "waiting_since": NOON + seconds(7200)}, [B]),
+    ({"waiting_for": "paid", "waiting_since": NOON - seconds(1)}, []),
+    ({"waiting_for": "paid", "workflow": "w"}, []),
+    ({"step": "ship"}, [B, CHILD]),
+    ({"step": "pack"}, [C]),
+    ({"step": "pack", "statuses": ("running",)}, []),
+    ({"step": "paid"}, []),
+    ({"q": "bo"}, [C]),
+    ({"q": "7"}, [C, A]),
+    ({"q": "7", "subject": "ann"}, [A]),
+    ({"q": "b", "sort": "ended"}, [C]),
+    ({"q": A}, [CHILD, A]),
+    ({"q": "%"}, []),
+    ({"q": "0000", "limit": 2}, [C, B]),
+    ({"workflows": ("w",)}, [C, CHILD, A]),
+    ({"workflows": ("?", "x*")}, [C, B, CHILD, A]),
+    ({"workflows": ("x*",)}, []),
+    ({"workflows": ()}, []),
+    ({"workflows": ("v",), "workflow": "w"}, []),
+    ({"workflows": ("v*",), "statuses": ("waiting",)}, [B]),
+    ({"workflows": ("v*",), "statuses": ("failed",)}, []),
+    ({"workflow": "w", "statuses": ("running", "failed")}, [C, CHILD, A]),
+    ({"workflow": "w", "statuses": ("succeeded", "failed")}, [C]),
+    ({"version": 1}, [C, CHILD, A]),
+    ({"version": 2}, [B]),
+    ({"sort": "oldest"}, [A, CHILD, B, C]),
+    ({"sort": "oldest", "workflow": "w"}, [A, CHILD, C]),
+    ({"sort": "ended"}, [C]),
+    ({"sort": "ended", "workflow": "v"}, []),
+    ({"sort": "ended", "label": ("team", "red")}, []),
+    ({"after": (NOON + seconds(7200), C)}, [B, CHILD, A]),
+    ({"after": (NOON + seconds(3600), CHILD)}, [A]),
+    ({"after": (NOON + seconds(3600), B), "sort": "oldest"}, [C]),
+    ({"after": (NOON + seconds(3600), CHILD), "label": ("team", "red")}, [A]),
     ({"limit": 2}, [C, B]),
     ({"subject": "' OR 1=1 --"}, []),
     ({"workflow": "w\x7f%"}, []),
@@ -120,10 +159,11 @@ async def test_pages_follow_one_another_without_gap_or_overlap(store: Store) -> 
     runs = [run_id(n) for n in range(1, 24)]
     await store.commit([start(run) for run in runs])
 
-    pages, before = [], None
-    while page := [row.id for row in await store.runs(Filter(workflow="w", before=before, limit=10))]:
+    pages: list[list[str]] = []
+    after: tuple[Any, str] | None = None
+    while page := [row.id for row in await store.runs(Filter(workflow="w", after=after, limit=10))]:
         pages.append(page)
-        before = page[-1]
+        after = (NOON, page[-1])
 
     assert [len(page) for page in pages] == [10, 10, 3]
     assert [run for page in pages for run in page] == runs[::-1]
@@ -139,7 +179,8 @@ async def test_runs_are_counted_by_status(store: Store) -> None:
 
 
 async def test_a_run_that_goes_on_waits_no_more(store: Store) -> None:
-    await given(store, start(A, waiting='["e"]', status="waiting"), change(A, 1))
+    resting = start(A, waiting='["e"]', status="waiting", rest=(("event", "e"),))
+    await given(store, resting, change(A, 1, rest=()))
 
     assert [row.waiting_for for row in await store.runs(Filter())] == [[]]
     assert await store.runs(Filter(waiting_for="e")) == []

@@ -11,10 +11,13 @@ PenstockError
 │   ├── UndeclaredEvent      the event is not declared `external`
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── IdempotencyMismatch  the key was used before with another input
-│   └── CannotCall           the workflow has steps that cannot run inside a call
+│   ├── CannotCall           the workflow has steps that cannot run inside a call
+│   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
 │   ├── RunEnded             the run has ended
-│   └── NotRetryable         only a failed run can be retried
+│   ├── NotRetryable         only a failed run can be retried
+│   ├── NotSkippable         the step has nothing to skip
+│   └── Changed              it is not any more as it was expected to be
 ├── CallTimedOut             a call took too long
 └── NoTask                   no task of that name is offered here
 """
@@ -146,6 +149,17 @@ class CannotCall(Invalid):
         self.workflow, self.reasons = workflow, tuple(reasons)
 
 
+class BadCursor(Invalid):
+    """The cursor of a list was not given by it."""
+
+    code = "bad_cursor"
+
+    def __init__(self, cursor: str) -> None:
+        shown = cursor if len(cursor) <= 60 else cursor[:60] + "…"
+        super().__init__(f"the cursor '{shown}' is not one that this list gave: begin without one")
+        self.cursor = cursor
+
+
 class RunEnded(Conflict):
     """The run has ended."""
 
@@ -166,6 +180,28 @@ class NotRetryable(Conflict):
             f"run '{run}' is {status}, only a failed run with something to retry can be retried; rerun it"
         )
         self.run, self.status = run, status
+
+
+class NotSkippable(Conflict):
+    """The step has nothing to skip."""
+
+    code = "not_skippable"
+
+    def __init__(self, run: str, step: str, why: str) -> None:
+        super().__init__(f"step '{step}' of run '{run}' cannot be skipped: {why}")
+        self.run, self.step = run, step
+
+
+class Changed(Conflict):
+    """It is not any more as it was expected to be."""
+
+    code = "changed"
+
+    def __init__(self, what: str, expected: object, found: object) -> None:
+        super().__init__(
+            f"{what} is at {found}, not at {expected} any more: look at it again; nothing was changed"
+        )
+        self.expected, self.found = expected, found
 
 
 class CallTimedOut(PenstockError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -132,20 +133,34 @@ class Worker(Struct, frozen=True, kw_only=True):
     seen_at: datetime | None = None
 
 
+Sort = Literal["newest", "oldest", "ended"]
+
+
 class Filter(Struct, frozen=True, kw_only=True):
-    """Which runs; every part that is given must hold. `before` is the cursor: an id."""
+    """Which runs; every part that is given must hold. `after` is where the page begins: behind that run.
+
+    `workflows` are patterns of which a run's workflow must match one (`*` any text, `?` any character). `step`: a
+    task of that step waits or is under way, or the run failed, starves or waits at it. `waiting_for` an event, and
+    `waiting_since`: at that time already. `q` begins the subject, the id or the value of a correlation key. `since`
+    and `until` are of the start. With `sort` ended only runs that have ended are listed, the latest first.
+    """
 
     workflow: str | None = None
+    workflows: tuple[str, ...] | None = None
     version: int | None = None
     statuses: tuple[str, ...] = ()
     subject: str | None = None
     parent: str | None = None
     label: tuple[str, str] | None = None
     key: tuple[str, str] | None = None
+    step: str | None = None
     waiting_for: str | None = None
+    waiting_since: datetime | None = None
     since: datetime | None = None
     until: datetime | None = None
-    before: str | None = None
+    q: str | None = None
+    sort: Sort = "newest"
+    after: tuple[datetime, str] | None = None  # the time that the list is sorted by, and the id
     limit: int = 50
 
 

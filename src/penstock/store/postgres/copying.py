@@ -35,6 +35,7 @@ TABLES = (
         "kept_key",
     ),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting"),
+    *("run_label", "run_key", "rest", "token"),
 )
 _SIZE = 8
 T = TypeVar("T")

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from penstock.store.listing import (
+    Dialect,
+    Pair,
+    Question,
+    allowed,
+    count_question,
+    driver_of,
+    merged,
+    probe,
+    questions,
+)
 from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
-from penstock.store.sqlite.session import Row, Session, json_list
-from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.times import micros, moment, moment_or_none
 
-_LAST = "\U0010ffff"
-"""After every id."""
+DIALECT = Dialect("?", hints=True, time=micros)
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
 _tuple = msgspec.json.Decoder(tuple[str, ...])
@@ -21,42 +32,34 @@ def runs(session: Session, filter: Filter) -> list[RunRow]:
     """See `Store.runs`."""
     if filter.limit <= 0:
         return []
-    values = _values(filter)
-    if filter.subject is not None or filter.parent is not None or filter.key is not None:
-        found = session.named("list_runs_among", values)
-    elif filter.statuses and (filter.workflow is None or "succeeded" not in filter.statuses):
-        found = [
-            row
-            for status in sorted(set(filter.statuses))
-            for row in session.named("list_runs_in_status", values | {"status": status})
-        ]
-        found.sort(key=lambda row: str(row[0]), reverse=True)
-    elif filter.workflow is not None:
-        found = session.named("list_runs_of_workflow", values)
-    else:
-        found = session.named("list_runs", values)
-    return [_run(row) for row in found[: filter.limit]]
+    names = allowed(filter, lambda: _workflows(session))
+    few = probe(filter, DIALECT, names)
+    driver = driver_of(filter, names, None if few is None else _told(session, few)[0][0])
+    pairs = _pairs(session, names) if driver == "version" else []
+    asked = questions(filter, DIALECT, names, driver, pairs)
+    return merged((_run(row) for one in asked for row in _told(session, one)), filter)
 
 
-def _values(filter: Filter) -> dict[str, Any]:
-    label, label_value = filter.label or (None, None)
-    key, key_value = filter.key or (None, None)
-    return {
-        "before": _LAST if filter.before is None else filter.before,
-        "workflow": filter.workflow,
-        "version": filter.version,
-        "statuses": json_list(filter.statuses) if filter.statuses else None,
-        "subject": filter.subject,
-        "parent": filter.parent,
-        "label": label,
-        "label_value": label_value,
-        "key": key,
-        "key_value": key_value,
-        "waiting_for": filter.waiting_for,
-        "since": -NEVER if filter.since is None else micros(filter.since),
-        "until": NEVER if filter.until is None else micros(filter.until),
-        "limit": filter.limit,
-    }
+def _told(session: Session, asked: Question) -> list[Any]:
+    return session.db.execute(asked.sql, asked.values).fetchall()
+
+
+def _workflows(session: Session) -> list[str]:
+    """Those that have runs."""
+    found: list[str] = []
+    while row := session.row("next_workflow", (found[-1] if found else "",)):
+        found.append(row[0])
+    return found
+
+
+def _pairs(session: Session, names: Sequence[str] | None) -> list[Pair]:
+    found: list[Pair] = []
+    for name in _workflows(session) if names is None else names:
+        version = -1
+        while row := session.row("next_version", (name, version)):
+            version = row[0]
+            found.append((name, version))
+    return found
 
 
 def _run(row: Row) -> RunRow:
@@ -79,7 +82,9 @@ def count(session: Session, filter: Filter) -> dict[str, int]:
     """See `Store.count`."""
     if filter == Filter(limit=filter.limit):
         return dict(session.rows("count_all_runs"))
-    return dict(session.named("count_runs", _values(filter)))
+    names = allowed(filter, lambda: _workflows(session))
+    asked = count_question(filter, DIALECT, names)
+    return dict(_told(session, asked))
 
 
 def tasks(session: Session, run: str) -> list[TaskRow]:

@@ -14,6 +14,7 @@ from penstock.store.change import Post
 from penstock.store.rows import (
     Filter,
     KeptRow,
+    LockRow,
     QueueRow,
     Retained,
     RunRow,
@@ -152,6 +153,27 @@ class Model(ModelStore):
             )
             for task in sorted(self._tasks_of(run), key=lambda task: (task.new.firing, task.new.index))
         ]
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        found = sorted((one.due, n, one.body) for n, one in self.rows.timers.items() if one.run == run)
+        return [(due, body) for due, _, body in found]
+
+    async def locks(self, run: str) -> list[LockRow]:
+        return [
+            LockRow(
+                firing=row.firing,
+                index=row.index,
+                key=row.key,
+                held=row.held,
+                ahead=sum(not x.held and x.number < row.number for x in self._line(row.key)),
+                holders=tuple(sorted({x.run for x in self._line(row.key) if x.held})),
+            )
+            for row in sorted(self.rows.locks, key=lambda row: (row.firing, row.index, row.key))
+            if row.run == run
+        ]
+
+    def _line(self, key: str) -> list[Any]:
+        return [row for row in self.rows.locks if row.key == key]
 
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})

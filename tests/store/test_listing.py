@@ -52,7 +52,10 @@ SORTING: list[tuple[dict[str, Any], list[str] | None]] = [
 ]
 """These sort: what begins with a text lies in the order of the texts, and tasks in that of the ids."""
 
-ENDS = [({"sort": "ended"}, None), ({"sort": "ended", "workflow": "w", "after": (NOON, "x")}, ["w"])]
+ENDS: list[tuple[dict[str, Any], list[str] | None]] = [
+    ({"sort": "ended"}, None),
+    ({"sort": "ended", "workflow": "w", "after": (NOON, "x")}, ["w"]),
+]
 ALL = [*ASKED, *SORTING, *ENDS]
 
 

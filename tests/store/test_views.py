@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, LogLine, RunRow, Worker
+from penstock.store.rows import Filter, LockRow, LogLine, RunRow, Worker
 from tests.store.builders import (
     NOON,
     A,
@@ -18,6 +18,7 @@ from tests.store.builders import (
     change,
     end,
     given,
+    lock,
     new_run,
     plain_count,
     run_id,
@@ -232,3 +233,22 @@ async def test_a_worker_that_left_is_not_listed(store: Store) -> None:
     await store.leave("nobody")
 
     assert [one.id for one in await store.workers()] == ["two"]
+
+
+async def test_the_timers_of_a_run_come_in_the_order_of_their_time(store: Store) -> None:
+    late, soon = NOON + seconds(60), NOON + seconds(30)
+    await given(store, start(A, timers=((late, b"late"), (soon, b"soon"))), start(B, timers=((soon, b"b"),)))
+
+    assert await store.timers(A) == [(soon, b"soon"), (late, b"late")]
+    assert await store.timers(C) == []
+
+
+async def test_who_waits_for_a_key_is_told_behind_whom(store: Store) -> None:
+    await given(
+        store, start(A, locks=(lock("k"),)), start(B, locks=(lock("k"),)), start(C, locks=(lock("k", 7),))
+    )
+
+    plain: dict[str, Any] = {"index": -1, "key": "k", "holders": (A,)}
+    assert await store.locks(A) == [LockRow(firing=1, held=True, ahead=0, **plain)]
+    assert await store.locks(B) == [LockRow(firing=1, held=False, ahead=0, **plain)]
+    assert await store.locks(C) == [LockRow(firing=7, held=False, ahead=1, **plain)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from penstock.engine.running import Running
+from penstock.runtime.asking import ask_why, ask_why_list
 from penstock.runtime.lists import list_runs, read_filter
 
 
@@ -25,3 +26,12 @@ class Overseeing:
         key), `sort` (newest, oldest, ended) and `limit` (1 to 200). Raises BadCursor, Invalid.
         """
         return await list_runs((await self._open()).store, read_filter(filters), cursor)
+
+    async def why(self: Opening, run: str, step: str | None = None) -> dict[str, Any]:
+        """Why a run does not go on: `{run, status, waiting_for, text, steps: [{step, reason, text, …}]}`."""
+        running = await self._open()
+        return await ask_why(running.store, await running.node.look(run), step)
+
+    async def why_task_list(self: Opening, task_list: str) -> dict[str, Any]:
+        """Why a task list does not move: `{task_list, reason, text, ready, held, running, oldest, workers}`."""
+        return await ask_why_list((await self._open()).store, task_list)

@@ -29,6 +29,7 @@ from penstock.store.rows import (
     KeptRow,
     Lease,
     Leased,
+    LockRow,
     LogLine,
     QueueRow,
     Renewal,
@@ -179,6 +180,14 @@ class Views(Protocol):
         ...
 
     async def tasks(self, run: str) -> list[TaskRow]: ...
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        """When a run is woken, and what its timers say, the next one first."""
+        ...
+
+    async def locks(self, run: str) -> list[LockRow]:
+        """Where a run stands in the lines of `serialize` keys."""
+        ...
 
     async def queues(self) -> list[QueueRow]: ...
 

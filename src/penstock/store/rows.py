@@ -214,6 +214,17 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     progress: bytes | None
 
 
+class LockRow(Struct, frozen=True, kw_only=True):
+    """An element in the line of a `serialize` key: how many wait before it, and which runs hold the key."""
+
+    firing: int
+    index: int
+    key: str
+    held: bool
+    ahead: int
+    holders: tuple[str, ...]
+
+
 class Retained(Struct, frozen=True):
     """What retention deletes, or would: rows by table."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -17,7 +18,7 @@ from penstock.store.listing import (
     questions,
 )
 from penstock.store.postgres.database import Database
-from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
+from penstock.store.rows import Filter, KeptRow, Lease, LockRow, QueueRow, RunRow, TaskRow, Worker
 
 DIALECT = Dialect("$", hints=False, time=lambda moment: moment)
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -61,6 +62,13 @@ class PostgresViews:
     async def tasks(self, run: str) -> list[TaskRow]:
         found = await self.database.read("tasks_of_run", run=run)
         return [TaskRow(lease=Lease(*row[:5]), **dict(list(row.items())[5:])) for row in found]
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return [(row[0], row[1]) for row in await self.database.read("timers_of_run", run=run)]
+
+    async def locks(self, run: str) -> list[LockRow]:
+        found = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
+        return [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in found]
 
     async def queues(self) -> list[QueueRow]:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]

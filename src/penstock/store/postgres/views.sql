@@ -26,6 +26,15 @@ SELECT status, count(*) FROM run GROUP BY status;
 SELECT run, firing, idx, attempt, fence, task, task_list, worker, held, queued_at, started_at, progress FROM task
  WHERE run = :run::text ORDER BY firing, idx;
 
+-- name: timers_of_run
+SELECT due, body FROM timer WHERE run = :run::text ORDER BY due, id;
+
+-- name: locks_of_run
+SELECT firing, idx AS index, key, held,
+       (SELECT count(*) FROM lock AS x WHERE x.key = lock.key AND NOT x.held AND x.number < lock.number) AS ahead,
+       ARRAY(SELECT DISTINCT x.run FROM lock AS x WHERE x.key = lock.key AND x.held ORDER BY 1) AS holders
+  FROM lock WHERE run = :run::text ORDER BY firing, idx, key;
+
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND NOT held) AS ready,
        count(*) FILTER (WHERE worker IS NULL AND held) AS held, count(worker) AS leased,

@@ -20,6 +20,7 @@ from penstock.store.rows import (
     KeptRow,
     Lease,
     Leased,
+    LockRow,
     LogLine,
     QueueRow,
     Renewal,
@@ -190,6 +191,12 @@ class SqliteStore:
 
     async def tasks(self, run: str) -> list[TaskRow]:
         return await self._desk.read(lambda session: views.tasks(session, run))
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return await self._desk.read(lambda session: views.timers(session, run))
+
+    async def locks(self, run: str) -> list[LockRow]:
+        return await self._desk.read(lambda session: views.locks(session, run))
 
     async def queues(self) -> list[QueueRow]:
         return await self._desk.read(views.queues)

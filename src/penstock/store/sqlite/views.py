@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from penstock.store.listing import (
     probe,
     questions,
 )
-from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
+from penstock.store.rows import Filter, KeptRow, Lease, LockRow, QueueRow, RunRow, TaskRow, Worker
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import micros, moment, moment_or_none
 
@@ -101,6 +102,26 @@ def tasks(session: Session, run: str) -> list[TaskRow]:
             progress=row[11],
         )
         for row in session.rows("tasks_of_run", (run,))
+    ]
+
+
+def timers(session: Session, run: str) -> list[tuple[datetime, bytes]]:
+    """See `Store.timers`."""
+    return [(moment(due), body) for due, body in session.rows("timers_of_run", (run,))]
+
+
+def locks(session: Session, run: str) -> list[LockRow]:
+    """See `Store.locks`."""
+    return [
+        LockRow(
+            firing=firing,
+            index=index,
+            key=key,
+            held=bool(held),
+            ahead=ahead,
+            holders=tuple(sorted(_names.decode(holders))),
+        )
+        for firing, index, key, held, ahead, holders in session.rows("locks_of_run", (run,))
     ]
 
 

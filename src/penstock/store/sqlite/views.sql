@@ -16,6 +16,15 @@ SELECT status, count(*) FROM run GROUP BY status;
 SELECT run, firing, idx, attempt, fence, task, task_list, worker, held, queued_at, started_at, progress FROM task
  WHERE run = :run ORDER BY firing, idx;
 
+-- name: timers_of_run
+SELECT due, body FROM timer WHERE run = :run ORDER BY due, id;
+
+-- name: locks_of_run
+SELECT firing, idx, key, held,
+       (SELECT count(*) FROM lock AS x WHERE x.key = lock.key AND x.held = 0 AND x.number < lock.number),
+       (SELECT json_group_array(DISTINCT x.run) FROM lock AS x WHERE x.key = lock.key AND x.held = 1)
+  FROM lock WHERE run = :run ORDER BY firing, idx, key;
+
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND held = 0), count(*) FILTER (WHERE worker IS NULL AND held = 1),
        count(worker), min(queued_at) FILTER (WHERE worker IS NULL AND held = 0)

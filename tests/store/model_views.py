@@ -15,11 +15,13 @@ from penstock.store.rows import (
     Filter,
     KeptRow,
     LockRow,
+    OldTask,
     QueueRow,
     Retained,
     RunRow,
     TaskRow,
     Version,
+    WaitingTasks,
     Worker,
     WorkflowState,
 )
@@ -131,6 +133,7 @@ class Model(ModelStore):
             (filter.label, filter.label is not None and filter.label in row.labels.items()),
             (filter.key, filter.key in run.keys),
             (filter.waiting_for, _waits(run, filter)),
+            (filter.aside or None, any(kind == "aside" for kind, _ in run.rests)),
             (filter.step, ("step", filter.step) in run.rests or filter.step in steps),
             (filter.q, any(text.startswith(filter.q or "") for text in texts)),
             (filter.workflows, any(fnmatchcase(row.workflow, one) for one in filter.workflows or ())),
@@ -174,6 +177,48 @@ class Model(ModelStore):
 
     def _line(self, key: str) -> list[Any]:
         return [row for row in self.rows.locks if row.key == key]
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        found = sorted(
+            self.rows.tasks.values(), key=lambda one: (one.queued_at, one.run, one.new.firing, one.new.index)
+        )
+        return [
+            OldTask(
+                run=task.run,
+                workflow=self.rows.runs[task.run].new.workflow,
+                version=self.rows.runs[task.run].new.version,
+                step=task.new.step,
+                task=task.new.task,
+                task_list=task.new.task_list,
+                worker=task.worker,
+                queued_at=task.queued_at,
+                started_at=task.started_at,
+            )
+            for task in found[:limit]
+        ]
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        ready = [task for task in self.rows.tasks.values() if task.worker is None and not task.held]
+        names = sorted({(task.new.task_list, task.new.task) for task in ready})
+        grouped = [
+            (a, b, [t.queued_at for t in ready if (t.new.task_list, t.new.task) == (a, b)]) for a, b in names
+        ]
+        return [
+            WaitingTasks(task_list=a, task=b, count=len(queued), oldest=min(queued))
+            for a, b, queued in grouped
+        ]
+
+    async def stuck(self, limit: int) -> list[str]:
+        moved = {task.run for task in self.rows.tasks.values() if not task.held}
+        moved |= {one.run for one in self.rows.timers.values()} | {one.run for one in self.rows.locks}
+        moved |= {one.run for one in self.rows.messages.values() if one.run is not None}
+        moved |= {
+            run.new.parent for run in self.rows.runs.values() if run.new.parent and run.ended_at is None
+        }
+        found = [
+            name for name, run in self.rows.runs.items() if run.status == "running" and name not in moved
+        ]
+        return found[:limit]
 
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})

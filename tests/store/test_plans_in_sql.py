@@ -58,7 +58,13 @@ READ_WHOLE = {
         "tasks_without_run",
     ),  # db check looks at everything
     *("overheld_locks", "idle_locks", "locks_of_ended_runs", "wrongly_held_tasks"),
-    *("count_all_runs", "list_queues", "list_refused"),  # people who count wait a little
+    *(
+        "count_all_runs",
+        "list_queues",
+        "list_refused",
+        "old_tasks",
+        "waiting_tasks",
+    ),  # people who count wait a little
     *("list_workers", "list_workflows", "drop_gone_workers"),  # small tables
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, LockRow, LogLine, RunRow, Worker
+from penstock.store.rows import Filter, LockRow, LogLine, RunRow, WaitingTasks, Worker
 from tests.store.builders import (
     NOON,
     A,
@@ -25,6 +25,7 @@ from tests.store.builders import (
     seconds,
     start,
     task,
+    wish,
 )
 from tests.store.conftest import Clock
 
@@ -42,7 +43,7 @@ async def some_runs(store: Store) -> None:
             rest=(("event", "paid"), ("event", "sent 🐙"), ("step", "ship")),
         ),
         start(C, new_run(subject="bob", started_at=NOON + seconds(2 * hour)), keys=(("job", "77"),)),
-        end(C, 1, "failed", at=NOON + seconds(3 * hour), rest=(("step", "pack"),)),
+        end(C, 1, "failed", at=NOON + seconds(3 * hour), rest=(("step", "pack"), ("aside", "pack"))),
         start(
             f"{A}-1",
             new_run(parent=A, started_at=NOON + seconds(hour), labels={"team": "red' OR 1=1"}),
@@ -112,6 +113,8 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"step": "pack"}, [C]),
     ({"step": "pack", "statuses": ("running",)}, []),
     ({"step": "paid"}, []),
+    ({"aside": True}, [C]),
+    ({"aside": True, "statuses": ("running",)}, []),
     ({"q": "bo"}, [C]),
     ({"q": "7"}, [C, A]),
     ({"q": "7", "subject": "ann"}, [A]),
@@ -252,3 +255,28 @@ async def test_who_waits_for_a_key_is_told_behind_whom(store: Store) -> None:
     assert await store.locks(A) == [LockRow(firing=1, held=True, ahead=0, **plain)]
     assert await store.locks(B) == [LockRow(firing=1, held=False, ahead=0, **plain)]
     assert await store.locks(C) == [LockRow(firing=7, held=False, ahead=1, **plain)]
+
+
+async def test_old_tasks_and_those_that_wait_for_a_worker_are_told(store: Store, clock: Clock) -> None:
+    await given(store, start(B, tasks=(task(step="late", task="u"),)))
+    later = await clock.forward(60)
+    await given(store, start(A, new_run(workflow="v"), tasks=(task(step="s"), task(2, step="s", held=True))))
+    await store.lease(wish(1, tasks=("u",)))
+
+    assert [(one.run, one.workflow, one.step, one.worker) for one in await store.old_tasks(2)] == [
+        (B, "w", "late", "amy"),
+        (A, "v", "s", None),
+    ]
+    assert await store.waiting_tasks() == [WaitingTasks(task_list="default", task="t", count=1, oldest=later)]
+
+
+async def test_a_running_run_that_nothing_can_move_is_stuck(store: Store) -> None:
+    await given(
+        store,
+        start(A),
+        start(B, tasks=(task(),)),
+        start(C, status="waiting"),
+        start(D, timers=((NOON, b""),)),
+    )
+
+    assert await store.stuck(10) == [A]

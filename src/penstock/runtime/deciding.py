@@ -19,6 +19,7 @@ from penstock.flow.occurrence import (
     Outside,
     Retried,
     RunTimedOut,
+    Skipped,
 )
 from penstock.flow.plan import Answer, Attempt, Emission, Plan
 from penstock.flow.rest import starving, waiting_for
@@ -165,7 +166,7 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:
         posts.append(post)
     _add_rare_of_plan(rare, decision, posts)
-    if was.status in RESTS or snapshot.status in RESTS:
+    if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
         rare["rest"] = new_rest(live.flow, was, snapshot)
     if parked or plan.emissions:
         rare["kept"] = (*parked, *(_kept(each, now) for each in plan.emissions))
@@ -199,7 +200,7 @@ def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) ->
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
             rare["read"] = (*rare.get("read", ()), request.read)
-        if isinstance(request.occurrence, Retried) and request.occurrence.paused is not None:
+        if isinstance(request.occurrence, Retried | Skipped) and request.occurrence.paused is not None:
             rare["revived"] = live.snapshot.run.workflow, _wider(request.occurrence.paused)
         if request.seen is not None:
             rare["seen"] = (*rare.get("seen", ()), request.seen)

@@ -9,11 +9,16 @@ from penstock.flow.run import Snapshot
 RESTS = frozenset({"waiting", "stalled", "failed"})
 
 Rest = tuple[tuple[str, str], ...]
-"""'event' or 'step', and its name."""
+"""'event', 'step' or 'aside' (a step at which an event was set aside), and its name."""
 
 
 def rest_of(flow: Flow, snapshot: Snapshot) -> Rest:
-    """Where the run rests; nothing where it moves, or ended well."""
+    """Where the run rests, and the steps at which events were set aside; nothing where it moves, or ended well."""
+    aside = () if snapshot.ended else sorted({("aside", each.step) for each in snapshot.aside})
+    return (*_resting(flow, snapshot), *aside)
+
+
+def _resting(flow: Flow, snapshot: Snapshot) -> Rest:
     if snapshot.status == "waiting":
         events = waiting_for(flow, snapshot)
         takers = [slot.step for name in events for slot in flow.wiring.takers.get(name, ())]
@@ -32,7 +37,5 @@ def rest_of(flow: Flow, snapshot: Snapshot) -> Rest:
 
 def new_rest(flow: Flow, was: Snapshot, now: Snapshot) -> Rest | None:
     """Where a run rests now; None where that is as it was, so that it is known since when."""
-    if was.status not in RESTS and now.status not in RESTS:
-        return None
     rest = rest_of(flow, now)
     return None if rest == rest_of(flow, was) else rest

@@ -175,6 +175,7 @@ class _Writing:
             ("key", filter.key is not None, self.keyed),
             ("waiting_for", filter.waiting_for is not None, self.waiting),
             ("step", filter.step is not None, self.at_step),
+            ("aside", filter.aside, self.set_aside),
             ("q", filter.q is not None, self.found),
         ]
 
@@ -187,6 +188,9 @@ class _Writing:
 
     def waiting(self) -> str:
         return self.exists("rest", "x.run = run.id", self.waits("x"))
+
+    def set_aside(self) -> str:
+        return self.exists("rest", "x.run = run.id", ["x.kind = 'aside'"])
 
     def at_step(self) -> str:
         step = self.bind(self.filter.step)
@@ -295,6 +299,8 @@ def _driver(filter: Filter, names: Sequence[str] | None) -> str:
     first = next((name for name in few if getattr(filter, name) is not None), None)
     if first is not None and not (filter.sort == "ended" and first in ("waiting_for", "label")):
         return first
+    if filter.aside:
+        return "aside"
     if filter.sort == "ended":
         return "end"
     if names is None and filter.version is None:
@@ -369,6 +375,11 @@ def _waiting(w: _Writing) -> str:
     return w.via("rest", w.waits("via"), "waiting_for")
 
 
+def _aside(w: _Writing) -> str:
+    asides = "SELECT DISTINCT run FROM rest WHERE kind = 'aside'"
+    return w.line(f"({asides}) AS via CROSS JOIN run", ["run.id = via.run"], "aside")
+
+
 def _resting_step(w: _Writing) -> str:
     return w.via("rest", ["via.kind = 'step'", f"via.name = {w.bind(w.filter.step)}"], "step")
 
@@ -403,4 +414,5 @@ _FEW: dict[str, list[Line]] = {
     "step": [_resting_step, _step_under_way],
     "waiting_for": [_waiting],
     "label": [_label],
+    "aside": [_aside],
 }

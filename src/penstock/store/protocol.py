@@ -31,6 +31,7 @@ from penstock.store.rows import (
     Leased,
     LockRow,
     LogLine,
+    OldTask,
     QueueRow,
     Renewal,
     Retained,
@@ -38,6 +39,7 @@ from penstock.store.rows import (
     StoredRun,
     TaskRow,
     Version,
+    WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
@@ -187,6 +189,18 @@ class Views(Protocol):
 
     async def locks(self, run: str) -> list[LockRow]:
         """Where a run stands in the lines of `serialize` keys."""
+        ...
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        """Tasks that wait or are under way, the one that was queued first before all others."""
+        ...
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        """What waits for a worker, by list and task; not what a pause holds."""
+        ...
+
+    async def stuck(self, limit: int) -> list[str]:
+        """Runs that are running, with nothing that could ever move them on."""
         ...
 
     async def queues(self) -> list[QueueRow]: ...

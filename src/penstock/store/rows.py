@@ -156,6 +156,7 @@ class Filter(Struct, frozen=True, kw_only=True):
     step: str | None = None
     waiting_for: str | None = None
     waiting_since: datetime | None = None
+    aside: bool = False  # an event was set aside in it
     since: datetime | None = None
     until: datetime | None = None
     q: str | None = None
@@ -223,6 +224,29 @@ class LockRow(Struct, frozen=True, kw_only=True):
     held: bool
     ahead: int
     holders: tuple[str, ...]
+
+
+class OldTask(Struct, frozen=True, kw_only=True):
+    """A task that was queued long ago, and whose it is."""
+
+    run: str
+    workflow: str
+    version: int
+    step: str
+    task: str
+    task_list: str
+    worker: str | None
+    queued_at: datetime
+    started_at: datetime | None
+
+
+class WaitingTasks(Struct, frozen=True, kw_only=True):
+    """How many tasks of one name wait on a list for a worker, and since when the oldest."""
+
+    task_list: str
+    task: str
+    count: int
+    oldest: datetime
 
 
 class Retained(Struct, frozen=True):

@@ -93,7 +93,7 @@ SELECT id FROM run WHERE status = 'running'
    AND NOT EXISTS (SELECT 1 FROM message WHERE message.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM lock WHERE lock.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM run AS child WHERE child.parent = run.id AND child.ended_at IS NULL)
- LIMIT 20;
+ LIMIT :limit::bigint;
 
 -- name: overheld_locks
 SELECT key, count(*), max(most) FROM lock WHERE held GROUP BY key HAVING count(*) > max(most) LIMIT 20;

@@ -18,7 +18,18 @@ from penstock.store.listing import (
     questions,
 )
 from penstock.store.postgres.database import Database
-from penstock.store.rows import Filter, KeptRow, Lease, LockRow, QueueRow, RunRow, TaskRow, Worker
+from penstock.store.rows import (
+    Filter,
+    KeptRow,
+    Lease,
+    LockRow,
+    OldTask,
+    QueueRow,
+    RunRow,
+    TaskRow,
+    WaitingTasks,
+    Worker,
+)
 
 DIALECT = Dialect("$", hints=False, time=lambda moment: moment)
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -69,6 +80,15 @@ class PostgresViews:
     async def locks(self, run: str) -> list[LockRow]:
         found = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
         return [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in found]
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        return [OldTask(**row) for row in await self.database.read("old_tasks", limit=limit)]
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        return [WaitingTasks(**row) for row in await self.database.read("waiting_tasks")]
+
+    async def stuck(self, limit: int) -> list[str]:
+        return [row[0] for row in await self.database.read("stuck_runs", limit=limit)]
 
     async def queues(self) -> list[QueueRow]:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]

@@ -35,6 +35,15 @@ SELECT firing, idx AS index, key, held,
        ARRAY(SELECT DISTINCT x.run FROM lock AS x WHERE x.key = lock.key AND x.held ORDER BY 1) AS holders
   FROM lock WHERE run = :run::text ORDER BY firing, idx, key;
 
+-- name: old_tasks
+SELECT task.run, run.workflow, run.version, task.step, task.task, task.task_list, task.worker, task.queued_at, task.started_at
+  FROM task JOIN run ON run.id = task.run
+ ORDER BY task.queued_at, task.run, task.firing, task.idx LIMIT :limit::bigint;
+
+-- name: waiting_tasks
+SELECT task_list, task, count(*) AS count, min(queued_at) AS oldest FROM task WHERE worker IS NULL AND NOT held
+ GROUP BY task_list, task ORDER BY task_list, task;
+
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND NOT held) AS ready,
        count(*) FILTER (WHERE worker IS NULL AND held) AS held, count(worker) AS leased,

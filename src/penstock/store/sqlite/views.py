@@ -19,7 +19,18 @@ from penstock.store.listing import (
     probe,
     questions,
 )
-from penstock.store.rows import Filter, KeptRow, Lease, LockRow, QueueRow, RunRow, TaskRow, Worker
+from penstock.store.rows import (
+    Filter,
+    KeptRow,
+    Lease,
+    LockRow,
+    OldTask,
+    QueueRow,
+    RunRow,
+    TaskRow,
+    WaitingTasks,
+    Worker,
+)
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import micros, moment, moment_or_none
 
@@ -122,6 +133,34 @@ def locks(session: Session, run: str) -> list[LockRow]:
             holders=tuple(sorted(_names.decode(holders))),
         )
         for firing, index, key, held, ahead, holders in session.rows("locks_of_run", (run,))
+    ]
+
+
+def old_tasks(session: Session, limit: int) -> list[OldTask]:
+    """See `Store.old_tasks`."""
+    return [
+        OldTask(
+            run=run,
+            workflow=workflow,
+            version=version,
+            step=step,
+            task=task,
+            task_list=task_list,
+            worker=worker,
+            queued_at=moment(queued_at),
+            started_at=moment_or_none(started_at),
+        )
+        for run, workflow, version, step, task, task_list, worker, queued_at, started_at in session.rows(
+            "old_tasks", (limit,)
+        )
+    ]
+
+
+def waiting_tasks(session: Session) -> list[WaitingTasks]:
+    """See `Store.waiting_tasks`."""
+    return [
+        WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
+        for task_list, task, count, oldest in session.rows("waiting_tasks")
     ]
 
 

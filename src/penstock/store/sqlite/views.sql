@@ -25,6 +25,14 @@ SELECT firing, idx, key, held,
        (SELECT json_group_array(DISTINCT x.run) FROM lock AS x WHERE x.key = lock.key AND x.held = 1)
   FROM lock WHERE run = :run ORDER BY firing, idx, key;
 
+-- name: old_tasks
+SELECT task.run, run.workflow, run.version, task.step, task.task, task.task_list, task.worker, task.queued_at, task.started_at
+  FROM task JOIN run ON run.id = task.run ORDER BY task.queued_at, task.run, task.firing, task.idx LIMIT :limit;
+
+-- name: waiting_tasks
+SELECT task_list, task, count(*), min(queued_at) FROM task WHERE worker IS NULL AND held = 0
+ GROUP BY task_list, task ORDER BY task_list, task;
+
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND held = 0), count(*) FILTER (WHERE worker IS NULL AND held = 1),
        count(worker), min(queued_at) FILTER (WHERE worker IS NULL AND held = 0)

@@ -14,6 +14,7 @@ import msgspec
 
 from penstock.engine.drafts import Drafts
 from penstock.engine.loading import Source
+from penstock.engine.overseeing import Overseeing
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.occurrence import Outside, Paused, Resumed
@@ -43,7 +44,7 @@ CALLS = 32
 MEMORY = "memory:"
 
 
-class Engine:
+class Engine(Overseeing):
     """Publishes workflows and runs them.
 
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
@@ -304,8 +305,7 @@ class Engine:
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
 
     async def runs(self, **filters: Any) -> list[dict[str, Any]]:
-        """Runs, newest first: `workflow`, `version`, `statuses`, `subject`, `label`, `key`, `waiting_for`, `since`,
-        `until`, `parent`, `limit` (50), `before` (the last id of the page before)."""
+        """The first runs of a list, newest first: what `list_runs` takes."""
         return [row_view(row) for row in await (await self._open()).store.runs(Filter(**filters))]
 
     async def counts(self, **filters: Any) -> dict[str, int]:

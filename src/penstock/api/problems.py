@@ -24,6 +24,7 @@ from penstock.runtime.errors import (
     NotFound,
     PayloadTooLarge,
 )
+from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import StoreError
 
 MEDIA = "application/problem+json"
@@ -32,7 +33,9 @@ RETRY_AFTER = "2"
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
     Unauthenticated: 401,
+    Unverified: 401,
     Forbidden: 403,
+    Untrusted: 403,
     NotFound: 404,
     MethodNotAllowed: 405,
     Conflict: 409,
@@ -43,6 +46,7 @@ STATUSES: dict[type[Exception], int] = {
     Invalid: 422,
     NoTask: 422,
     TooManyRequests: 429,
+    CertificateAway: 503,
     StoreError: 503,
     CallTimedOut: 504,
     PenstockError: 500,

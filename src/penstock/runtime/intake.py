@@ -79,7 +79,11 @@ class Intake:
 
     # -- starting ------------------------------------------------------------------------------------------
 
-    async def start(
+    async def start(self, workflow: str, **how: Any) -> RunId:
+        """Make a run and begin it, as `begin`; its id."""
+        return (await self.begin(workflow, **how))[0]
+
+    async def begin(
         self,
         workflow: str,
         *,
@@ -90,8 +94,8 @@ class Intake:
         tags: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         rerun_of: str | None = None,
-    ) -> RunId:
-        """Make a run and begin it. A key seen before gives the first run.
+    ) -> tuple[RunId, bool]:
+        """Make a run and begin it. A key seen before gives the first run, and True.
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
@@ -115,7 +119,7 @@ class Intake:
         if idempotency_key is not None:
             return await self._start_once(header, begun, state, idempotency_key)
         await self._begin(header, begun, state)
-        return header.id
+        return header.id, False
 
     async def _begin(
         self,
@@ -153,17 +157,19 @@ class Intake:
             return "duplicate"
         return answer
 
-    async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
+    async def _start_once(
+        self, header: Header, begun: Begun, state: WorkflowState, key: str
+    ) -> tuple[RunId, bool]:
         digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
         known = await self._store.start_key(header.workflow, key)
         if known is None and await self._begin(header, begun, state, (key, digest)) != "duplicate":
-            return header.id
+            return header.id, False
         known = known or await self._store.start_key(header.workflow, key)
         assert known is not None, "a start key was known and is not there"
         self.duplicates += 1
         if known[1] != digest:
             raise IdempotencyMismatch(key, known[0])
-        return RunId(known[0])
+        return RunId(known[0]), True
 
     def begin_child(self, message: int, run: str, wish: StartChild) -> None:
         """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
@@ -208,18 +214,21 @@ class Intake:
         event = checked_event(live.flow, event)
         return self._counted(await self._event(run, event, seen))
 
-    async def emit_by_key(self, key: Mapping[str, Any], event: Outside) -> Answer:
-        """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+    async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
+        """Fire an outside event into the run that has the key; one that comes too early is kept for it.
+
+        Its id is unique within `source`: who calls, or the hook that is called.
+        """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
         named = dict(key)
         if not named:
             raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
         event = plain_event(event)
-        seen = seen_by_key(event, self._clock.now())
+        seen = seen_by_key(event, self._clock.now(), source)
         run = await self._store.find(list(named.items()))
         if run is None:
-            run = await self._store.keep(keep(named, event, self._clock.now()))
+            run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
         if run == "":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any, TypeVar, get_origin
 
@@ -15,6 +16,8 @@ from penstock.runtime.strict_json import WrongType as WrongType
 from penstock.runtime.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
+SECONDS = 30.0
+"""How long a body may take."""
 
 T = TypeVar("T")
 
@@ -28,6 +31,15 @@ class BodyTooLarge(PenstockError):
         super().__init__(f"the body is larger than {most} bytes: send less, or a reference to where it lies")
 
 
+class TooSlow(PenstockError):
+    """The body did not come in time."""
+
+    code = "too_slow"
+
+    def __init__(self) -> None:
+        super().__init__(f"the body did not come within {SECONDS:g} seconds: send it again")
+
+
 class NotFitting(Invalid):
     """The body can be read and does not fit. `errors`: path, code and message of each thing."""
 
@@ -39,18 +51,22 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge after at most `most` bytes, WrongType where it is compressed."""
+    """The body as it came. Raises BodyTooLarge at the first byte too many, TooSlow, WrongType if it is compressed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
     length = request.headers.get("content-length")
     if length is not None and length.isdigit() and int(length) > most:
         raise BodyTooLarge(most)
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise BodyTooLarge(most)
-        parts.append(part)
+    try:
+        async with asyncio.timeout(SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise BodyTooLarge(most)
+                parts.append(part)
+    except TimeoutError:
+        raise TooSlow from None
     return b"".join(parts)
 
 

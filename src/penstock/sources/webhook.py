@@ -22,6 +22,7 @@ from penstock.flow.occurrence import Outside
 from penstock.runtime.errors import IdempotencyMismatch, OtherWorkflow
 from penstock.runtime.flows import Flows
 from penstock.runtime.intake import Intake
+from penstock.runtime.trace_ids import LABEL, read_parent
 from penstock.sources.certificates import Certificates, Fetch, system_roots
 from penstock.sources.cloudevents import Handshake, handshake
 from penstock.sources.envelope import Call, Message, message_of_letter, messages_of
@@ -164,6 +165,7 @@ class Hooks:
                 flow.name,
                 subject=None if "subject" not in says else _text("subject", says["subject"], message),
                 input=message.body if "input" not in says else _value("input", says["input"], message),
+                labels=_trace(message),
                 idempotency_key=None if id is None else f"hook:{id}",
             )
         except IdempotencyMismatch as error:  # the sender's word for what is the same counts, not ours
@@ -256,6 +258,13 @@ def _text(key: str, source: str, message: Message) -> str:
 
 def _id(source: str | None, message: Message) -> str | None:
     return message.id if source is None else _text("id", source, message)
+
+
+def _trace(message: Message) -> dict[str, str] | None:
+    """The trace that the caller says it is part of: of the event, or of the call."""
+    event, headers = message.scope["event"], message.scope["headers"]
+    said = event.get(LABEL) or headers.get(LABEL)
+    return {LABEL: said} if isinstance(said, str) and read_parent(said) is not None else None
 
 
 def _map(key: str, source: str, message: Message) -> dict[str, Any]:

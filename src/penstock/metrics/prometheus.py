@@ -24,6 +24,8 @@ from penstock.store.rows import QueueRow, Worker
 MOST = 500
 """Values that one label may have; what comes after is counted as `other`."""
 
+OTHER = "other"
+
 _RUN = (0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400)
 _COMMIT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5)
 _SIZE = (1, 2, 5, 10, 25, 50, 100, 250, 500)
@@ -78,7 +80,7 @@ class Metrics:
         self._ended: Counter[tuple[str, ...]] = Counter()
         self._attempts: Counter[tuple[str, ...]] = Counter()
         self._requests: Counter[tuple[str, ...]] = Counter()
-        self._workflows: set[str] = set()
+        self._took = {OTHER: self._run_seconds.labels(OTHER)}  # by workflow, at hand
         self._queues: list[QueueRow] = []
         self._workers: list[Worker] = []
         self._up = False
@@ -97,16 +99,20 @@ class Metrics:
         workflow = self._named(decision.live.flow.name)
         if change.new is not None:
             self._started[workflow,] += 1
-        for request, answer in zip(decision.requests, decision.answers, strict=False):
-            occurrence = request.occurrence
-            if answer == "accepted" and isinstance(occurrence, Reported):
-                self._attempts[workflow, _OUTCOMES.get(type(occurrence.outcome), "timed_out")] += 1
+        if change.ended:
+            self._count_attempts(workflow, decision)
         if change.over:
             snapshot = decision.plan.snapshot
             self._ended[workflow, snapshot.status] += 1
             if snapshot.started_at is not None and snapshot.ended_at is not None:
                 took = (snapshot.ended_at - snapshot.started_at).total_seconds()
-                self._run_seconds.labels(workflow).observe(took)
+                self._took[workflow].observe(took)
+
+    def _count_attempts(self, workflow: str, decision: Decision) -> None:
+        for request, answer in zip(decision.requests, decision.answers, strict=False):
+            occurrence = request.occurrence
+            if answer == "accepted" and isinstance(occurrence, Reported):
+                self._attempts[workflow, _OUTCOMES.get(type(occurrence.outcome), "timed_out")] += 1
 
     def wrote(self, changes: int, seconds: float) -> None:
         """A commit is through."""
@@ -120,10 +126,10 @@ class Metrics:
         self._http_seconds.labels(route).observe(seconds)
 
     def _named(self, workflow: str) -> str:
-        if workflow not in self._workflows:
-            if len(self._workflows) >= MOST:
-                return "other"
-            self._workflows.add(workflow)
+        if workflow not in self._took:
+            if len(self._took) > MOST:
+                return OTHER
+            self._took[workflow] = self._run_seconds.labels(workflow)
         return workflow
 
     # -- showing -------------------------------------------------------------------------------------------

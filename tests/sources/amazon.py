@@ -31,6 +31,31 @@ def _name(text: str) -> x509.Name:
     )
 
 
+def _usage(authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=not authority,
+        key_cert_sign=authority,
+        crl_sign=authority,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _of_a_host(name: str) -> list[x509.ExtensionType]:
+    where = x509.AccessDescription(
+        AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier(ISSUER_ADDRESS)
+    )
+    return [
+        x509.SubjectAlternativeName([x509.DNSName(name)]),
+        x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]),
+        x509.AuthorityInformationAccess([where]),
+    ]
+
+
 class Amazon:
     """Issues certificates for SNS and signs letters."""
 
@@ -61,13 +86,6 @@ class Amazon:
         since: datetime = NOW - timedelta(days=400),
         days: int = 3650,
     ) -> x509.Certificate:
-        usage = {
-            each: False
-            for each in (
-                "content_commitment", "key_encipherment", "data_encipherment", "key_agreement", "encipher_only",
-                "decipher_only",
-            )
-        }  # fmt: skip
         ours = authority is not None
         builder = (
             x509.CertificateBuilder()
@@ -82,20 +100,10 @@ class Amazon:
             .add_extension(
                 x509.AuthorityKeyIdentifier.from_issuer_public_key(by.public_key()), critical=False
             )
-            .add_extension(
-                x509.KeyUsage(digital_signature=not ours, key_cert_sign=ours, crl_sign=ours, **usage),
-                critical=True,
-            )
+            .add_extension(_usage(ours), critical=True)
         )
-        if not ours:
-            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-            builder = builder.add_extension(
-                x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False
-            )
-            where = x509.AccessDescription(
-                AuthorityInformationAccessOID.CA_ISSUERS, x509.UniformResourceIdentifier(ISSUER_ADDRESS)
-            )
-            builder = builder.add_extension(x509.AuthorityInformationAccess([where]), critical=False)
+        for extension in () if ours else _of_a_host(name):
+            builder = builder.add_extension(extension, critical=False)
         return builder.sign(by, SHA256())
 
     def letter(self, version: str = "2", **changed: Any) -> dict[str, Any]:

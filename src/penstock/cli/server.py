@@ -5,12 +5,17 @@ from __future__ import annotations
 from penstock.cli.announcing import show_post
 from penstock.cli.databases import Db
 from penstock.cli.inputs import AsJson
-from penstock.cli.serving import Grace, LogLevel, Stats, read_post, serve
+from penstock.cli.serving import Grace, LogFormat, LogLevel, Stats, read_post, serve
 from penstock.engine.running import Running
 
 
 def server(
-    db: Db, grace: Grace = "30s", log_level: LogLevel = "info", stats: Stats = None, json: AsJson = False
+    db: Db,
+    grace: Grace = "30s",
+    log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
+    stats: Stats = None,
+    json: AsJson = False,
 ) -> None:
     """Keep runs going on a database that several processes share; workers do the tasks.
 
@@ -26,4 +31,4 @@ def server(
     async def announce(running: Running) -> None:
         await show_post(running, post, (), json)
 
-    serve(post, announce, log_level, "penstock server")
+    serve(post, announce, log_level, "penstock server", log_format)

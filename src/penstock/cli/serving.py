@@ -8,8 +8,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +22,7 @@ from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine.running import Running
+from penstock.metrics.logs import FORMATS, logging_to
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
 
@@ -61,6 +62,9 @@ Grace = Annotated[
 LogLevel = Annotated[
     str, typer.Option("--log-level", metavar="LEVEL", help="What is logged: debug, info, warning or error.")
 ]
+LogFormat = Annotated[
+    str, typer.Option("--log-format", metavar="FORMAT", help="How it is logged: text, or json for machines.")
+]
 Stats = Annotated[
     str | None,
     typer.Option(
@@ -87,11 +91,9 @@ class Post(Struct, frozen=True, kw_only=True):
 Announce = Callable[[Running], Awaitable[None]]
 
 
-def serve(post: Post, announce: Announce, level: str, role: str) -> None:
+def serve(post: Post, announce: Announce, level: str, role: str, log_format: str = "text") -> None:
     """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
-    if level not in LEVELS:
-        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
-    with logging_to_stderr(level):
+    with logging_to_stderr(level, log_format):
         asyncio.run(_serve(post, announce, role))
 
 
@@ -169,19 +171,13 @@ def _stop_on_signals(grace: timedelta) -> asyncio.Event:
     return stop
 
 
-@contextmanager
-def logging_to_stderr(level: str) -> Iterator[None]:
-    """Plain lines: time, level, words."""
-    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
-    before = root.level
-    root.addHandler(handler)
-    root.setLevel(level.upper())
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(before)
+def logging_to_stderr(level: str, log_format: str = "text") -> AbstractContextManager[None]:
+    """Lines on standard error, for people or for machines. Raises Wrong."""
+    if level not in LEVELS:
+        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
+    if log_format not in FORMATS:
+        raise Wrong.because(f"--log-format '{log_format}' is not known: say {' or '.join(FORMATS)}.")
+    return logging_to(level, log_format)
 
 
 # -- what was counted --------------------------------------------------------------------------------------

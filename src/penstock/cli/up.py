@@ -16,6 +16,7 @@ from penstock.cli.problems import Wrong
 from penstock.cli.serving import (
     Concurrency,
     Grace,
+    LogFormat,
     LogLevel,
     Processes,
     Stats,
@@ -57,6 +58,7 @@ def up(
     task_list: TaskLists = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
@@ -84,7 +86,7 @@ def up(
         shown = [await _publish(running, file) for file in folder.files]
         await show_post(running, post, shown, json)
 
-    serve(post, announce, log_level, "penstock up")
+    serve(post, announce, log_level, "penstock up", log_format)
 
 
 def read_folder(name: str) -> Folder:

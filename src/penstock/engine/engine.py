@@ -337,6 +337,10 @@ class Engine(Overseeing):
 
     # -- life ----------------------------------------------------------------------------------------------
 
+    async def running(self) -> Running:
+        """The store, the node and the worker that are at work: for what a server builds on them."""
+        return await self._open()
+
     async def close(self) -> None:
         """Let what runs finish within the grace, and close; whoever waits is told."""
         self._closed = True

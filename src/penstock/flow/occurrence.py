@@ -24,6 +24,7 @@ class Outside(Struct, frozen=True, tag=True, kw_only=True):
     set: dict[str, Any] | None = None
     id: str | None = None
     once: bool = False  # whoever brings it has seen to it that the id is no repeat
+    workflow: str | None = None  # only a run of this workflow takes it
 
 
 class Done(Struct, frozen=True, tag=True, gc=False, kw_only=True):

@@ -50,6 +50,7 @@ class Advancer:
         self.settled: list[Settled] = []
         self.posted: Posted = lambda messages: None
         self.overdue: Callable[[], None] = lambda: None
+        self.wrote: Callable[[int, float], None] = lambda changes, seconds: None
         self.stale = self.decided = self.batches = 0
 
     def submit(self, request: Request) -> None:
@@ -209,6 +210,7 @@ class Advancer:
             return
         self.batches += 1
         self._clock.tell(committed.now, asked)
+        self.wrote(len(changed), self._clock.asked() - asked)
         self._settle(changed, committed)
 
     async def _find_culprit(self, changed: Sequence[Decision], error: Exception) -> None:

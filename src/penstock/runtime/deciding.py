@@ -305,7 +305,7 @@ def _kept(emission: Emission, now: datetime) -> Kept:
     return keep(emission.key, event, now)
 
 
-def keep(key: dict[str, str], event: Outside, now: datetime) -> Kept:
+def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> Kept:
     """An event that looks for a run by its keys."""
     return Kept(
         keys=tuple(key.items()),
@@ -313,13 +313,14 @@ def keep(key: dict[str, str], event: Outside, now: datetime) -> Kept:
         body=encode_message(event),
         reason=NO_RUN,
         until=now + KEPT_FOR,
-        seen=seen_by_key(event, now),
+        seen=seen_by_key(event, now, source),
     )
 
 
-def seen_by_key(event: Outside, now: datetime) -> Seen | None:
-    """Found by key, an id is unique within its event."""
-    return None if event.id is None else Seen(f"key/{event.event}", event.id, now + KEPT_FOR)
+def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
+    """Found by key, an id is unique within its source and event."""
+    scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
+    return None if event.id is None else Seen(scope, event.id, now + KEPT_FOR)
 
 
 def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:

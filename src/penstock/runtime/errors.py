@@ -10,6 +10,7 @@ PenstockError
 │   ├── BadPayload           it is not JSON
 │   │   └── PayloadTooLarge  it is over the limit
 │   ├── UndeclaredEvent      the event is not declared `external`
+│   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── NameMismatch         the definition is of another workflow
 │   ├── IdempotencyMismatch  the key was used before with another input
@@ -125,6 +126,18 @@ class UndeclaredEvent(Invalid):
             else f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
         )
         self.workflow, self.event = workflow, event
+
+
+class OtherWorkflow(Invalid):
+    """The run that has the event's key is of another workflow than the event is for."""
+
+    code = "other_workflow"
+
+    def __init__(self, event: str, wanted: str, found: str) -> None:
+        super().__init__(
+            f"the event '{event}' is for a run of '{wanted}', and the one with its key is of '{found}'"
+        )
+        self.event, self.wanted, self.found = event, wanted, found
 
 
 class InvalidEvent(Invalid):

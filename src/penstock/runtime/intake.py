@@ -215,18 +215,21 @@ class Intake:
         event = checked_event(live.flow, event)
         return self._counted(await self._event(run, event, seen))
 
-    async def emit_by_key(self, key: Mapping[str, Any], event: Outside) -> Answer:
-        """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+    async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
+        """Fire an outside event into the run that has the key; one that comes too early is kept for it.
+
+        Its id is unique within `source`: who calls, or the hook that is called.
+        """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
         named = dict(key)
         if not named:
             raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
         event = plain_event(event)
-        seen = seen_by_key(event, self._clock.now())
+        seen = seen_by_key(event, self._clock.now(), source)
         run = await self._store.find(list(named.items()))
         if run is None:
-            run = await self._store.keep(keep(named, event, self._clock.now()))
+            run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
         if run == "":

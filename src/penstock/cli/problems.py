@@ -14,6 +14,7 @@ from rich.text import Text
 from penstock.cli.console import err, printable
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError, Problem
+from penstock.server.settings import BadSettings
 
 
 class Wrong(Exception):
@@ -38,6 +39,8 @@ class Wrong(Exception):
             return error
         if isinstance(error, DefinitionError):
             return cls(error.problems, error.file or file)
+        if isinstance(error, BadSettings):
+            return cls(error.problems)
         if isinstance(error, PenstockError):
             return cls.because(f"{error}.", error.code)
         if isinstance(error, OSError):

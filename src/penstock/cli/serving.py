@@ -7,9 +7,10 @@ import json
 import logging
 import os
 import signal
+import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,8 @@ from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine.running import Running
+from penstock.server.build import Front, answering, opened
+from penstock.server.loops import run_loop
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
 
@@ -82,9 +85,12 @@ class Post(Struct, frozen=True, kw_only=True):
     name: str | None = None
     grace: timedelta = timedelta(seconds=30)
     stats: str | None = None
+    front: Front | None = None  # where it answers over HTTP, if it does
+    retention: Mapping[str, timedelta] = {}
 
 
-Announce = Callable[[Running], Awaitable[None]]
+Announce = Callable[[Running, str | None], Awaitable[None]]
+"""Told what runs and, where it answers over HTTP, at which address."""
 
 
 def serve(post: Post, announce: Announce, level: str, role: str) -> None:
@@ -92,7 +98,7 @@ def serve(post: Post, announce: Announce, level: str, role: str) -> None:
     if level not in LEVELS:
         raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
     with logging_to_stderr(level):
-        asyncio.run(_serve(post, announce, role))
+        run_loop(_serve(post, announce, role))
 
 
 def read_post(
@@ -105,6 +111,8 @@ def read_post(
     grace: str,
     name: str | None = None,
     stats: str | None = None,
+    front: Front | None = None,
+    retention: Mapping[str, timedelta] | None = None,
 ) -> Post:
     """What the options of a command come to, its tasks imported. Raises Wrong, TasksUnreadable."""
     distinct = tuple(dict.fromkeys(sources))
@@ -119,11 +127,38 @@ def read_post(
         # 0 is allowed here: what runs is given up at once.
         grace=timedelta(0) if grace in ("0", "0s") else read_duration(grace, "--grace"),
         stats=stats,
+        front=front,
+        retention=retention or {},
     )
 
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
     stop = _stop_on_signals(post.grace)
+    with _bound(post.front) as listener:
+        try:
+            async with _working(post) as running, _answering(post, running, listener) as base:
+                await announce(running, base)
+                answers().flush()
+                log.info("%s is ready, process %d", role, os.getpid())
+                await stop.wait()
+        finally:
+            log.info("%s has stopped", role)
+
+
+@contextmanager
+def _bound(front: Front | None) -> Iterator[socket.socket | None]:
+    """The socket, bound before the store is opened: a port that is taken must not leave anything behind."""
+    listener = None if front is None else opened(front)
+    try:
+        yield listener
+    finally:
+        if listener is not None:
+            listener.close()
+
+
+@asynccontextmanager
+async def _working(post: Post) -> AsyncIterator[Running]:
+    """The engine and its worker; at the end what runs has the grace to finish."""
     running = await Running.open(
         post.db,
         post.tasks,
@@ -133,20 +168,28 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
         sources=post.sources,
         grace=post.grace,
         name=post.name,
+        retention=post.retention,
     )
     counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
     try:
-        await announce(running)
-        answers().flush()
-        log.info("%s is ready, process %d", role, os.getpid())
-        await stop.wait()
+        yield running
     finally:
         await running.close(post.grace)
         if counting is not None:
             counting.cancel()
             await asyncio.gather(counting, return_exceptions=True)
             write_stats(running, post.stats or "")
-        log.info("%s has stopped", role)
+
+
+@asynccontextmanager
+async def _answering(
+    post: Post, running: Running, listener: socket.socket | None
+) -> AsyncIterator[str | None]:
+    if post.front is None or listener is None:
+        yield None
+        return
+    async with answering(running, post.front, listener) as base:
+        yield base
 
 
 def _stop_on_signals(grace: timedelta) -> asyncio.Event:
@@ -177,6 +220,8 @@ def logging_to_stderr(level: str) -> Iterator[None]:
     before = root.level
     root.addHandler(handler)
     root.setLevel(level.upper())
+    # What the HTTP server says of its own life is said here already.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     try:
         yield
     finally:

@@ -49,7 +49,7 @@ class Engine:
     SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
-    `store` is one that is open already, instead of `url`.
+    `store` is one that is open already, instead of `url`; `running` is all of it, at work already.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -63,14 +63,17 @@ class Engine:
         grace: float | None = None,
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
+        running: Running | None = None,
     ) -> None:
         self._store, self._retention = store, retention
-        self._alone = url == MEMORY and store is None  # nobody else will ever see these runs
+        # Alone: nobody else will ever see these runs.
+        self._alone = url == MEMORY and store is None and running is None
         self._url, self._work, self._concurrency = url, work, concurrency
-        self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
+        offered = tasks if running is None else running.tasks
+        self._tasks = REGISTRY if offered is None else tasks_of(offered)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = Threads(CALLS, "penstock-call")
-        self._running: Running | None = None
+        self._running = running
         self._opening = asyncio.Lock()
         self._closed = False
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from penstock.access.caller import Caller
 from penstock.engine.engine import Engine
+from penstock.store.protocol import Store
 
 
 class Doors(Protocol):
@@ -22,6 +23,7 @@ class Service(Struct, kw_only=True):
     """One Penstock behind an HTTP surface. `open` says that it is bound to loopback and needs no sign-in."""
 
     engine: Engine
+    store: Store
     doors: Doors | None = None
     open: bool = False
     description: dict[str, Any] = {}

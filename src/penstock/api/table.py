@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import front, health, runs
+from penstock.api.routes import front, health, operations, runs, views
 
-CALLS: tuple[Call, ...] = tuple(call for noun in (front, health, runs) for call in noun.calls.list)
+CALLS: tuple[Call, ...] = tuple(
+    call for noun in (front, health, operations, runs, views) for call in noun.calls.list
+)

@@ -44,9 +44,7 @@ def read_filters(given: Sequence[str]) -> dict[str, Any]:
     return read_filter(**found)
 
 
-def act_on_many(
-    at: At, action: str, run: str | None, given: Sequence[str], yes: bool, json: bool
-) -> None:
+def act_on_many(at: At, action: str, run: str | None, given: Sequence[str], yes: bool, json: bool) -> None:
     """Count the runs, ask, act on them. Raises Wrong where nobody can be asked."""
     if run is not None:
         raise Wrong.because("name a run or give --filter, not both.")

@@ -28,7 +28,9 @@ Label = Annotated[str | None, _text("--label", "NAME=VALUE", "Only with this lab
 Key = Annotated[str | None, _text("--key", "NAME=VALUE", "Only with this correlation key.")]
 AtStep = Annotated[str | None, _text("--step", "STEP", "Only where this step is at work or has failed.")]
 WaitingFor = Annotated[str | None, _text("--waiting-for", "EVENT", "Only those that wait for this event.")]
-Since = Annotated[str | None, _text("--since", "TIME", "Started at or after: a time, or 2h for two hours ago.")]
+Since = Annotated[
+    str | None, _text("--since", "TIME", "Started at or after: a time, or 2h for two hours ago.")
+]
 Until = Annotated[str | None, _text("--until", "TIME", "Started before: a time, or 2h for two hours ago.")]
 Text = Annotated[str | None, _text("--q", "TEXT", "Only whose subject, id or key begins with this.")]
 Sort = Annotated[str | None, _text("--sort", "ORDER", "newest, oldest or ended.")]

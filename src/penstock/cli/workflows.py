@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -102,9 +101,7 @@ def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> 
     try:
         if at.db is not None:
             return name, asyncio.run(_shelved(at.db, workflow, text, note, start))
-        return name, at.ask(
-            lambda engine: engine.publish(name, text, note=note, start=start, again=False)
-        )
+        return name, at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
     except DefinitionError as error:
         raise Wrong.reading(error, workflow.name, workflow.text) from None
 

@@ -99,6 +99,7 @@ async def answering(running: Running, front: Front, listener: socket.socket) -> 
     """Serve the API of what is running while the block runs; its address. At the end calls under way are finished."""
     service = Service(
         engine=Engine(running=running),
+        store=running.store,
         doors=FirstToken(front.token) if front.token else None,
         open=front.local,
         description=describe(CALLS, __version__),

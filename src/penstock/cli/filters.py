@@ -62,5 +62,5 @@ def read_pair(text: str, option: str) -> tuple[str, str]:
     """`NAME=VALUE`. Raises Wrong."""
     name, equals, value = text.partition("=")
     if not (name and equals and value):
-        raise Wrong.because(f"{option} '{text}' is not complete: write {option} NAME=VALUE.")
+        raise Wrong.because(f"{option} '{text}' is no pair: write {option} NAME=VALUE.")
     return name, value

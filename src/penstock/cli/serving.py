@@ -135,14 +135,11 @@ def read_post(
 async def _serve(post: Post, announce: Announce, role: str) -> None:
     stop = _stop_on_signals(post.grace)
     with _bound(post.front) as listener:
-        try:
-            async with _working(post) as running, _answering(post, running, listener) as base:
-                await announce(running, base)
-                answers().flush()
-                log.info("%s is ready, process %d", role, os.getpid())
-                await stop.wait()
-        finally:
-            log.info("%s has stopped", role)
+        async with _working(post, role) as running, _answering(post, running, listener) as base:
+            await announce(running, base)
+            answers().flush()
+            log.info("%s is ready, process %d", role, os.getpid())
+            await stop.wait()
 
 
 @contextmanager
@@ -157,7 +154,7 @@ def _bound(front: Front | None) -> Iterator[socket.socket | None]:
 
 
 @asynccontextmanager
-async def _working(post: Post) -> AsyncIterator[Running]:
+async def _working(post: Post, role: str) -> AsyncIterator[Running]:
     """The engine and its worker; at the end what runs has the grace to finish."""
     running = await Running.open(
         post.db,
@@ -179,6 +176,7 @@ async def _working(post: Post) -> AsyncIterator[Running]:
             counting.cancel()
             await asyncio.gather(counting, return_exceptions=True)
             write_stats(running, post.stats or "")
+        log.info("%s has stopped", role)
 
 
 @asynccontextmanager

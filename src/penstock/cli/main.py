@@ -16,7 +16,9 @@ from penstock.cli.check import check
 from penstock.cli.commands import Command, Commands, leave
 from penstock.cli.db import db
 from penstock.cli.demo import demo
+from penstock.cli.doctor import doctor
 from penstock.cli.draw import draw
+from penstock.cli.operating import queues, workers
 from penstock.cli.run import run
 from penstock.cli.runs import history, runs, show
 from penstock.cli.server import server
@@ -60,6 +62,7 @@ COMMANDS = (
     *(publish, workflows, start_source, stop_source, pause, resume),
     *(start, runs, show, history, logs, watch),
     *(emit, cancel, retry, rerun),
+    *(workers, queues, doctor),
 )
 for command in COMMANDS:
     app.command(cls=Command)(command)

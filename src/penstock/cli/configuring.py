@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Annotated, Any
 
 import typer
 
-from penstock.server.build import Front, refuse_open
+from penstock.server.build import Front, has_tokens, refuse_open
 from penstock.server.settings import Settings, read_settings
 
 Host = Annotated[
@@ -34,5 +35,6 @@ def settings_of(**options: Any) -> Settings:
 def front_of(settings: Settings) -> Front:
     """Where a server listens. Raises NeedsToken, WeakToken, before anything is opened."""
     front = Front(settings["host"], settings["port"], settings["token"])
-    refuse_open(front)
+    unsure = not front.local and front.token is None
+    refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))
     return front

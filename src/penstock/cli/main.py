@@ -10,6 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from penstock import __version__
+from penstock.cli.access import access
 from penstock.cli.acting import cancel, emit, pause, rerun, resume, retry
 from penstock.cli.bench import bench
 from penstock.cli.check import check
@@ -21,6 +22,7 @@ from penstock.cli.draw import draw
 from penstock.cli.operating import queues, workers
 from penstock.cli.run import run
 from penstock.cli.runs import history, runs, show
+from penstock.cli.secrets import secret
 from penstock.cli.server import server
 from penstock.cli.simulate import simulate
 from penstock.cli.tasks import tasks
@@ -66,6 +68,8 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command(cls=Command)(command)
+app.add_typer(access, name="access")
+app.add_typer(secret, name="secret")
 app.add_typer(db, name="db")
 
 

@@ -186,7 +186,7 @@ async def _answering(
     if post.front is None or listener is None:
         yield None
         return
-    async with answering(running, post.front, listener) as base:
+    async with answering(running, post.db, post.front, listener) as base:
         yield base
 
 

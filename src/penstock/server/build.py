@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from hmac import compare_digest
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 from msgspec import Struct
 
 from penstock import __version__
-from penstock.access.caller import Caller
-from penstock.access.errors import Unauthenticated
+from penstock.access.admission import SHORTEST_OWN
+from penstock.access.doors import Access
+from penstock.access.redacting import RedactingFilter
+from penstock.access.secrets import FILE as KEY_FILE
+from penstock.access.secrets import VARIABLE as KEY_VARIABLE
+from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.guard import is_loopback
 from penstock.api.openapi import describe
-from penstock.api.service import Doors, Service
+from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.engine.engine import Engine
+from penstock.engine.engine import MEMORY, Engine
 from penstock.engine.running import Running
 from penstock.flow.errors import PenstockError
 from penstock.server.http import bind, serving_on
-
-LEAST_TOKEN = 16
-"""Characters below which a token could be guessed."""
+from penstock.store.errors import NeedsMigration
+from penstock.store.opening import is_shared, open_store, sqlite_path
+from penstock.store.protocol import Store
 
 
 class NeedsToken(PenstockError):
@@ -46,7 +52,8 @@ class WeakToken(PenstockError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"PENSTOCK_TOKEN is too short to be a token: use {LEAST_TOKEN} characters or more, at random"
+            f"PENSTOCK_TOKEN is too short to be a token: use {SHORTEST_OWN} characters or more, such as "
+            "`openssl rand -hex 32` makes them"
         )
 
 
@@ -63,27 +70,12 @@ class Front(Struct, frozen=True):
         return is_loopback(self.host)
 
 
-class FirstToken:
-    """Lets in who shows the token of the settings, as administrator; all others are asked for at the next door."""
-
-    def __init__(self, token: str, next: Doors | None = None) -> None:
-        self._token, self._next = token.encode(), next
-
-    async def authenticate(self, bearer: str) -> Caller:
-        """Whose token it is. Raises Unauthenticated."""
-        if compare_digest(bearer.encode(), self._token):
-            return Caller(name="first", role="admin")
-        if self._next is None:
-            raise Unauthenticated("the token is not known here")
-        return await self._next.authenticate(bearer)
-
-
 def refuse_open(front: Front, tokens: bool = False) -> None:
     """Beyond loopback somebody must be able to sign in; `tokens` says that the database knows some.
 
     Raises NeedsToken, WeakToken. Nothing was opened yet.
     """
-    if front.token is not None and len(front.token) < LEAST_TOKEN:
+    if front.token is not None and len(front.token) < SHORTEST_OWN:
         raise WeakToken
     if not front.local and front.token is None and not tokens:
         raise NeedsToken(front.host)
@@ -94,15 +86,50 @@ def opened(front: Front) -> socket.socket:
     return bind(front.host, front.port)
 
 
+def access_to(store: Store, db: str, token: str | None = None) -> Access:
+    """The doors of what is kept at `db`; the keys of its secrets lie beside a file, else in this folder."""
+    beside = Path() if is_shared(db) or db == MEMORY else Path(sqlite_path(db)[0]).parent
+    return Access(store, Keys(beside / KEY_FILE, os.environ.get(KEY_VARIABLE)), token)
+
+
+async def has_tokens(db: str) -> bool:
+    """Whether somebody could sign in with a token that the database has; it is not made where it is not there."""
+    if not is_shared(db) and not os.path.exists(sqlite_path(db)[0]):
+        return False
+    try:
+        store = await open_store(db, migrate=False)
+    except NeedsMigration:
+        return False
+    try:
+        return any(row.state == "live" for row in await store.access_tokens(None, 1000))
+    finally:
+        await store.close()
+
+
 @asynccontextmanager
-async def answering(running: Running, front: Front, listener: socket.socket) -> AsyncIterator[str]:
+async def answering(running: Running, db: str, front: Front, listener: socket.socket) -> AsyncIterator[str]:
     """Serve the API of what is running while the block runs; its address. At the end calls under way are finished."""
+    access = access_to(running.store, db, front.token)
     service = Service(
         engine=Engine(running=running),
         store=running.store,
-        doors=FirstToken(front.token) if front.token else None,
+        doors=access,
         open=front.local,
         description=describe(CALLS, __version__),
     )
-    async with serving_on(App(service, CALLS), listener) as base:
-        yield base
+    with _redacting(access):
+        async with serving_on(App(service, CALLS), listener) as base:
+            yield base
+
+
+@contextmanager
+def _redacting(access: Access) -> Iterator[None]:
+    """What is logged goes without secrets."""
+    handlers, blot = list(logging.getLogger().handlers), RedactingFilter(access.redactor)
+    for handler in handlers:
+        handler.addFilter(blot)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(blot)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from penstock.flow.errors import PenstockError
 from penstock.remote.engine import RemoteEngine
 from penstock.remote.errors import NoServer
-from penstock.server.build import Front, refuse_open
+from penstock.server.build import Front, has_tokens, refuse_open
 from penstock.server.http import PortTaken, bind
 from penstock.server.settings import Settings, unknown_variables, without_password
 from penstock.store.errors import NeedsMigration
@@ -44,11 +44,12 @@ Look = Callable[[], Awaitable[list[Finding]]]
 async def examine(settings: Settings, variables: Mapping[str, str]) -> list[Finding]:
     """Look at everything; what cannot be looked at is a finding, never an error."""
     looks: dict[str, Look] = {
+        "sign-in": lambda: _sign_in(settings),
         "database": lambda: _database(settings["db"]),
         "disk": lambda: _disk(settings["db"]),
         "server": lambda: _server(settings["server"], settings["token"]),
     }
-    found = [*_settings(settings, variables), *_sign_in(settings)]
+    found = list(_settings(settings, variables))
     for about, look in looks.items():
         found += await _looked(about, look)
     return [*found, *_port(settings, found)]
@@ -72,17 +73,13 @@ def _settings(settings: Settings, variables: Mapping[str, str]) -> Iterator[Find
             yield Finding("settings", "note", f"{name} is set ({value.origin}), and nothing uses it yet")
 
 
-def _sign_in(settings: Settings) -> Iterator[Finding]:
+async def _sign_in(settings: Settings) -> list[Finding]:
     front = Front(settings["host"], settings["port"], settings["token"])
-    try:
-        refuse_open(front)
-    except PenstockError as error:
-        yield Finding("sign-in", "wrong", str(error))
-        return
     if front.local:
-        yield Finding("sign-in", "fine", f"{front.host} is this machine alone: nobody needs to sign in")
-    else:
-        yield Finding("sign-in", "fine", f"a token is needed at {front.host}")
+        refuse_open(front)
+        return [Finding("sign-in", "fine", f"{front.host} is this machine alone: nobody needs to sign in")]
+    refuse_open(front, front.token is None and await has_tokens(settings["db"]))
+    return [Finding("sign-in", "fine", f"a token is needed at {front.host}, and there is one")]
 
 
 async def _database(db: str) -> list[Finding]:

@@ -15,7 +15,8 @@ from penstock.cli.problems import Wrong
 from penstock.remote.engine import run_query
 
 NAMES = {
-    "workflow", "version", "status", "subject", "label", "key", "step", "waiting_for", "since", "until", "q",
+    "workflow", "version", "status", "subject", "label", "key", "step", "waiting_for", "waiting_since", "since",
+    "until", "q",
 }  # fmt: skip
 
 Filters = Annotated[

@@ -28,6 +28,9 @@ Label = Annotated[str | None, _text("--label", "NAME=VALUE", "Only with this lab
 Key = Annotated[str | None, _text("--key", "NAME=VALUE", "Only with this correlation key.")]
 AtStep = Annotated[str | None, _text("--step", "STEP", "Only where this step is at work or has failed.")]
 WaitingFor = Annotated[str | None, _text("--waiting-for", "EVENT", "Only those that wait for this event.")]
+WaitingSince = Annotated[
+    str | None, _text("--waiting-since", "TIME", "With --waiting-for: since then at least; a time, or 2h.")
+]
 Since = Annotated[
     str | None, _text("--since", "TIME", "Started at or after: a time, or 2h for two hours ago.")
 ]
@@ -46,9 +49,9 @@ def read_filter(**given: Any) -> dict[str, Any]:
     for name in ("label", "key"):
         if name in found:
             found[name] = read_pair(found[name], f"--{name}")
-    for name in ("since", "until"):
+    for name in ("since", "until", "waiting_since"):
         if name in found:
-            found[name] = read_moment(found[name], f"--{name}")
+            found[name] = read_moment(found[name], f"--{name.replace('_', '-')}")
     return found
 
 

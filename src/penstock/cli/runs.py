@@ -41,6 +41,7 @@ def runs(
     key: filters.Key = None,
     step: filters.AtStep = None,
     waiting_for: filters.WaitingFor = None,
+    waiting_since: filters.WaitingSince = None,
     since: filters.Since = None,
     until: filters.Until = None,
     q: filters.Text = None,
@@ -55,13 +56,13 @@ def runs(
 
       penstock runs --workflow shop --status failed
 
-      penstock runs --waiting-for paid --until 2h
+      penstock runs --waiting-for paid --waiting-since 2h
 
       penstock runs --label customer=7 --since 2026-03-02 --json
     """
     wanted = filters.read_filter(
         workflow=workflow, version=version, statuses=status, subject=subject, label=label, key=key,
-        step=step, waiting_for=waiting_for, since=since, until=until, q=q, sort=sort,
+        step=step, waiting_for=waiting_for, waiting_since=waiting_since, since=since, until=until, q=q, sort=sort,
     )  # fmt: skip
     found = at.do(lambda engine: engine.runs(limit=limit, **wanted))
     if json:

@@ -151,7 +151,7 @@ def _hands(queues: list[dict[str, Any]], workers: list[dict[str, Any]]) -> Itera
     yield Finding("workers", "fine" if workers else "note", f"{len(workers)} there{names and f': {names}'}")
     for queue in queues:
         if queue["task_list"] not in served and queue["ready"]:
-            text = f"no worker serves task list '{queue['task_list']}', where {queue['ready']} tasks wait"
+            text = f"no worker serves task list '{queue['task_list']}' ({queue['ready']} waiting)"
             yield Finding("workers", "wrong", text)
 
 

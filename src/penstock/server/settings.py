@@ -28,7 +28,7 @@ class BadSettings(PenstockError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(problem.message.removesuffix(".") for problem in self.problems))
+        super().__init__(" ".join(problem.message for problem in self.problems).removesuffix("."))
 
 
 class Setting(Struct, frozen=True):
@@ -149,7 +149,7 @@ def _written(file: Path, problems: list[Problem]) -> dict[str, Any]:
         return {}
     for name in found:
         if name not in SETTINGS:
-            problems.append(Problem("unknown_setting", name, f"{file} sets '{name}', {unknown(name)}."))
+            problems.append(Problem("unknown_setting", name, f"{file} sets '{name}', {unknown(name)}"))
     return found
 
 
@@ -157,7 +157,7 @@ def unknown(name: str) -> str:
     """Why a name is none, with the nearest one."""
     close = get_close_matches(name, SETTINGS, 1)
     return (
-        f"which is no setting; did you mean '{close[0]}'?" if close else "which is no setting: leave it out"
+        f"which is no setting; did you mean '{close[0]}'?" if close else "which is no setting: leave it out."
     )
 
 

@@ -13,7 +13,7 @@ from penstock.cli.completing import run_ids, workflow_names
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.inputs import AsJson
 from penstock.cli.progress import LOOKS
-from penstock.cli.run_report import STYLES
+from penstock.cli.run_report import STYLES, short
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, ago, between, moment
 
@@ -146,5 +146,7 @@ def show_view(view: dict[str, Any], local: bool = False) -> None:
     print_table(console, ("step", "status", "port", "attempts:"), rows)
     if view["error"]:
         console.print(Text.assemble(("error: ", "error"), printable(view["error"]["message"])))
+    if view["result"] not in (None, {}):
+        console.print(Text.assemble(("result: ", "bold"), printable(short(view["result"]))))
     if view["waiting_for"]:
         console.print(f"waiting for: {printable(', '.join(view['waiting_for']))}")

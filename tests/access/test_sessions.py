@@ -155,6 +155,7 @@ def test_the_cookie_is_read_where_it_is_there_once(header: str | None, found: st
         ("flow.example", "https://flow.example.evil", False),
         ("flow.example", "https://flow.example@evil.example", False),
         ("flow.example", "https://evil.example/flow.example", False),
+        ("flow.example", "https://a@flow.example", False),
         ("flow.example", "null", False),
         ("flow.example", "file://flow.example", False),
         ("flow.example", "https://flow.example:99999", False),

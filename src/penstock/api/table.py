@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import front, health, operations, runs, views
-
-CALLS: tuple[Call, ...] = tuple(
-    call for noun in (front, health, operations, runs, views) for call in noun.calls.list
+from penstock.api.routes import (
+    access,
+    acting,
+    calls,
+    checks,
+    drafts,
+    events,
+    front,
+    health,
+    operations,
+    runs,
+    secrets,
+    views,
+    workflows,
 )
+
+NOUNS = (
+    front,
+    health,
+    workflows,
+    drafts,
+    checks,
+    calls,
+    runs,
+    acting,
+    events,
+    operations,
+    views,
+    access,
+    secrets,
+)
+CALLS: tuple[Call, ...] = tuple(call for noun in NOUNS for call in noun.calls.list)

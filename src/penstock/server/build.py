@@ -14,12 +14,12 @@ from msgspec import Struct
 from penstock import __version__
 from penstock.access.admission import SHORTEST_OWN
 from penstock.access.doors import Access
+from penstock.access.origin import is_loopback_host
 from penstock.access.redacting import RedactingFilter
 from penstock.access.secrets import FILE as KEY_FILE
 from penstock.access.secrets import VARIABLE as KEY_VARIABLE
 from penstock.access.secrets import Keys
 from penstock.api.app import App
-from penstock.api.guard import is_loopback
 from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
@@ -67,7 +67,7 @@ class Front(Struct, frozen=True):
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it: then nobody needs to sign in."""
-        return is_loopback(self.host)
+        return is_loopback_host(self.host)
 
 
 def refuse_open(front: Front, tokens: bool = False) -> None:
@@ -113,7 +113,7 @@ async def answering(running: Running, db: str, front: Front, listener: socket.so
     service = Service(
         engine=Engine(running=running),
         store=running.store,
-        doors=access,
+        access=access,
         open=front.local,
         description=describe(CALLS, __version__),
     )

@@ -42,7 +42,7 @@ class Wrong(Exception):
         if isinstance(error, BadSettings):
             return cls(error.problems)
         if isinstance(error, PenstockError):
-            return cls.because(f"{error}.", error.code)
+            return cls.because(_ended(str(error)), error.code)
         if isinstance(error, OSError):
             return cls.because(f"{error.filename or 'the system'}: {error.strerror or error}.", "system")
         if isinstance(error, RecursionError):
@@ -60,6 +60,11 @@ class Wrong(Exception):
             place = problem.at(self.file) if self.file else problem.message
             console.print(Text.assemble(("error", "error"), ": ", printable(place)))
             show_line(console, self.text, problem.line, problem.column, "error")
+
+
+def _ended(sentence: str) -> str:
+    """With one mark at its end."""
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def show_line(

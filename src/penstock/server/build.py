@@ -67,7 +67,7 @@ class Front(Struct, frozen=True):
     @property
     def local(self) -> bool:
         """Whether only this machine can reach it: then nobody needs to sign in."""
-        return is_loopback_host(self.host)
+        return is_loopback_host(f"[{self.host}]" if ":" in self.host else self.host)
 
 
 def refuse_open(front: Front, tokens: bool = False) -> None:

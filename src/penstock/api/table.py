@@ -10,6 +10,7 @@ from penstock.api.routes import (
     checks,
     drafts,
     events,
+    front,
     health,
     operations,
     runs,
@@ -18,5 +19,19 @@ from penstock.api.routes import (
     workflows,
 )
 
-NOUNS = (health, workflows, drafts, checks, calls, runs, acting, events, operations, views, access, secrets)
+NOUNS = (
+    front,
+    health,
+    workflows,
+    drafts,
+    checks,
+    calls,
+    runs,
+    acting,
+    events,
+    operations,
+    views,
+    access,
+    secrets,
+)
 CALLS: tuple[Call, ...] = tuple(call for noun in NOUNS for call in noun.calls.list)

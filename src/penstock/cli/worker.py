@@ -71,7 +71,7 @@ def worker(
         stats=stats,
     )
 
-    async def announce(running: Running) -> None:
+    async def announce(running: Running, base: str | None) -> None:
         await show_post(running, post, (), json)
 
     serve(post, announce, log_level, "penstock worker", log_format)

@@ -1,0 +1,236 @@
+"""Looking after runs on every store: markings, repairs, incidents, reasons, and the same done to many."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from penstock import Context, Engine, Fatal
+from penstock.runtime.errors import BadCursor, Changed, Invalid, NotSkippable, RunEnded, UnknownRun
+from tests.durable.conftest import Place
+
+JOIN = """
+penstock: 1
+name: join
+steps:
+  a: {task: echo, with: {x: {k: 1}}}
+  b: {task: echo, with: {x: {k: 2}}}
+  c: {task: echo, after: [a, b], match: event.data.k, with: {x: "${ events['b'].n }"}}
+"""
+"""Nothing that `a` and `b` fire has the same key: `c` starves."""
+
+
+async def echo(ctx: Context, x: Any = None) -> Any:
+    return x
+
+
+async def broken(ctx: Context) -> None:
+    raise Fatal("it is broken")
+
+
+TASKS = {"echo": echo, "broken": broken}
+
+
+async def stalled(engine: Engine) -> str:
+    await engine.publish(JOIN)
+    run = await engine.start("join")
+    assert (await engine.wait(run))["status"] == "stalled"
+    return run
+
+
+def waiting_at(marking: dict[str, Any], step: str) -> list[list[str]]:
+    return [[event["event"] for event in slot["events"]] for slot in marking["slots"] if slot["step"] == step]
+
+
+def test_the_marking_is_read_now_and_at_any_entry(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        run = await stalled(engine)
+        now = await engine.marking(run)
+        assert waiting_at(now, "c") == [["a"], ["b"]]
+        assert [event["data"] for slot in now["slots"] for event in slot["events"]] == [{"k": 1}, {"k": 2}]
+        assert now["steps"]["b"] == {"status": "complete", "firings": 1, "live": 0}
+        assert now["seq"] == len(await engine.history(run))
+        for at in range(now["seq"] + 1):
+            then = await engine.marking(run, at=at)
+            assert then["seq"] == at
+        assert {name: then[name] for name in ("seq", "steps")} == {
+            name: now[name] for name in ("seq", "steps")
+        }
+        assert waiting_at(then, "c") == waiting_at(now, "c")
+        assert waiting_at(await engine.marking(run, at=1), "a") == [["START"]]
+        for at in (-1, now["seq"] + 1):
+            with pytest.raises(Invalid, match="has history entries"):
+                await engine.marking(run, at=at)
+        with pytest.raises(UnknownRun):
+            await engine.marking("none")
+
+    place.run(main, TASKS)
+
+
+def test_a_stalled_run_is_repaired_and_goes_on(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        run = await stalled(engine)
+        seq = (await engine.marking(run))["seq"]
+        put = [{"step": "c", "slot": 1, "event": "b", "data": {"k": 1, "n": 5}}]
+        tried = await engine.repair(run, put=put, dry_run=True)
+        assert (tried["will_fire"], (await engine.show(run))["status"]) == (["c"], "stalled")
+        with pytest.raises(Changed):
+            await engine.repair(run, put=put, expect=seq - 1)
+        with pytest.raises(Invalid, match="takes b, not 'a'"):
+            await engine.repair(run, put=[{"step": "c", "slot": 1, "event": "a"}])
+        with pytest.raises(Invalid, match="`put` is a list"):
+            await engine.repair(run, put=[{"stepp": "c"}])
+        with pytest.raises(Invalid, match="no event 999 waits"):
+            await engine.repair(run, take=[{"step": "c", "number": 999}])
+        done = await engine.repair(run, put=put, expect=seq, reason="paid by cheque")
+        assert done["will_fire"] == ["c"]
+        view = await engine.wait(run)
+        assert (view["status"], view["steps"]["c"]["output"]) == ("stalled", 5)
+        [left] = [event for slot in (await engine.marking(run))["slots"] for event in slot["events"]]
+        await engine.repair(run, take=[{"step": "c", "slot": 1, "number": left["number"]}])
+        assert (await engine.wait(run))["status"] == "succeeded"
+        [entry, _] = [each for each in await engine.history(run) if each["kind"] == "repaired"]
+        assert entry["data"] == {"put": 1, "data": {"k": 1, "n": 5}, "reason": "paid by cheque"}
+        with pytest.raises(RunEnded):
+            await engine.repair(run, put=put)
+
+    place.run(main, TASKS)
+
+
+CHAIN = """
+penstock: 1
+name: chain
+steps:
+  a: {task: broken}
+  b: {task: echo, after: a, with: {x: "${ steps.a.output }"}}
+"""
+
+
+def test_a_failed_step_is_skipped_with_a_value(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(CHAIN)
+        run = await engine.start("chain")
+        assert (await engine.wait(run))["status"] == "failed"
+        with pytest.raises(NotSkippable, match="the run has ended as failed"):
+            await engine.skip(run, "b")
+        with pytest.raises(Invalid, match="no step 'x'"):
+            await engine.skip(run, "x")
+        with pytest.raises(NotSkippable, match="its ports are done"):
+            await engine.skip(run, "a", "elsewhere")
+        await engine.skip(run, "a", output={"by": "hand"})
+        view = await engine.wait(run)
+        assert (view["status"], view["steps"]["b"]["output"]) == ("succeeded", {"by": "hand"})
+        with pytest.raises(NotSkippable, match="ended as succeeded"):
+            await engine.skip(run, "a")
+
+    place.run(main, TASKS)
+
+
+WAITS = "penstock: 1\nname: w\nexternal: [go]\nsteps:\n  a: {task: echo, after: go, emits: OK}\n"
+
+
+def test_a_waiting_run_says_why_and_can_be_let_fail(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(WAITS)
+        run = await engine.start("w")
+        await engine.wait(run, rest=True)
+        said = await engine.why(run)
+        assert (said["status"], said["waiting_for"]) == ("waiting", ["go"])
+        assert said["text"] == "The run waits for 'go' from outside."
+        with pytest.raises(Invalid, match="no step 'x'"):
+            await engine.why(run, "x")
+        view = await engine.fail(run, "nobody came")
+        assert (view["status"], view["error"]["message"]) == ("failed", "nobody came")
+        with pytest.raises(RunEnded):
+            await engine.fail(run)
+
+    place.run(main, TASKS)
+
+
+def test_a_task_that_nobody_does_is_told_and_lists_as_stuck(place: Place) -> None:
+    text = "penstock: 1\nname: n\nsteps:\n  a: {task: elsewhere, task_list: gpu, warn_after: 0.01s}\n"
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(text)
+        run = await engine.start("n")
+        await asyncio.sleep(0.05)
+        [said] = (await engine.why(run))["steps"]
+        assert (said["reason"], said["task_list"]) == ("no worker", "gpu")
+        assert (await engine.why_task_list("gpu"))["reason"] == "no worker"
+        [task] = (await engine.stuck())["tasks"]
+        assert (task["task_list"], task["task"], task["count"]) == ("gpu", "elsewhere", 1)
+        assert [(each["run"], each["step"]) for each in await engine.slow()] == [(run, "a")]
+
+    place.run(main, TASKS)
+
+
+MATCH = """
+penstock: 1
+name: m
+endless: true
+external: [{name: x, many: true}]
+steps:
+  a: {task: echo, after: x, match: event.data.k}
+"""
+
+
+def test_incidents_are_what_waits_for_a_person(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        hungry = await stalled(engine)
+        await engine.publish(CHAIN)
+        failed = await engine.start("chain")
+        await engine.wait(failed)
+        await engine.publish(MATCH)
+        odd = await engine.start("m")
+        await engine.emit("x", {}, run=odd)
+        await engine.emit("y", key={"k": "1"})
+        page = await engine.incidents()
+        assert [(item["kind"], item["run"]) for item in page["items"]] == [
+            ("failed", failed), ("stalled", hungry), ("set_aside", odd), ("undelivered", None),
+        ]  # fmt: skip
+        assert page["next"] is None
+        assert page["items"][0]["text"] == "The run failed at step 'a': it is broken"
+        assert page["items"][1]["starving"] == [{"step": "c", "missing": ["a", "b"]}]
+        paged, cursor = [], None
+        while True:
+            part = await engine.incidents(limit=1, cursor=cursor)
+            paged += part["items"]
+            if (cursor := part["next"]) is None:
+                break
+        assert paged == page["items"]
+        assert [item["run"] for item in (await engine.incidents(workflows=("ch*",)))["items"]] == [failed]
+        with pytest.raises(BadCursor):
+            await engine.incidents(cursor="abc")
+
+    place.run(main, TASKS)
+
+
+def test_the_same_is_done_to_many_runs(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(WAITS)
+        await engine.publish(CHAIN)
+        waiting = [await engine.start("w", subject=f"s{n}") for n in range(7)]
+        failed = await engine.start("chain")
+        await engine.wait(failed)
+        for run in waiting:
+            await engine.wait(run, rest=True)
+        assert await engine.bulk("cancel", {"workflow": "w"}, dry_run=True) == {
+            "action": "cancel", "count": 7, "statuses": {"waiting": 7},
+        }  # fmt: skip
+        told: list[Any] = []
+        done = await engine.bulk("pause", {"workflow": "w"}, tell=told.append)
+        assert (done["done"], done["refused"], done["more"], told[-1]) == (7, 0, False, done)
+        assert (await engine.bulk("resume", {"subject": "s3"}))["done"] == 1
+        assert (await engine.counts(workflow="w"))["paused"] == 6
+        assert (await engine.bulk("cancel", {"workflow": "w"}, force=True))["done"] == 7
+        assert (await engine.bulk("cancel", {"workflow": "w"}))["done"] == 0
+        assert (await engine.bulk("retry", {}))["done"] == 1
+        assert (await engine.wait(failed))["status"] == "failed"
+        again = await engine.bulk("rerun", {"workflow": "w", "statuses": ("canceled",)}, most=3)
+        assert (again["done"], len(again["made"]), again["more"]) == (3, 3, True)
+        with pytest.raises(Invalid, match="cannot be done to many"):
+            await engine.bulk("dance", {})
+
+    place.run(main, TASKS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -232,5 +233,105 @@ def test_the_same_is_done_to_many_runs(place: Place) -> None:
         assert (again["done"], len(again["made"]), again["more"]) == (3, 3, True)
         with pytest.raises(Invalid, match="cannot be done to many"):
             await engine.bulk("dance", {})
+
+    place.run(main, TASKS)
+
+
+async def all_tokens(engine: Engine, prefix: str, limit: int = 100) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    cursor = None
+    while True:
+        page = await engine.tokens(prefix, limit=limit, cursor=cursor)
+        assert len(page["items"]) <= limit
+        found += page["items"]
+        if (cursor := page["next"]) is None:
+            return found
+
+
+def test_the_state_of_runs_is_read_as_tokens(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        run = await stalled(engine)
+        root = f"/runs/join/{run}"
+        [seq] = {token["version"] for token in await all_tokens(engine, root)}
+        names = [token["name"] for token in await all_tokens(engine, root)]
+        events = [name for name in names if "/slots/" in name]
+        assert names == sorted([*events, *(f"{root}/steps/{step}" for step in "abc")])
+        assert [name.rsplit("/", 1)[0] for name in events] == [f"{root}/slots/c/0", f"{root}/slots/c/1"]
+        assert (await engine.marking(run))["seq"] == seq
+        assert [token["name"] for token in await all_tokens(engine, f"{root}/slots/c/1/")] == events[1:]
+        second = await stalled(engine)
+        for prefix in ("/runs/", "/runs/jo", "/runs/join/", f"/runs/join/{run[:3]}"):
+            every = [token["name"] for token in await all_tokens(engine, prefix)]
+            assert (len(every), set(names) <= set(every)) == (10, True)
+            for limit in (1, 2, 3, 7):
+                assert [token["name"] for token in await all_tokens(engine, prefix, limit)] == every
+        assert await all_tokens(engine, "/runs/other/") == []
+        assert await all_tokens(engine, "/history/") == []
+        await engine.cancel(second)
+        assert len(await all_tokens(engine, f"/history/join/{second}/")) == 5
+        with pytest.raises(Invalid, match="begins no token"):
+            await engine.tokens("/etc/")
+        with pytest.raises(BadCursor):
+            await engine.tokens("/runs/", cursor="x")
+
+    place.run(main, TASKS)
+
+
+def test_a_run_is_repaired_through_its_tokens(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        run = await stalled(engine)
+        root = f"/runs/join/{run}"
+        before = await all_tokens(engine, root)
+        _, event = [token for token in before if "/slots/" in token["name"]]
+        wrong = [{"name": event["name"], "version": event["version"] - 1}]
+        with pytest.raises(Changed):
+            await engine.edit_tokens(delete=wrong)
+        with pytest.raises(Invalid, match="skip a step instead"):
+            await engine.edit_tokens(delete=[{"name": f"{root}/steps/a", "version": 1}])
+        with pytest.raises(Invalid, match="is history"):
+            await engine.edit_tokens(delete=[{"name": "/history/x/y/steps/z", "version": 1}])
+        with pytest.raises(Invalid, match="not both"):
+            await engine.edit_tokens(delete=wrong, insert=[{"name": "/custom/a"}])
+        with pytest.raises(UnknownRun):
+            await engine.edit_tokens(
+                insert=[{"name": f"/runs/other/{run}/slots/c/1/new", "data": {"event": "b"}}]
+            )
+        assert await all_tokens(engine, root) == before
+        renewed = {"name": event["name"], "version": event["version"], "data": {"data": {"k": 1, "n": 8}}}
+        done = await engine.edit_tokens(update=[renewed], reason="typing error")
+        assert done["will_fire"] == ["c"]
+        view = await engine.wait(run)
+        assert (view["status"], view["steps"]["c"]["output"]) == ("succeeded", 8)
+
+    place.run(main, TASKS)
+
+
+def test_custom_tokens_are_changed_as_a_whole_and_claimed(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        wanted = [{"name": f"/custom/q/{n}", "data": {"n": n}, "priority": n} for n in range(3)]
+        made = (await engine.edit_tokens(insert=wanted))["items"]
+        assert [(token["name"], token["data"], token["owner"]) for token in made] == [
+            (f"/custom/q/{n}", {"n": n}, None) for n in range(3)
+        ]
+        with pytest.raises(Changed, match="/custom/q/1"):
+            await engine.edit_tokens(insert=[{"name": "/custom/x"}, {"name": "/custom/q/1"}])
+        assert await all_tokens(engine, "/custom/", 2) == made
+        mine = await engine.claim_tokens("amy", "/custom/q/", lease=timedelta(minutes=1), limit=2)
+        assert [(token["name"], token["owner"]) for token in mine] == [
+            ("/custom/q/2", "amy"),
+            ("/custom/q/1", "amy"),
+        ]
+        done = [{"name": token["name"], "version": token["version"]} for token in mine]
+        assert (
+            await engine.edit_tokens(
+                delete=done, update=[{**done[0], "name": "/custom/q/0", "version": made[0]["version"]}]
+            )
+        )["items"][0]["name"] == "/custom/q/0"
+        with pytest.raises(Invalid, match="each once"):
+            await engine.edit_tokens(delete=[done[0], done[0]])
+        with pytest.raises(Invalid, match="is no name of a token"):
+            await engine.claim_tokens("amy", "/runs/", lease=timedelta(minutes=1))
+        with pytest.raises(Invalid, match="a claim needs"):
+            await engine.claim_tokens("", "/custom/", lease=timedelta(minutes=1))
 
     place.run(main, TASKS)

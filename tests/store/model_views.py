@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -28,10 +29,15 @@ from penstock.store.rows import (
 from tests.store.builders import ENDED
 from tests.store.model import ModelStore
 from tests.store.model_rows import FIRST_LOOK, Run
+from tests.store.model_tokens import ModelTokens
 
 
-class Model(ModelStore):
+class Model(ModelStore, ModelTokens):
     """The whole model: all that a store can be asked."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        ModelStore.__init__(self, clock)
+        ModelTokens.__init__(self)
 
     # Shelf
 

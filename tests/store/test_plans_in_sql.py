@@ -16,6 +16,7 @@ from tests.store.places import PostgresPlace
 SQLITE = read_queries("penstock.store.sqlite")
 
 ONLY_SQLITE = {
+    *("token_version", "put_token", "free_tokens", "claim_token"),  # there: one statement for many
     *("next_workflow", "next_version"),  # there: workflows_of_runs, versions_of_runs
     *("take_message", "take_task", "take_timer"),  # PostgreSQL looks and takes in one statement
     *("ready_tasks", "ready_named_tasks", "lease_task", "locks_held", "locks_waiting", "first_in_line"),
@@ -28,6 +29,7 @@ ONLY_SQLITE = {
 }
 ONLY_POSTGRES = {
     *("workflows_of_runs", "versions_of_runs"),
+    *("lock_tokens", "insert_token", "update_token", "claim_tokens"),
     *(
         "lease_tasks",
         "lease_from_lists",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from msgspec import to_builtins
@@ -145,3 +145,30 @@ class Overseeing:
             if tell is not None:
                 tell(shown)
         return shown
+
+    async def tokens(
+        self: Opening, prefix: str, *, limit: int = 100, cursor: str | None = None
+    ) -> dict[str, Any]:
+        """Tokens whose names begin with `/runs/…`, `/history/…` or `/custom/…`: `{"items", "next"}`."""
+        return await (await self._open()).node.tokens.read(prefix, limit, cursor)
+
+    async def edit_tokens(
+        self: Opening,
+        *,
+        insert: Sequence[Mapping[str, Any]] = (),
+        update: Sequence[Mapping[str, Any]] = (),
+        delete: Sequence[Mapping[str, Any]] = (),
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Insert, update and delete tokens, all or none: under `/custom/`, or events in slots of one run.
+
+        Raises Changed where a version is not as expected, Invalid, RunEnded.
+        """
+        said = {"insert": insert, "update": update, "delete": delete, "reason": reason}
+        return await (await self._open()).node.tokens.edit(said)
+
+    async def claim_tokens(
+        self: Opening, owner: str, prefix: str, *, lease: timedelta, limit: int = 1
+    ) -> list[dict[str, Any]]:
+        """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time."""
+        return await (await self._open()).node.tokens.claim(owner, prefix, lease, limit)

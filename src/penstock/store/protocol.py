@@ -13,6 +13,7 @@ ST8  A `serialize` key is held by at most `most` elements, first come, first ser
 ST9  A correlation key belongs to the first live run that asked for it, then to the next.
 ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
+ST12 Tokens are changed all at once, and only where each has the version that was expected.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from penstock.store.rows import (
     RunRow,
     StoredRun,
     TaskRow,
+    TokenChange,
+    TokenRow,
     Version,
     WaitingTasks,
     Wish,
@@ -224,6 +227,22 @@ class Views(Protocol):
         ...
 
 
+class Tokens(Protocol):
+    """What custom workers keep, by name."""
+
+    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
+        """Those whose names begin so, in the order of their names, behind `after`."""
+        ...
+
+    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+        """What was written, without what was deleted; or the name of one that is not as expected. No name twice."""
+        ...
+
+    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+        """Give an owner tokens that nobody owns any more, those of the highest priority first, by name."""
+        ...
+
+
 class Upkeep(Protocol):
     """What operators do, and what must be done now and then."""
 
@@ -269,5 +288,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Views, Tokens, Upkeep, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

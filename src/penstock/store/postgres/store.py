@@ -13,12 +13,20 @@ from penstock.store.postgres.migrating import read_schema
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
+from penstock.store.postgres.tokens import PostgresTokens
 from penstock.store.postgres.upkeep import PostgresUpkeep
 from penstock.store.postgres.views import PostgresViews
 
 
 class PostgresStore(
-    PostgresRuns, PostgresTasks, PostgresMail, PostgresShelf, PostgresViews, PostgresUpkeep, PostgresBell
+    PostgresRuns,
+    PostgresTasks,
+    PostgresMail,
+    PostgresShelf,
+    PostgresViews,
+    PostgresTokens,
+    PostgresUpkeep,
+    PostgresBell,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""
 

@@ -154,7 +154,8 @@ SELECT attrelid::regclass::text, attname::text FROM pg_attribute
 -- A number that was given out after the backup must not be given out again: a million is left free.
 SELECT setval(pg_get_serial_sequence(:table::text, :column::text), 1000000 + GREATEST(
     (SELECT max(id) FROM timer), (SELECT max(id) FROM message), (SELECT max(id) FROM kept), (SELECT max(id) FROM log),
-    (SELECT max(turn) FROM task), (SELECT max(number) FROM lock), (SELECT max(number) FROM correlation), 0));
+    (SELECT max(turn) FROM task), (SELECT max(number) FROM lock), (SELECT max(number) FROM correlation),
+    (SELECT max(version) FROM token), 0));
 
 -- name: raise_fences
 -- Workers may still hold leases of the time after the backup, or of an earlier restore of it: theirs must not be taken

@@ -29,13 +29,15 @@ from penstock.store.rows import (
     RunRow,
     StoredRun,
     TaskRow,
+    TokenChange,
+    TokenRow,
     Version,
     WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
 )
-from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite import mail, runs, shelf, tasks, tokens, upkeep, views
 from penstock.store.sqlite.committing import commit
 from penstock.store.sqlite.connection import (
     Opened,
@@ -226,6 +228,17 @@ class SqliteStore:
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         return await self._desk.read(lambda session: views.start_key(session, workflow, key))
+
+    # Tokens
+
+    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
+        return await self._desk.read(lambda session: tokens.tokens(session, prefix, after, limit))
+
+    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+        return await self._desk.write(lambda session: tokens.change(session, changes))
+
+    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+        return await self._desk.write(lambda session: tokens.claim(session, owner, prefix, lease, limit))
 
     # Upkeep
 

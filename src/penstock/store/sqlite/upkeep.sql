@@ -108,4 +108,5 @@ SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
 -- name: highest_number
 SELECT max(n) FROM (SELECT max(id) AS n FROM timer UNION ALL SELECT max(id) FROM message
   UNION ALL SELECT max(id) FROM kept UNION ALL SELECT max(id) FROM log UNION ALL SELECT max(turn) FROM task
-  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation);
+  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation
+  UNION ALL SELECT max(version) FROM token);

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from penstock import Context, Engine, Fatal
-from penstock.runtime.errors import BadCursor, Changed, Invalid, NotSkippable, RunEnded, UnknownRun
+from penstock.runtime.errors import (
+    BadCursor,
+    Changed,
+    Invalid,
+    NotSkippable,
+    RunEnded,
+    UnknownRun,
+    UnknownWorkflow,
+)
 from tests.durable.conftest import Place
 
 JOIN = """
@@ -333,5 +341,30 @@ def test_custom_tokens_are_changed_as_a_whole_and_claimed(place: Place) -> None:
             await engine.claim_tokens("amy", "/runs/", lease=timedelta(minutes=1))
         with pytest.raises(Invalid, match="a claim needs"):
             await engine.claim_tokens("", "/custom/", lease=timedelta(minutes=1))
+
+    place.run(main, TASKS)
+
+
+def test_a_workflow_tells_how_it_does(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(CHAIN)
+        await engine.publish(CHAIN.replace("broken", "echo"))
+        for version in (1, 2, 2):
+            await engine.wait(await engine.start("chain", version=version))
+        now = datetime.now(UTC) if not place.virtual else datetime(2026, 1, 1, tzinfo=UTC)
+        asked: dict[str, Any] = {"since": now - timedelta(hours=1), "until": now + timedelta(hours=1)}
+        said = await engine.stats("chain", **asked)
+        assert said["runs"]["statuses"] == {"failed": 1, "succeeded": 2}
+        assert (said["runs"]["started"], said["runs"]["per_hour"]) == (3, 1.5)
+        assert said["versions"] == {1: {"failed": 1}, 2: {"succeeded": 2}}
+        assert {name: (step["firings"], step["failed"]) for name, step in said["steps"].items()} == {
+            "a": (3, 1), "b": (2, 0),
+        }  # fmt: skip
+        assert (await engine.stats("chain", version=2, **asked))["runs"]["statuses"] == {"succeeded": 2}
+        assert said["sampled"] == {"runs": 3, "of": 3}
+        with pytest.raises(Invalid, match="must be before"):
+            await engine.stats("chain", since=now, until=now)
+        with pytest.raises(UnknownWorkflow):
+            await engine.stats("none")
 
     place.run(main, TASKS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,6 +21,7 @@ from penstock.store.rows import (
     Retained,
     RunRow,
     TaskRow,
+    TimingRow,
     Version,
     WaitingTasks,
     Worker,
@@ -226,6 +227,22 @@ class Model(ModelStore, ModelTokens):
         ]
         return found[:limit]
 
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        return [
+            TimingRow(name, *place, *times)
+            for name in sorted(runs)
+            if name in self.rows.runs
+            for place, times in sorted(self.rows.runs[name].timings.items())
+        ]
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        found: dict[tuple[int, str], int] = {}
+        for run in self.rows.runs.values():
+            if run.new.workflow == workflow and since <= run.new.started_at < until:
+                place = (run.new.version, run.status)
+                found[place] = found.get(place, 0) + 1
+        return found
+
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
         return [self._queue_row(name) for name in names]
@@ -314,6 +331,7 @@ class Model(ModelStore, ModelTokens):
             "log": len(rows.log_lines),
             "run_label": sum(len(json.loads(run.new.labels)) for run in runs),
             "run_key": sum(len(run.keys) for run in runs),
+            "timing": sum(len(run.timings) for run in runs),
             "rest": sum(len(run.rests) for run in runs),
         }
 

@@ -24,7 +24,8 @@ ONLY_SQLITE = {
     *("drop_correlations_of_runs", "drop_locks_of_runs", "drop_kept_keys", "outdated_kept"),
     *("drop_history_of_runs", "drop_parts_of_runs", "drop_payloads_of_runs", "drop_logs_of_runs"),
     *("drop_seen_of_runs", "drop_start_keys_of_runs"),
-    *("drop_labels_of_runs", "drop_run_keys_of_runs", "drop_rests_of_runs"),
+    *("drop_labels_of_runs", "drop_run_keys_of_runs", "drop_rests_of_runs", "drop_timings_of_runs"),
+    "insert_timing",  # there: part of the lease
     "highest_number",  # PostgreSQL has sequences
 }
 ONLY_POSTGRES = {

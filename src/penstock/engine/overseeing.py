@@ -18,6 +18,7 @@ from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.stats import workflow_stats
 
 
 class Opening(Protocol):
@@ -172,3 +173,17 @@ class Overseeing:
     ) -> list[dict[str, Any]]:
         """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time."""
         return await (await self._open()).node.tokens.claim(owner, prefix, lease, limit)
+
+    async def stats(
+        self: Opening,
+        workflow: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """Of runs that started then (the last day, if nothing is said): counts and rates by status and version, and how
+        long each step waits and runs (`steps`: percentiles in seconds). Raises UnknownWorkflow, Invalid."""
+        running = await self._open()
+        await running.node.flows.newest(workflow)
+        return await workflow_stats(running.store, workflow, since, until, version)

@@ -260,6 +260,21 @@ def allowed(filter: Filter, known: Callable[[], Sequence[str]]) -> list[str] | N
     return [name for name in names if patterns is None or any(fnmatchcase(name, one) for one in patterns)]
 
 
+def tallied(
+    versions: Iterable[tuple[int, int]],
+    trouble: Iterable[tuple[int, str, int]],
+    running: Iterable[tuple[int, int]],
+) -> dict[tuple[int, str], int]:
+    """Counts by version and status: of each version all runs, those in trouble, those that run; the rest went well."""
+    found = {(version, status): count for version, status, count in trouble}
+    found |= {(version, "running"): count for version, count in running}
+    for version, count in versions:
+        known = sum(number for (other, _), number in found.items() if other == version)
+        if count > known:
+            found[version, "succeeded"] = count - known
+    return found
+
+
 def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question | None:
     """Whether there are few runs to be sorted by their end: a question for their number, up to one more than FEW."""
     if _driver(filter, names) != "end" or (names is None and filter.label is None):

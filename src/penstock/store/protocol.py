@@ -39,6 +39,7 @@ from penstock.store.rows import (
     RunRow,
     StoredRun,
     TaskRow,
+    TimingRow,
     TokenChange,
     TokenRow,
     Version,
@@ -204,6 +205,14 @@ class Views(Protocol):
 
     async def stuck(self, limit: int) -> list[str]:
         """Runs that are running, with nothing that could ever move them on."""
+        ...
+
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited."""
+        ...
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        """How many runs of a workflow started then, by version and status."""
         ...
 
     async def queues(self) -> list[QueueRow]: ...

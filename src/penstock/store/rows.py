@@ -272,6 +272,17 @@ class TokenChange(Struct, frozen=True, kw_only=True):
     data: bytes = b"null"
 
 
+class TimingRow(Struct, frozen=True):
+    """How long an attempt waited for a worker."""
+
+    run: str
+    firing: int
+    index: int
+    attempt: int
+    queued_at: datetime
+    started_at: datetime
+
+
 class Retained(Struct, frozen=True):
     """What retention deletes, or would: rows by table."""
 

@@ -35,7 +35,7 @@ TABLES = (
         "kept_key",
     ),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting"),
-    *("run_label", "run_key", "rest", "token"),
+    *("run_label", "run_key", "rest", "token", "timing"),
 )
 _SIZE = 8
 T = TypeVar("T")

@@ -29,6 +29,7 @@ from penstock.store.rows import (
     RunRow,
     StoredRun,
     TaskRow,
+    TimingRow,
     TokenChange,
     TokenRow,
     Version,
@@ -210,6 +211,12 @@ class SqliteStore:
 
     async def stuck(self, limit: int) -> list[str]:
         return await self._desk.read(lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))])
+
+    async def timings(self, runs_: Sequence[str]) -> list[TimingRow]:
+        return await self._desk.read(lambda session: views.timings(session, runs_))
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        return await self._desk.read(lambda session: views.tally(session, workflow, since, until))
 
     async def queues(self) -> list[QueueRow]:
         return await self._desk.read(views.queues)

@@ -18,6 +18,7 @@ from penstock.store.listing import (
     merged,
     probe,
     questions,
+    tallied,
 )
 from penstock.store.rows import (
     Filter,
@@ -28,6 +29,7 @@ from penstock.store.rows import (
     QueueRow,
     RunRow,
     TaskRow,
+    TimingRow,
     WaitingTasks,
     Worker,
 )
@@ -162,6 +164,25 @@ def waiting_tasks(session: Session) -> list[WaitingTasks]:
         WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
         for task_list, task, count, oldest in session.rows("waiting_tasks")
     ]
+
+
+def timings(session: Session, runs: Sequence[str]) -> list[TimingRow]:
+    """See `Store.timings`."""
+    return [
+        TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
+        for run, firing, index, attempt, queued_at, started_at in session.rows_of_runs(
+            "timings_of_runs", runs
+        )
+    ]
+
+
+def tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    """See `Store.tally`."""
+    values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
+    versions, trouble, running = (
+        session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
+    )
+    return tallied(versions, trouble, running)
 
 
 def queues(session: Session) -> list[QueueRow]:

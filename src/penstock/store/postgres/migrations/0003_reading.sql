@@ -59,3 +59,14 @@ CREATE TABLE token (
     priority double precision NOT NULL,
     data bytea NOT NULL
 );
+
+-- How long attempts waited for a worker: of one run in sixteen, and only of those that waited. See `timed` in change.py.
+CREATE TABLE timing (
+    run text COLLATE "C" NOT NULL,
+    firing bigint NOT NULL,
+    idx bigint NOT NULL,
+    attempt integer NOT NULL,
+    queued_at timestamptz NOT NULL,
+    started_at timestamptz NOT NULL,
+    PRIMARY KEY (run, firing, idx, attempt)
+);

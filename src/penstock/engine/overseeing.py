@@ -96,22 +96,14 @@ class Overseeing:
         live = await node.look(run)
         return run_view(live.flow, live.snapshot)
 
-    async def incidents(
-        self: Opening,
-        *,
-        since: datetime | None = None,
-        workflow: str | None = None,
-        workflows: tuple[str, ...] | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> dict[str, Any]:
+    async def incidents(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
         """What waits for a person, page by page: failed and stalled runs, events set aside, undelivered events.
 
-        Answers `{"items": [{kind, run, text, actions, …}], "next": cursor or None}`. Raises BadCursor.
+        Takes `since`, `workflow`, `workflows` (patterns) and `limit`. Answers
+        `{"items": [{kind, run, text, actions, …}], "next": cursor or None}`. Raises BadCursor, Invalid.
         """
         running = await self._open()
-        asked: dict[str, Any] = {"since": since, "workflow": workflow, "workflows": workflows}
-        return await list_incidents(running.store, running.node.memory, limit=limit, cursor=cursor, **asked)
+        return await list_incidents(running.store, running.node.memory, read_filter(filters), cursor)
 
     async def slow(self: Opening) -> list[dict[str, Any]]:
         """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""

@@ -33,20 +33,16 @@ class Place(Struct, frozen=True, array_like=True):
 async def list_incidents(
     store: Views,
     memory: Memory,
-    *,
-    since: datetime | None = None,
-    workflow: str | None = None,
-    workflows: tuple[str, ...] | None = None,
-    limit: int = 50,
+    filter: Filter,
     cursor: str | None = None,
 ) -> dict[str, Any]:
     """One page: `items`, and `next`. `since` is of the start of a run, or of the coming of an event. Raises BadCursor.
 
-    Who may see only some workflows is not shown events that belong to none.
+    Of the filter count `since`, `workflow`, `workflows` and `limit`. Who may see only some workflows is not shown
+    events that belong to none.
     """
     place = Place(0) if cursor is None else read_cursor(cursor, Place)
-    bound = workflow is not None or workflows is not None
-    filter = Filter(since=since, workflow=workflow, workflows=workflows)
+    limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
     following: Place | None = place
     while following is not None and len(items) < limit:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from penstock.store.listing import LAST
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows import TokenChange, TokenRow
+from penstock.store.walks import LAST
 
 _COLUMNS = "name owner expires priority data"
 

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from penstock.store.listing import (
-    Dialect,
     Pair,
     allowed,
     count_question,
@@ -33,6 +32,7 @@ from penstock.store.rows import (
     WaitingTasks,
     Worker,
 )
+from penstock.store.walks import Dialect
 
 DIALECT = Dialect("$", hints=False, time=lambda moment: moment)
 _labels = msgspec.json.Decoder(dict[str, str])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from penstock.store.listing import LAST
 from penstock.store.rows import TokenChange, TokenRow
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import length, micros, moment_or_none
+from penstock.store.walks import LAST
 
 
 def tokens(session: Session, prefix: str, after: str, limit: int) -> list[TokenRow]:

@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 
 from penstock.store.listing import (
-    Dialect,
     Pair,
-    Question,
     allowed,
     count_question,
     driver_of,
@@ -35,6 +33,7 @@ from penstock.store.rows import (
 )
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import micros, moment, moment_or_none
+from penstock.store.walks import Dialect, Question
 
 DIALECT = Dialect("?", hints=True, time=micros)
 _labels = msgspec.json.Decoder(dict[str, str])

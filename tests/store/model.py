@@ -59,6 +59,7 @@ class Rows:
         self.started: dict[str, bool] = {}
         self.paused: dict[str | None, bool] = {None: False}
         self.log_lines: list[tuple[int, str, bytes]] = []
+        self.notes: dict[str, str] = {}
         self.workers: dict[str, Worker] = {}
         self.owners: dict[Key, str] = {}
 

@@ -29,6 +29,16 @@ from tests.store.model_rows import FIRST_LOOK, Run
 class Model(ModelStore):
     """The whole model: all that a store can be asked."""
 
+    # Notes
+
+    async def note(self, name: str, value: str, *, first: bool = False) -> str:
+        if not first or name not in self.rows.notes:
+            self.rows.notes[name] = value
+        return self.rows.notes[name]
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return {name: value for name, value in sorted(self.rows.notes.items()) if name.startswith(prefix)}
+
     # Shelf
 
     async def publish(

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
 from penstock.api.reading import BodyTooLarge, NotFitting, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
+from penstock.api.work.errors import AttemptSuperseded
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
@@ -79,6 +80,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
     request_id: str
     errors: list[dict[str, Any]] = []
     findings: list[dict[str, Any]] = []
+    cancel: bool = False  # of a worker's report: stop the work
 
 
 def status_of(error: BaseException) -> int:
@@ -107,6 +109,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         detail=detail,
         request_id=request_id,
         errors=_errors(error),
+        cancel=isinstance(error, AttemptSuperseded),
         findings=[f.to_plain() for f in error.report.findings] if isinstance(error, CheckFailed) else [],
     )
 

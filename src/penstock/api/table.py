@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import health, runs
+from penstock.api.routes import health, runs, tasks
 
-CALLS: tuple[Call, ...] = tuple(call for noun in (health, runs) for call in noun.calls.list)
+CALLS: tuple[Call, ...] = tuple(call for noun in (health, runs, tasks) for call in noun.calls.list)

@@ -343,6 +343,10 @@ class Engine:
         """The same engine for plain callers: every method waits for its answer."""
         return SyncEngine(Engine(url, **more))
 
+    async def running(self) -> Running:
+        """What is at work behind it, for those who serve it to others."""
+        return await self._open()
+
     async def _open(self) -> Running:
         """The store and all that works on it, opened at the first call."""
         async with self._opening:

@@ -35,9 +35,18 @@ class Loaded(Struct, frozen=True):
         return self.flow.definition
 
 
-def load(source: Source, tasks: Mapping[str, Task] | None = None, version: int = 1) -> Loaded:
-    """Read and compile a definition. Raises DefinitionError with every problem at once."""
-    offers = {**OFFERS, **{name: task.offer for name, task in (tasks or {}).items()}}
+def load(
+    source: Source,
+    tasks: Mapping[str, Task] | None = None,
+    version: int = 1,
+    elsewhere: Mapping[str, Offer] | None = None,
+) -> Loaded:
+    """Read and compile a definition. Raises DefinitionError with every problem at once.
+
+    `elsewhere` is what workers in other processes offer; what is defined here goes before.
+    """
+    here = {name: task.offer for name, task in (tasks or {}).items()}
+    offers = {**(elsewhere or {}), **OFFERS, **here}
     definition, places, file = _read(source)
     flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
     return Loaded(flow, places, offers, file)

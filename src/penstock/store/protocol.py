@@ -167,6 +167,18 @@ class Shelf(Protocol):
         ...
 
 
+class Notes(Protocol):
+    """Small things that the installation remembers by name."""
+
+    async def note(self, name: str, value: str, *, first: bool = False) -> str:
+        """Remember; with `first` only where there is no note of that name. Answers what is remembered."""
+        ...
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        """All whose names begin so, by name."""
+        ...
+
+
 class Views(Protocol):
     """The read side, for people."""
 
@@ -246,5 +258,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Notes, Views, Upkeep, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

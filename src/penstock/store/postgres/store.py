@@ -10,6 +10,7 @@ from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.mail import PostgresMail
 from penstock.store.postgres.migrating import migrate as bring_up_to_date
 from penstock.store.postgres.migrating import read_schema
+from penstock.store.postgres.notes import PostgresNotes
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
@@ -18,7 +19,14 @@ from penstock.store.postgres.views import PostgresViews
 
 
 class PostgresStore(
-    PostgresRuns, PostgresTasks, PostgresMail, PostgresShelf, PostgresViews, PostgresUpkeep, PostgresBell
+    PostgresRuns,
+    PostgresTasks,
+    PostgresMail,
+    PostgresShelf,
+    PostgresNotes,
+    PostgresViews,
+    PostgresUpkeep,
+    PostgresBell,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""
 

@@ -32,7 +32,7 @@ from penstock.store.rows import (
     Worker,
     WorkflowState,
 )
-from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite import mail, notes, runs, shelf, tasks, upkeep, views
 from penstock.store.sqlite.committing import commit
 from penstock.store.sqlite.connection import (
     Opened,
@@ -179,6 +179,14 @@ class SqliteStore:
         return await self._desk.write(
             lambda session: shelf.set_paused(session, workflow, paused, body, undone)
         )
+
+    # Notes
+
+    async def note(self, name: str, value: str, *, first: bool = False) -> str:
+        return await self._desk.write(lambda session: notes.note(session, name, value, first))
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return await self._desk.read(lambda session: notes.notes(session, prefix))
 
     # Views
 

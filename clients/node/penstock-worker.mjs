@@ -44,7 +44,6 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
     held.set(given.lease, job);
     run(job);
   }
-
   async function run(job) {
     const { given, control } = job, lines = (each) => outbox.push(item(job, { log: { lines: [each] } }));
     const ctx = {
@@ -67,13 +66,11 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
     job.ended = outbox.push(item(job, said)) > 0;
     wake();
   }
-
   function giveUp(job) {
     held.delete(job.given.lease);
     if (!job.ended) job.control.abort();
     wake();
   }
-
   async function claim() {
     const offers = Object.keys(tasks).map((each) => ({ name: each, ...tasks[each].offer }));
     const presence = { worker, name: name ?? `${hostname()}:${process.pid}`, offers, task_lists: taskLists, concurrency };
@@ -90,7 +87,6 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
       } catch { await woken(backoff(failures++)); }
     }
   }
-
   async function renew() {
     for (let failures = 0; !over; ) {
       const at = Date.now(), jobs = [...held.values()];

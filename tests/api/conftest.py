@@ -17,6 +17,7 @@ from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.server.http import serving
+from penstock.store.opening import open_store
 
 CHAIN = {
     "penstock": 1,
@@ -67,9 +68,12 @@ def serve() -> Serve:
 
     def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
         async def main() -> Any:
-            async with Engine(tasks=TASKS) as engine:
+            store = await open_store("memory:")
+            async with Engine(store=store, tasks=TASKS) as engine:
                 await engine.publish(CHAIN)
-                service = Service(engine=engine, open=True, description=describe(CALLS, "test"), **more)
+                service = Service(
+                    engine=engine, store=store, open=True, description=describe(CALLS, "test"), **more
+                )
                 async with (
                     serving(App(service, CALLS), "127.0.0.1", 0) as base,
                     aiohttp.ClientSession() as session,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.store.sqlite.connection import MIGRATIONS
 from tests.cli.command import penstock, write
 from tests.cli.serving import GATED, GREETER, HELLO, serving, shown, started
 
@@ -42,7 +43,7 @@ def test_up_says_what_is_where_and_goes_on_with_what_was_begun(folder: Path) -> 
     assert (stopped.code, shown(db, run)["status"]) == (0, "succeeded")
     lines = [line.split(maxsplit=1) for line in stopped.out.splitlines()]
     assert [name for name, _ in lines] == ["store", "workflow", "worker", "lists", "tasks", "stop"]
-    assert dict(lines)["store"] == "penstock.db (schema 1)"
+    assert dict(lines)["store"] == f"penstock.db (schema {len(MIGRATIONS)})"
     assert dict(lines)["workflow"] == "hello version 2 (flows/hello.yaml)"
     assert (dict(lines)["lists"], dict(lines)["tasks"]) == ("default", "greet")
     assert [line.split(maxsplit=3)[3] for line in stopped.err.splitlines()[-2:]] == [

@@ -13,6 +13,7 @@ from penstock.api.work.desk import Behind, Desk, utc_now
 from penstock.api.work.leases import Seal
 from penstock.runtime.gate import Gate
 from penstock.server.http import serving
+from penstock.store.opening import open_store
 
 
 class Kept:
@@ -21,10 +22,14 @@ class Kept:
     def __init__(self) -> None:
         self.kept: dict[str, str] = {}
 
-    async def note(self, name: str, value: str, *, first: bool = False) -> str:
-        if not first:
-            self.kept[name] = value
-        return self.kept.setdefault(name, value)
+    async def keep_note(self, name: str, text: str) -> str:
+        return self.kept.setdefault(name, text)
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        was = self.kept.pop(name, None) is not None
+        if text is not None:
+            self.kept[name] = text
+        return was
 
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: value for name, value in self.kept.items() if name.startswith(prefix)}
@@ -34,6 +39,10 @@ class Kept:
 async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     """The address of a server that hands out what this gate has."""
     desk = Desk(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
-    app = App(Service(engine=Engine(), open=True, desk=desk), CALLS)
-    async with serving(app, "127.0.0.1", 0) as base:
-        yield base
+    store = await open_store("memory:")
+    service = Service(engine=Engine(store=store), store=store, open=True, desk=desk)
+    try:
+        async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
+            yield base
+    finally:
+        await store.close()

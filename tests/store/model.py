@@ -36,6 +36,7 @@ from penstock.store.rows import (
     Wish,
     Worker,
 )
+from tests.store.model_access import ModelDoors
 from tests.store.model_rows import FIRST_LOOK, LONG_AGO, Id, KeptEvent, Letter, LockRow, Run, Task, Timer
 
 Key = tuple[str, str]
@@ -59,16 +60,16 @@ class Rows:
         self.started: dict[str, bool] = {}
         self.paused: dict[str | None, bool] = {None: False}
         self.log_lines: list[tuple[int, str, bytes]] = []
-        self.notes: dict[str, str] = {}
         self.workers: dict[str, Worker] = {}
         self.owners: dict[Key, str] = {}
+        self.notes: dict[str, str] = {}
 
     def next(self) -> int:
         self.number += 1
         return self.number
 
 
-class ModelStore:
+class ModelStore(ModelDoors):
     """Runs, tasks and mail of the model; `tests/store/model_views.py` has the rest."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
@@ -87,6 +88,7 @@ class ModelStore:
         for change in applied:
             for kept in change.kept:
                 self._leave(kept, now)
+            self._record(*change.audits)
         made = [
             Message(number, letter.run, letter.body)
             for number, letter in self.rows.messages.items()

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Post
 from penstock.store.rows import (
     Filter,
@@ -29,16 +30,6 @@ from tests.store.model_rows import FIRST_LOOK, Run
 class Model(ModelStore):
     """The whole model: all that a store can be asked."""
 
-    # Notes
-
-    async def note(self, name: str, value: str, *, first: bool = False) -> str:
-        if not first or name not in self.rows.notes:
-            self.rows.notes[name] = value
-        return self.rows.notes[name]
-
-    async def notes(self, prefix: str) -> dict[str, str]:
-        return {name: value for name, value in sorted(self.rows.notes.items()) if name.startswith(prefix)}
-
     # Shelf
 
     async def publish(
@@ -49,6 +40,7 @@ class Model(ModelStore):
         note: str | None,
         start: bool,
         again: bool = False,
+        audit: AuditRow | None = None,
     ) -> Version:
         versions = self.rows.versions.setdefault(workflow, [])
         if versions and not again and (versions[-1].definition, versions[-1].offers) == (definition, offers):
@@ -64,6 +56,7 @@ class Model(ModelStore):
             at=self.clock(),
         )
         versions.append(made)
+        self._record(audit)
         return made
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
@@ -83,19 +76,26 @@ class Model(ModelStore):
             for name, versions in sorted(self.rows.versions.items())
         ]
 
-    async def set_started(self, workflow: str, started: bool) -> bool:
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         if workflow not in self.rows.versions:
             return False
         self.rows.started[workflow] = started
+        self._record(audit)
         return True
 
     async def set_paused(
-        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
     ) -> bool:
         if workflow is not None and workflow not in self.rows.versions:
             return False
         if self.rows.paused[workflow] != paused:
             self.rows.paused[workflow] = paused
+            self._record(audit)
             for name, run in self.rows.runs.items():
                 if run.ended_at is None and workflow in (None, run.new.workflow):
                     self.rows.messages = {
@@ -169,6 +169,18 @@ class Model(ModelStore):
 
     async def workers(self) -> list[Worker]:
         return [worker for _, worker in sorted(self.rows.workers.items())]
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
+
+    async def keep_note(self, name: str, text: str) -> str:
+        return self.rows.notes.setdefault(name, text)
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        was = self.rows.notes.pop(name, None) is not None
+        if text is not None:
+            self.rows.notes[name] = text
+        return was
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
         found = [

@@ -1,25 +1,31 @@
-"""Small things that the installation remembers by name."""
+"""Small texts by name."""
 
 from __future__ import annotations
 
 from penstock.store.protocol import Store
 
 
-async def test_a_note_is_remembered_until_another_takes_its_place(store: Store) -> None:
-    said = [await store.note("colour", "red"), await store.note("colour", "blue")]
+async def test_a_note_is_kept_replaced_and_dropped(store: Store) -> None:
+    put = [
+        await store.put_note(*each)
+        for each in (("view/b", "1"), ("view/a", "2"), ("view/b", "3"), ("other", "4"))
+    ]
+    dropped = [await store.put_note(name, None) for name in ("other", "nothing")]
 
-    assert (said, await store.notes("colour")) == (["red", "blue"], {"colour": "blue"})
+    assert (put, dropped) == ([False, False, True, False], [True, False])
+    assert await store.notes("view/") == {"view/a": "2", "view/b": "3"}
+    assert await store.notes("") == {"view/a": "2", "view/b": "3"}
 
 
-async def test_a_first_note_stays(store: Store) -> None:
-    said = [await store.note("key", value, first=True) for value in ("one", "two")]
+async def test_the_settings_of_the_store_are_no_notes(store: Store) -> None:
+    await store.set_paused(None, True, b"", None)
 
-    assert (said, await store.notes("key")) == (["one", "one"], {"key": "one"})
+    assert await store.notes("") == {}
+    assert await store.put_note("paused", "no") is False
+    assert [each.halted for each in await store.workflows()] == []
 
 
-async def test_notes_are_listed_by_the_beginning_of_their_names(store: Store) -> None:
-    for name in ("offer/b", "offer/ä", "offer/a", "offers", "schema"):
-        await store.note(name, name)
+async def test_a_text_that_is_kept_stays_that_of_whoever_came_first(store: Store) -> None:
+    kept = [await store.keep_note("key", text) for text in ("one", "two")]
 
-    assert await store.notes("offer/") == {name: name for name in ("offer/a", "offer/b", "offer/ä")}
-    assert await store.notes("paused") == {}
+    assert (kept, await store.notes("key")) == (["one", "one"], {"key": "one"})

@@ -7,24 +7,24 @@ from ipaddress import ip_address
 from starlette.requests import Request
 
 from penstock.access.caller import ANYBODY_HERE, NOBODY, Caller
-from penstock.access.errors import Forbidden, Unauthenticated
+from penstock.access.errors import ForeignOrigin, Unauthenticated
 from penstock.api.call import Call
 from penstock.api.reading import Unreadable
 from penstock.api.service import Service
+from penstock.flow.errors import PenstockError
 
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-class WrongHost(Forbidden):
+class WrongHost(PenstockError):
     """A page of another site tries to reach a Penstock that needs no sign-in."""
 
     code = "wrong_host"
 
-
-class CrossSite(Forbidden):
-    """A page of another site asks in the name of whoever is signed in."""
-
-    code = "csrf"
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"this Penstock is open to its own machine only, and '{host[:80]}' is no name of it: use 127.0.0.1"
+        )
 
 
 async def admit(service: Service, call: Call, request: Request) -> Caller:
@@ -42,26 +42,24 @@ async def _caller(service: Service, request: Request) -> Caller:
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme:
         if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthenticated("send Authorization: Bearer and a token")
+            raise Unauthenticated("what was sent is no bearer token")
         if service.doors is None:
-            raise Unauthenticated("this Penstock has no tokens")
+            raise Unauthenticated("there are no tokens here")
         return await service.doors.authenticate(token.strip())
     if service.open:
         refuse_strangers(request)
         return ANYBODY_HERE
-    raise Unauthenticated("this Penstock needs sign-in: send Authorization: Bearer and a token")
+    raise Unauthenticated
 
 
 def refuse_strangers(request: Request) -> None:
-    """Without sign-in only programs and pages of this machine are answered. Raises WrongHost, CrossSite."""
+    """Without sign-in only programs and pages of this machine are answered. Raises WrongHost, ForeignOrigin."""
     host = request.headers.get("host", "")
     if not is_loopback(host):
-        raise WrongHost(
-            f"this Penstock is open to its own machine only, and '{host[:80]}' is no name of it: use 127.0.0.1"
-        )
+        raise WrongHost(host)
     origin = request.headers.get("origin")
     if origin is not None and origin.partition("://")[2] != host:
-        raise CrossSite(f"a page of '{origin[:80]}' may not use this Penstock")
+        raise ForeignOrigin
 
 
 def is_loopback(host: str) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
-from penstock.api.reading import BodyTooLarge, NotFitting, Unreadable, WrongType
+from penstock.api.guard import WrongHost
+from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.work.errors import AttemptSuperseded
 from penstock.engine.checking import CheckFailed
@@ -28,16 +30,18 @@ from penstock.runtime.errors import (
 from penstock.store.errors import StoreError
 
 MEDIA = "application/problem+json"
-RETRY_AFTER = "2"
+RETRY_AFTER = 2
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
     Unauthenticated: 401,
     Forbidden: 403,
+    WrongHost: 403,
     NotFound: 404,
     MethodNotAllowed: 405,
     Conflict: 409,
     CannotCall: 409,
+    TooSlow: 408,
     BodyTooLarge: 413,
     PayloadTooLarge: 413,
     WrongType: 415,
@@ -56,6 +60,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Conflict with the present state",
     412: "Somebody else was faster",
     413: "Too large",
@@ -134,11 +139,12 @@ def problem_response(error: BaseException, request_id: str) -> Response:
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
     if problem.status in (429, 503):
-        headers["retry-after"] = RETRY_AFTER
+        seconds = error.retry_after if isinstance(error, TooManyRequests) else RETRY_AFTER
+        headers["retry-after"] = str(max(1, ceil(seconds)))
     if problem.status == 401:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
-    if isinstance(error, BodyTooLarge):
+    if isinstance(error, BodyTooLarge | TooSlow):
         headers["connection"] = "close"  # the rest of the body is not read
     return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)

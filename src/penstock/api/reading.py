@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from math import isfinite
@@ -16,6 +17,8 @@ from penstock.runtime.errors import Invalid
 BODY = 1024 * 1024
 DEEPEST = 64
 MOST_KEYS = 10_000
+SECONDS = 30.0
+"""How long a body may take."""
 
 T = TypeVar("T")
 
@@ -37,6 +40,15 @@ class BodyTooLarge(PenstockError):
         super().__init__(f"the body is larger than {most} bytes: send less, or a reference to where it lies")
 
 
+class TooSlow(PenstockError):
+    """The body did not come in time."""
+
+    code = "too_slow"
+
+    def __init__(self) -> None:
+        super().__init__(f"the body did not come within {SECONDS:g} seconds: send it again")
+
+
 class WrongType(PenstockError):
     """The body is of a type that is not taken here."""
 
@@ -54,18 +66,22 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge after at most `most` bytes, WrongType where it is compressed."""
+    """The body as it came. Raises BodyTooLarge at the first byte too many, TooSlow, WrongType if it is compressed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
     length = request.headers.get("content-length")
     if length is not None and length.isdigit() and int(length) > most:
         raise BodyTooLarge(most)
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise BodyTooLarge(most)
-        parts.append(part)
+    try:
+        async with asyncio.timeout(SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise BodyTooLarge(most)
+                parts.append(part)
+    except TimeoutError:
+        raise TooSlow from None
     return b"".join(parts)
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from penstock.access.caller import Caller
 from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
+from penstock.store.protocol import Store
 
 
 class Doors(Protocol):
@@ -23,6 +24,7 @@ class Service(Struct, kw_only=True):
     """One Penstock behind an HTTP surface. `open` says that it is bound to loopback and needs no sign-in."""
 
     engine: Engine
+    store: Store
     doors: Doors | None = None
     open: bool = False
     description: dict[str, Any] = {}

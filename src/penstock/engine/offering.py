@@ -19,7 +19,7 @@ async def keep_offers(notes: Notes, offers: Iterable[Offer]) -> None:
     known = await notes.notes(PREFIX)
     for offer in offers:
         if known.get(PREFIX + offer.name) != (text := offer_text(offer)):
-            await notes.note(PREFIX + offer.name, text)
+            await notes.put_note(PREFIX + offer.name, text)
 
 
 async def kept_offers(notes: Notes) -> dict[str, Offer]:

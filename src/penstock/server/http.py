@@ -11,10 +11,10 @@ from typing import Any
 import uvicorn
 
 from penstock.flow.errors import PenstockError
+from penstock.server.protocol import Careful
 
 DRAIN = 10
 """Seconds that requests under way have when the server stops."""
-HEADERS = 64 * 1024
 
 
 class PortTaken(PenstockError):
@@ -46,7 +46,8 @@ async def serving(app: Any, host: str, port: int) -> AsyncIterator[str]:
         log_config=None,
         access_log=False,
         server_header=False,
-        h11_max_incomplete_event_size=HEADERS,
+        http=Careful,
+        ws="none",
         timeout_keep_alive=75,
         timeout_graceful_shutdown=DRAIN,
     )

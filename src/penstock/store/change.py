@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from penstock.store.access_rows import AuditRow
+
 AT_HAND = timedelta(seconds=5)
 """How long others leave alone what a node has in hand: what it was handed, and the messages its commits made."""
 
@@ -146,6 +148,7 @@ class Change(Struct, frozen=True, kw_only=True):
     posts: tuple[Post, ...] = ()
     kept: tuple[Kept, ...] = ()
     seen: tuple[Seen, ...] = ()
+    audits: tuple[AuditRow, ...] = ()  # recorded where the change is applied
     over: bool = (
         False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
     )

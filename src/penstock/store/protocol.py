@@ -13,6 +13,7 @@ ST8  A `serialize` key is held by at most `most` elements, first come, first ser
 ST9  A correlation key belongs to the first live run that asked for it, then to the next.
 ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
+ST12 What somebody did is recorded in the transaction that did it, in one chain; an entry is never changed or deleted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,17 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from penstock.store.access_rows import (
+    AccessToken,
+    AccessTokenRow,
+    Audited,
+    AuditHead,
+    AuditRow,
+    Login,
+    NewSession,
+    SecretRow,
+    SessionRow,
+)
 from penstock.store.change import Change, Committed, Kept, Seen
 from penstock.store.rows import (
     Beat,
@@ -136,10 +148,12 @@ class Shelf(Protocol):
         note: str | None,
         start: bool,
         again: bool = False,
+        audit: AuditRow | None = None,
     ) -> Version:
         """The next version; without `again` the newest one where it is the same text with the same offers.
 
         A workflow that is new is started where `start` says so; one that is not stays as it is.
+        `audit` is written where a version is made.
         """
         ...
 
@@ -151,31 +165,24 @@ class Shelf(Protocol):
         """All, by name."""
         ...
 
-    async def set_started(self, workflow: str, started: bool) -> bool:
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         """False: there is no such workflow."""
         ...
 
     async def set_paused(
-        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
     ) -> bool:
         """Pause or resume a workflow, or (None) the installation, and post `body` to each live run it changes.
 
         Messages `undone` to these runs that nobody has used up are taken back: two words that contradict each
-        other could be read in either order. False: there is no such workflow. Nothing is posted where it is so
-        already.
+        other could be read in either order. False: there is no such workflow. Nothing is posted, and no
+        `audit` written, where it is so already.
         """
-        ...
-
-
-class Notes(Protocol):
-    """Small things that the installation remembers by name."""
-
-    async def note(self, name: str, value: str, *, first: bool = False) -> str:
-        """Remember; with `first` only where there is no note of that name. Answers what is remembered."""
-        ...
-
-    async def notes(self, prefix: str) -> dict[str, str]:
-        """All whose names begin so, by name."""
         ...
 
 
@@ -246,6 +253,115 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
+class Notes(Protocol):
+    """Small texts by name, such as the lists of runs that people keep."""
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        """All whose name begins so, by name."""
+        ...
+
+    async def keep_note(self, name: str, text: str) -> str:
+        """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
+        ...
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        """Keep a text, or (None) drop it; whether there was one."""
+        ...
+
+
+class Doors(Protocol):
+    """Who may come in, what is kept under lock, and what people did.
+
+    An `audit` is written in the same transaction, and only where something was changed.
+    """
+
+    async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
+        """False: the id is taken."""
+        ...
+
+    async def access_token(self, id: str) -> AccessTokenRow | None: ...
+
+    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
+        """Newest first: by id, downwards."""
+        ...
+
+    async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
+        """False: there is no such token, or it is revoked already."""
+        ...
+
+    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
+        """Note that they are used, where that was noted longer than `apart` ago."""
+        ...
+
+    async def add_session(
+        self,
+        session: NewSession,
+        lasts: timedelta,
+        instead: bytes | None = None,
+        audit: AuditRow | None = None,
+    ) -> None:
+        """Begin a session, and end the one that it stands `instead` of; those whose time is over go."""
+        ...
+
+    async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
+        """One whose time is not over and that was seen within `idle`."""
+        ...
+
+    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
+        """Note that they are seen, where that was noted longer than `apart` ago."""
+        ...
+
+    async def drop_sessions(
+        self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
+    ) -> int:
+        """End sessions, and all of the people named; how many there were."""
+        ...
+
+    async def add_login(self, login: Login, lasts: timedelta) -> None:
+        """Somebody is sent to sign in elsewhere; those whose time is over go."""
+        ...
+
+    async def take_login(self, digest: bytes) -> Login | None:
+        """Use up a sign-in; None: there is none, or its time is over, or it came back before."""
+        ...
+
+    async def put_secret(
+        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
+    ) -> SecretRow:
+        """The next version of a secret."""
+        ...
+
+    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+        """By name, those after one."""
+        ...
+
+    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+        """Seal the same value with another key. False: it is not sealed as it `was` any more."""
+        ...
+
+    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
+        """False: there is no such secret."""
+        ...
+
+    async def note(self, audits: Sequence[AuditRow]) -> None:
+        """Record what changes no other row."""
+        ...
+
+    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+        """Newest first, those with a lower number."""
+        ...
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        """In order, those with a higher number."""
+        ...
+
+    async def audit_head(self) -> AuditHead:
+        """The number and hash of the last entry, as they are kept apart from it."""
+        ...
+
+
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
@@ -258,5 +374,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Notes, Views, Upkeep, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Notes, Doors, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

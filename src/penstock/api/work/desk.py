@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 
@@ -17,6 +17,7 @@ from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.gate import Assignment, Gate
+from penstock.store.protocol import Notes
 from penstock.store.rows import Lease, Worker
 
 POLLS = 1000
@@ -27,14 +28,6 @@ KNOWN = 10_000
 """Workers that are remembered."""
 
 log = logging.getLogger("penstock.work")
-
-
-class Notes(Protocol):
-    """Small things that the installation remembers by name; see `store.protocol.Notes`."""
-
-    async def note(self, name: str, value: str, *, first: bool = False) -> str: ...
-
-    async def notes(self, prefix: str) -> dict[str, str]: ...
 
 
 class Behind(Struct, frozen=True):
@@ -49,7 +42,7 @@ class Behind(Struct, frozen=True):
 async def behind_engine(engine: Engine) -> Behind:
     """The gate of an engine; its seal is that of the installation, so that any node reads any node's leases."""
     running = await engine.running()
-    key = await running.store.note("lease_key", token_hex(32), first=True)
+    key = await running.store.keep_note("lease_key", token_hex(32))
     return Behind(running.node.dispatch, running.node.clock.now, Seal(bytes.fromhex(key)), running.store)
 
 

@@ -78,7 +78,7 @@ async def _note(desk: Desk, behind: Behind, offer: Offered, now: datetime) -> No
         )
     )
     if desk.offered.get(offer.name) != text:
-        await behind.notes.note(PREFIX + offer.name, text)
+        await behind.notes.put_note(PREFIX + offer.name, text)
         desk.offered[offer.name] = text
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.postgres.auditing import note
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.granting import Letters, pass_keys_on
@@ -57,6 +58,7 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     await _states(work, fitting)
     fence = await _tasks(work, fitting, now)
     messages = await _others(work, fitting, now)
+    await note(work, [audit for change in fitting for audit in change.audits])
     told = [
         outcomes.get(c.run, "applied") if o == "applied" else o for c, o in zip(changes, judged, strict=True)
     ]

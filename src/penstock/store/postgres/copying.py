@@ -35,6 +35,7 @@ TABLES = (
         "kept_key",
     ),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting"),
+    *("access_token", "session", "login", "secret", "audit"),
 )
 _SIZE = 8
 T = TypeVar("T")

@@ -1,10 +1,8 @@
-"""Small things that the installation remembers by name: rows of `setting` whose names begin with `note/`."""
+"""Small texts by name."""
 
 from __future__ import annotations
 
 from penstock.store.postgres.database import Database, Work
-
-SPACE = "note/"
 
 
 class PostgresNotes:
@@ -12,13 +10,23 @@ class PostgresNotes:
 
     database: Database
 
-    async def note(self, name: str, value: str, *, first: bool = False) -> str:
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return {row["name"]: row["value"] for row in await self.database.read("list_notes", prefix=prefix)}
+
+    async def keep_note(self, name: str, text: str) -> str:
         async def work(work: Work) -> str:
-            await work.rows("keep_setting" if first else "put_setting", name=SPACE + name, value=value)
-            return str(await work.value("read_setting", name=SPACE + name))
+            await work.rows("keep_note", name=name, value=text)
+            return str(await work.value("read_note", name=name))
 
         return await self.database.transact(work)
 
-    async def notes(self, prefix: str) -> dict[str, str]:
-        rows = await self.database.read("list_settings", prefix=SPACE + prefix)
-        return {row["name"][len(SPACE) :]: row["value"] for row in rows}
+    async def put_note(self, name: str, text: str | None) -> bool:
+        async def work(work: Work) -> bool:
+            was = bool(await work.rows("read_note", name=name))
+            if text is None:
+                await work.rows("drop_note", name=name)
+            else:
+                await work.rows("put_note", name=name, value=text)
+            return was
+
+        return await self.database.transact(work)

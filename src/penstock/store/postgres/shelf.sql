@@ -49,12 +49,6 @@ SELECT id FROM run WHERE workflow = :workflow::text AND ended_at IS NULL
 -- name: read_setting
 SELECT value FROM setting WHERE name = :name::text;
 
--- name: list_settings
-SELECT name, value FROM setting WHERE starts_with(name, :prefix::text) ORDER BY name COLLATE "C";
-
--- name: keep_setting
-INSERT INTO setting (name, value) VALUES (:name::text, :value::text) ON CONFLICT (name) DO NOTHING;
-
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name::text, :value::text)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from penstock.store.postgres.access import PostgresDoors
 from penstock.store.postgres.bell import Ear, PostgresBell
 from penstock.store.postgres.copying import read_backup
 from penstock.store.postgres.database import Database, read_address
@@ -23,9 +24,10 @@ class PostgresStore(
     PostgresTasks,
     PostgresMail,
     PostgresShelf,
-    PostgresNotes,
     PostgresViews,
     PostgresUpkeep,
+    PostgresNotes,
+    PostgresDoors,
     PostgresBell,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""

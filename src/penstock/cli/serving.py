@@ -123,7 +123,7 @@ def read_post(
 
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
-    stop = _stop_on_signals(post.grace)
+    stop = stop_on_signals(post.grace)
     running = await Running.open(
         post.db,
         post.tasks,
@@ -149,7 +149,7 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
         log.info("%s has stopped", role)
 
 
-def _stop_on_signals(grace: timedelta) -> asyncio.Event:
+def stop_on_signals(grace: timedelta) -> asyncio.Event:
     """The first signal asks for a stop, the second one does not wait for it."""
     stop = asyncio.Event()
 

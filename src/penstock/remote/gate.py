@@ -46,7 +46,7 @@ from penstock.runtime.store_clock import StoreClock
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
-BYTES = 2 * 1024 * 1024
+BYTES = 900_000
 """About as much is said in one call."""
 MARGIN = 15.0
 """Seconds that the answer to a poll may come late."""

@@ -37,6 +37,8 @@ T = TypeVar("T")
 
 REPORT = 8 * 1024 * 1024
 """Bytes of one report of many."""
+ENDLESS = 64 * 1024 * 1024
+"""Bytes of a body that is too large from which on the line is cut."""
 TAKEN = Taken("taken")
 
 
@@ -138,7 +140,10 @@ async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> t
     try:
         raw = await (raw_body(ask.request) if most is None else raw_body(ask.request, most))
     except BodyTooLarge:
-        raise ResultTooLarge(limit) from None
+        length = ask.request.headers.get("content-length", "")
+        # A worker that still sends would be cut off before it reads why: let it finish, within reason.
+        endless = not length.isdigit() or int(length) > ENDLESS
+        raise ResultTooLarge(limit, unread=endless) from None
     refuse_type(ask.request, ("application/json",))
     return fit(read_json(raw), kind), len(raw)
 

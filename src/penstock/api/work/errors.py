@@ -46,7 +46,8 @@ class ResultTooLarge(PayloadTooLarge):
 
     code = "result_too_large"
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, unread: bool = False) -> None:
+        self.unread = unread  # the rest of the body is not read
         super().__init__(
             f"the result has more than {limit} bytes of JSON: keep it elsewhere and complete with a reference; "
             "the lease is kept"

@@ -14,7 +14,7 @@ import pytest
 from penstock.access.caller import Caller
 from penstock.access.errors import Unauthenticated
 from penstock.api.work.desk import POLLS, Desk
-from tests.api.conftest import Answer, Client, Serve
+from tests.api.conftest import Answer, Client
 
 FAR: dict[str, Any] = {
     "penstock": 1,
@@ -77,7 +77,7 @@ TAKEN = (200, {"status": "taken"})
 
 
 @pytest.fixture
-def play(serve: Serve) -> Play:
+def play(serve: Callable[..., Any]) -> Play:
     """One conversation of a worker with a fresh server."""
 
     def run(talk: Callable[[Talk], Awaitable[Any]], **more: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import ip_address
 
 from starlette.requests import Request
@@ -29,7 +30,9 @@ class WrongHost(PenstockError):
 
 async def admit(service: Service, call: Call, request: Request) -> Caller:
     """The caller. Raises Unauthenticated, Forbidden, TooManyRequests."""
-    if "token" in request.query_params or "access_token" in request.query_params:
+    if request.scope["query_string"] and (
+        "token" in request.query_params or "access_token" in request.query_params
+    ):
         raise Unreadable("token_in_query", "a token never goes into an address: send Authorization: Bearer")
     if call.action == "public":
         return NOBODY
@@ -62,6 +65,7 @@ def refuse_strangers(request: Request) -> None:
         raise ForeignOrigin
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Whether a Host header names this machine."""
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host

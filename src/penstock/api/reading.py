@@ -9,10 +9,12 @@ from math import isfinite
 from typing import Any, TypeVar, get_origin
 
 import msgspec
-from starlette.requests import Request
+from msgspec import UNSET
+from starlette.requests import ClientDisconnect, Request
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Invalid
+from penstock.runtime.quick_json import quick_json
 
 BODY = 1024 * 1024
 DEEPEST = 64
@@ -72,17 +74,23 @@ async def raw_body(request: Request, most: int = BODY) -> bytes:
     length = request.headers.get("content-length")
     if length is not None and length.isdigit() and int(length) > most:
         raise BodyTooLarge(most)
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size, more = 0, True
     try:
         async with asyncio.timeout(SECONDS):
-            async for part in request.stream():
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                part: bytes = message.get("body", b"")
+                more = message.get("more_body", False)
                 size += len(part)
                 if size > most:
                     raise BodyTooLarge(most)
                 parts.append(part)
     except TimeoutError:
         raise TooSlow from None
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def media_type(request: Request) -> str:
@@ -93,6 +101,8 @@ def media_type(request: Request) -> str:
 def refuse_type(request: Request, accepts: tuple[str, ...]) -> None:
     """Raises WrongType where the body is of another type than these, or of another character set than UTF-8."""
     kind, _, parameters = request.headers.get("content-type", "").partition(";")
+    if not parameters and kind in accepts:
+        return
     charset = re.search(r"charset\s*=\s*\"?([^\s\";]+)", parameters, re.I)
     if kind.strip().lower() not in accepts:
         raise WrongType(f"Content-Type must be {' or '.join(accepts)}, not '{kind.strip()}'")
@@ -188,6 +198,12 @@ def _half_pair(text: str) -> bool:
         if high and not text.startswith("\\u", end):
             return True
     return False
+
+
+def value_of(raw: bytes) -> Any:
+    """The same, at once where it is plain. Raises Unreadable."""
+    value = quick_json(raw)
+    return read_json(raw) if value is UNSET else value
 
 
 # -- values ------------------------------------------------------------------------------------------------

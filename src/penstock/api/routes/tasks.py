@@ -8,7 +8,7 @@ from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page
 from penstock.api.problems import status_of
-from penstock.api.reading import BodyTooLarge, fit, raw_body, read_json, refuse_type
+from penstock.api.reading import BodyTooLarge, fit, raw_body, refuse_type, value_of
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, Taken
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offering import TaskOffer, palette, take_offers
@@ -145,7 +145,7 @@ async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> t
         endless = not length.isdigit() or int(length) > ENDLESS
         raise ResultTooLarge(limit, unread=endless) from None
     refuse_type(ask.request, ("application/json",))
-    return fit(read_json(raw), kind), len(raw)
+    return fit(value_of(raw), kind), len(raw)
 
 
 async def _say(ask: Ask[Any, Any], lease: str, **said: Any) -> Answer:

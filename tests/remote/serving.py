@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from penstock import Engine
+from penstock.access.doors import Access
+from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
@@ -40,7 +43,13 @@ async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     """The address of a server that hands out what this gate has."""
     desk = Desk(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
     store = await open_store("memory:")
-    service = Service(engine=Engine(store=store), store=store, open=True, desk=desk)
+    service = Service(
+        engine=Engine(store=store),
+        store=store,
+        access=Access(store, Keys(Path("no.key"))),
+        open=True,
+        desk=desk,
+    )
     try:
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield base

@@ -3,8 +3,35 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import health, operations, runs, tasks, views
-
-CALLS: tuple[Call, ...] = tuple(
-    call for noun in (health, operations, runs, tasks, views) for call in noun.calls.list
+from penstock.api.routes import (
+    access,
+    acting,
+    calls,
+    checks,
+    drafts,
+    events,
+    health,
+    operations,
+    runs,
+    secrets,
+    tasks,
+    views,
+    workflows,
 )
+
+NOUNS = (
+    health,
+    workflows,
+    drafts,
+    checks,
+    calls,
+    runs,
+    acting,
+    events,
+    tasks,
+    operations,
+    views,
+    access,
+    secrets,
+)
+CALLS: tuple[Call, ...] = tuple(call for noun in NOUNS for call in noun.calls.list)

@@ -45,9 +45,27 @@ def load(
 
     `elsewhere` is what workers in other processes offer; what is defined here goes before.
     """
+    return _compiled(*_read(source), tasks, version, elsewhere)
+
+
+def load_text(
+    text: str, tasks: Mapping[str, Task] | None = None, elsewhere: Mapping[str, Offer] | None = None
+) -> Loaded:
+    """The same for a text of unknown origin: never taken for a path. Raises DefinitionError."""
+    located = read_located(text)
+    return _compiled(located.definition, located.places, None, tasks, elsewhere=elsewhere)
+
+
+def _compiled(
+    definition: Definition,
+    places: Places,
+    file: str | None,
+    tasks: Mapping[str, Task] | None,
+    version: int = 1,
+    elsewhere: Mapping[str, Offer] | None = None,
+) -> Loaded:
     here = {name: task.offer for name, task in (tasks or {}).items()}
     offers = {**(elsewhere or {}), **OFFERS, **here}
-    definition, places, file = _read(source)
     flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
     return Loaded(flow, places, offers, file)
 

@@ -79,7 +79,12 @@ class Intake:
 
     # -- starting ------------------------------------------------------------------------------------------
 
-    async def start(
+    async def start(self, workflow: str, **how: Any) -> RunId:
+        """As `start_once`; the run alone."""
+        run, _ = await self.start_once(workflow, **how)
+        return run
+
+    async def start_once(
         self,
         workflow: str,
         *,
@@ -90,8 +95,8 @@ class Intake:
         tags: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         rerun_of: str | None = None,
-    ) -> RunId:
-        """Make a run and begin it. A key seen before gives the first run.
+    ) -> tuple[RunId, bool]:
+        """Make a run and begin it. A key seen before gives the first run, and True.
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
@@ -115,7 +120,7 @@ class Intake:
         if idempotency_key is not None:
             return await self._start_once(header, begun, state, idempotency_key)
         await self._begin(header, begun, state)
-        return header.id
+        return header.id, False
 
     async def _begin(
         self,
@@ -153,17 +158,19 @@ class Intake:
             return "duplicate"
         return answer
 
-    async def _start_once(self, header: Header, begun: Begun, state: WorkflowState, key: str) -> RunId:
+    async def _start_once(
+        self, header: Header, begun: Begun, state: WorkflowState, key: str
+    ) -> tuple[RunId, bool]:
         digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
         known = await self._store.start_key(header.workflow, key)
         if known is None and await self._begin(header, begun, state, (key, digest)) != "duplicate":
-            return header.id
+            return header.id, False
         known = known or await self._store.start_key(header.workflow, key)
         assert known is not None, "a start key was known and is not there"
         self.duplicates += 1
         if known[1] != digest:
             raise IdempotencyMismatch(key, known[0])
-        return RunId(known[0])
+        return RunId(known[0]), True
 
     def begin_child(self, message: int, run: str, wish: StartChild) -> None:
         """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +14,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from penstock.access.doors import Access
+from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
@@ -95,7 +98,9 @@ async def _timed(engine: Engine, runs: int) -> float:
 
 
 async def _app(engine: Engine) -> App:
-    return App(Service(engine=engine, store=(await engine.running()).store, open=True), CALLS)
+    store = (await engine.running()).store
+    access = Access(store, Keys(Path("penstock.key")))
+    return App(Service(engine=engine, store=store, access=access, open=True), CALLS)
 
 
 async def _until_the_input_ends(serving: asyncio.Future[None] | None) -> None:

@@ -16,6 +16,7 @@ from penstock.api.routes import (
     operations,
     runs,
     secrets,
+    tasks,
     views,
     workflows,
 )
@@ -31,6 +32,7 @@ NOUNS = (
     runs,
     acting,
     events,
+    tasks,
     operations,
     views,
     access,

@@ -14,6 +14,7 @@ from penstock.engine.catalog import Catalog
 from penstock.runtime.node import Node
 from penstock.store.opening import is_shared, open_store
 from penstock.store.protocol import Store
+from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY, Worker
 
@@ -61,6 +62,7 @@ class Running:
         sources: Sequence[str] = (),
         grace: timedelta = GRACE,
         retention: Mapping[str, timedelta] | None = None,
+        fleet: Muster | None = None,
     ) -> Running:
         """Begin on a store that is open."""
         node = await Node.on(store, shared=shared, days=retention)
@@ -76,6 +78,7 @@ class Running:
                 sources=sources,
                 grace=grace,
                 now=node.clock.now,
+                fleet=fleet,
             )
         return cls(store, node, worker, tasks)
 

@@ -6,40 +6,47 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from celery import Celery
 
 from penstock import Fatal
 
+F = TypeVar("F", bound=Callable[..., Any])
 BROKER = os.environ["FLEET_BROKER"]
 
 app = Celery("fleet", broker=f"{BROKER}/0", backend=f"{BROKER}/1")
 app.conf.update(worker_prefetch_multiplier=1, broker_connection_retry_on_startup=True)
 
 
+def celery_task(name: str, **options: Any) -> Callable[[F], F]:
+    made: Callable[[F], F] = app.task(name=name, **options)
+    return made
+
+
 class Flaky(Exception):
     """It may go better the next time."""
 
 
-@app.task(name="echo")
+@celery_task("echo")
 def echo(value: Any = None) -> Any:
     """Answer what was given."""
     return value
 
 
-@app.task(name="fail", ignore_result=True)
+@celery_task("fail", ignore_result=True)
 def fail(message: str) -> None:
     raise RuntimeError(message)
 
 
-@app.task(name="fail_for_good")
+@celery_task("fail_for_good")
 def fail_for_good(message: str) -> None:
     raise Fatal(message)
 
 
-@app.task(name="hold")
+@celery_task("hold")
 def hold(begun: str, go: str) -> str:
     Path(begun).touch()
     while not Path(go).exists():
@@ -47,7 +54,7 @@ def hold(begun: str, go: str) -> str:
     return "held"
 
 
-@app.task(name="until_canceled")
+@celery_task("until_canceled")
 def until_canceled(begun: str, seen: str) -> None:
     def stopped(*_: Any) -> None:
         Path(seen).touch()
@@ -59,7 +66,7 @@ def until_canceled(begun: str, seen: str) -> None:
         time.sleep(0.005)
 
 
-@app.task(name="tell", bind=True)
+@celery_task("tell", bind=True)
 def tell(self: Any, lines: list[str], progress: Any, go: str) -> str:
     if progress is not None:
         self.update_state(state="PROGRESS", meta=progress)
@@ -68,12 +75,12 @@ def tell(self: Any, lines: list[str], progress: Any, go: str) -> str:
     return "told"
 
 
-@app.task(name="shop.ship")
+@celery_task("shop.ship")
 def ship(order: int, /, *parcels: str, fast: bool = False) -> dict[str, Any]:
     return {"order": order, "parcels": list(parcels), "fast": fast}
 
 
-@app.task(name="shop.flaky", bind=True, autoretry_for=(Flaky,), default_retry_delay=0, max_retries=2)
+@celery_task("shop.flaky", bind=True, autoretry_for=(Flaky,), default_retry_delay=0, max_retries=2)
 def flaky(self: Any, log: str) -> int:
     with open(log, "a") as lines:
         lines.write(f"{self.request.id}\n")
@@ -82,7 +89,7 @@ def flaky(self: Any, log: str) -> int:
     return int(self.request.retries)
 
 
-@app.task(name="shop.second_time", bind=True)
+@celery_task("shop.second_time", bind=True)
 def second_time(self: Any) -> Any:
     """Fails at the first attempt of Penstock; says by what it is known."""
     about = self.request.headers["penstock"]
@@ -91,6 +98,6 @@ def second_time(self: Any) -> Any:
     return about
 
 
-@app.task(name="shop.die")
+@celery_task("shop.die")
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)

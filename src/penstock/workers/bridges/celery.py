@@ -189,7 +189,9 @@ class CeleryFleet:
             for work in works
             if work.attempt.attempt > 1
         ]
-        known = read_many(self._app, [*(task_id(self._installation, work.attempt) for work in works), *before])
+        known = read_many(
+            self._app, [*(task_id(self._installation, work.attempt) for work in works), *before]
+        )
         left = [id for id in before if id not in known or known[id]["status"] not in ENDED]
         if left:
             self._app.control.revoke(left, terminate=True, signal="SIGTERM")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from celery import Celery
+from celery.concurrency.asynpool import AsynPool
 
 from penstock import Fatal
 
@@ -18,7 +19,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 BROKER = os.environ["FLEET_BROKER"]
 
 app = Celery("fleet", broker=f"{BROKER}/0", backend=f"{BROKER}/1")
-app.conf.update(worker_prefetch_multiplier=1, broker_connection_retry_on_startup=True)
+app.conf.update(worker_prefetch_multiplier=1, broker_connection_retry_on_startup=True, worker_lost_wait=0.1)
+# A worker looks after its child processes every five seconds: tests that kill some would wait for it.
+AsynPool.timers = property(lambda pool: {pool.maintain_pool: 0.1})
 
 
 def celery_task(name: str, **options: Any) -> Callable[[F], F]:
@@ -80,11 +83,11 @@ def ship(order: int, /, *parcels: str, fast: bool = False) -> dict[str, Any]:
     return {"order": order, "parcels": list(parcels), "fast": fast}
 
 
-@celery_task("shop.flaky", bind=True, autoretry_for=(Flaky,), default_retry_delay=0, max_retries=2)
+@celery_task("shop.flaky", bind=True, autoretry_for=(Flaky,), default_retry_delay=0.3, max_retries=1)
 def flaky(self: Any, log: str) -> int:
     with open(log, "a") as lines:
         lines.write(f"{self.request.id}\n")
-    if self.request.retries < 2:
+    if self.request.retries < 1:
         raise Flaky("not yet")
     return int(self.request.retries)
 

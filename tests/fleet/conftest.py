@@ -29,7 +29,17 @@ class Crowd:
 
     def __init__(self, name: str, log: Path, queues: str = "celery", processes: int = 8) -> None:
         command = [sys.executable, "-m", "celery", "-A", "tests.fleet.celery_app", "worker", "-n", name]
-        options = ["-c", str(processes), "-Q", queues, "-l", "info", "--without-gossip", "--without-mingle"]
+        options = [
+            "-c",
+            str(processes),
+            "-Q",
+            queues,
+            "-l",
+            "info",
+            "--without-heartbeat",
+            "--without-gossip",
+            "--without-mingle",
+        ]
         with log.open("ab") as said:
             self._process = subprocess.Popen(
                 [*command, *options],
@@ -41,17 +51,24 @@ class Crowd:
             )
         self.log = log
 
-    def wait(self, app: Any) -> Crowd:
-        """Until a worker listens to this queue."""
+    def wait(self, words: str = " ready.") -> Crowd:
+        """Until it has said so."""
         until = time.monotonic() + PATIENCE
-        while " ready." not in self.log.read_text():
+        while words not in self.log.read_text():
             assert time.monotonic() < until, self.log.read_text()
             time.sleep(0.05)
         return self
 
     def kill(self) -> None:
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def __enter__(self) -> Crowd:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
 
 
 @pytest.fixture(scope="session")
@@ -68,13 +85,10 @@ def celery(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[An
     """The app, with a worker that does its tasks."""
     os.environ["FLEET_BROKER"] = broker
     app = open_app("tests.fleet.celery_app:app")
-    crowd = Crowd("all@fleet", tmp_path_factory.mktemp("celery") / "log")
-    try:
-        crowd.wait(app)
+    with Crowd("all@fleet", tmp_path_factory.mktemp("celery") / "log") as crowd:
+        crowd.wait()
         yield app
-    finally:
-        crowd.kill()
-        app.close()
+    app.close()
 
 
 class Nodes:

@@ -22,6 +22,7 @@ from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine.running import Running
+from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
 
@@ -82,6 +83,7 @@ class Post(Struct, frozen=True, kw_only=True):
     name: str | None = None
     grace: timedelta = timedelta(seconds=30)
     stats: str | None = None
+    fleet: Muster | None = None
 
 
 Announce = Callable[[Running], Awaitable[None]]
@@ -133,6 +135,7 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
         sources=post.sources,
         grace=post.grace,
         name=post.name,
+        fleet=post.fleet,
     )
     counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
     try:

@@ -18,7 +18,7 @@ from penstock.workers.bridges.celery_app import Call, call_of
 from penstock.workers.bridges.celery_results import ENDED, Meta, outcome_of, progress_of, read_many
 from penstock.workers.calling import failure
 from penstock.workers.context import Context, LogSink
-from penstock.workers.fleet import Fleet, Landing, Muster, Told
+from penstock.workers.fleet import Landing, Muster, Told
 from penstock.workers.hands import Ended
 from penstock.workers.work import NEVER, SHARE, Work
 
@@ -43,13 +43,16 @@ REPLY = 1.0
 TICK = 0.25
 """Seconds between two looks whether workers must be asked."""
 
+FIRST = 1.0
+"""Seconds after which workers are asked for a task for the first time."""
+
 INSTALLATION = "penstock"
 
 
 def through(app: Any, installation: str = INSTALLATION) -> Muster:
     """Tasks are sent by this Celery app. Two Penstocks on one broker need two names."""
 
-    def muster(ended: Ended, write: LogSink, told: Told, limit: int) -> Fleet:
+    def muster(ended: Ended, write: LogSink, told: Told, limit: int) -> CeleryFleet:
         return CeleryFleet(app, installation, ended, write, told, limit)
 
     return muster
@@ -71,10 +74,11 @@ class Flight:
         self.said: Any = None
         heartbeat = work.attempt.timeouts.heartbeat
         self.alive = ALIVE if heartbeat is None else heartbeat.total_seconds()
-        self.look_at = at + self.alive / SHARE
+        self.looked(at, False)
 
     def looked(self, at: float, seen: bool) -> None:
-        self.look_at = at + self.alive / SHARE
+        """Soon at first, then less and less often: most tasks are short, and most workers live."""
+        self.look_at = at + min(self.alive / SHARE, max(FIRST, at - self.sent_at))
         if seen:
             self.seen_at = at
 
@@ -127,6 +131,10 @@ class CeleryFleet:
             for work in back:
                 work.void = True
         return back
+
+    def at_workers(self) -> set[str]:
+        """The tasks that a worker is known to have; of the others it cannot be told whether they are queued."""
+        return {flight.id for flight in list(self._flights.values()) if flight.seen_at != NEVER}
 
     async def close(self, patience: float = 1.0) -> None:
         """What was revoked is still told to Celery, where its broker answers in time."""

@@ -20,7 +20,6 @@ from penstock.workers.executors.ray import RayCluster
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
-RULE_TASKS = ROOT / "tests/workers/rule_tasks.py"
 PATIENCE = 30.0
 
 
@@ -97,14 +96,17 @@ class Nodes:
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        small = {"object_store_memory": 80 * 2**20, "include_dashboard": False, "num_cpus": 2}
+        small = {
+            "object_store_memory": 80 * 2**20, "include_dashboard": False, "include_log_monitor": False,
+            "num_cpus": 2,
+        }  # fmt: skip
         self._cluster = Cluster(initialize_head=True, head_node_args=small)
         self.address: str = self._cluster.address
         self.add_far()
 
     def add_far(self) -> None:
         self._far = self._cluster.add_node(
-            num_cpus=2, resources={"far": 2}, object_store_memory=80 * 2**20, wait=True
+            num_cpus=2, resources={"far": 2}, object_store_memory=80 * 2**20, include_log_monitor=False
         )
 
     def kill_far(self) -> None:
@@ -128,6 +130,6 @@ def nodes() -> Iterator[Nodes]:
 
 @pytest.fixture(scope="session")
 def cluster(nodes: Nodes) -> Iterator[RayCluster]:
-    """Connected to both nodes, with the tasks of the worker rules."""
-    with RayCluster([str(RULE_TASKS)], nodes.address) as made:
+    """Connected to both nodes."""
+    with RayCluster(nodes.address) as made:
         yield made

@@ -195,9 +195,9 @@ class Bridge:
 
     def __init__(self, app: Any, gate: ScriptedGate, installation: str, concurrency: int = 10) -> None:
         fleet = through(app, installation)
-        worker = Worker(gate, celery_tasks(app), name="bridge", concurrency=concurrency, fleet=fleet)
+        self.worker = Worker(gate, celery_tasks(app), name="bridge", concurrency=concurrency, fleet=fleet)
         self._stop = asyncio.Event()
-        self._running = asyncio.ensure_future(worker.run(self._stop))
+        self._running = asyncio.ensure_future(self.worker.run(self._stop))
 
     async def close(self) -> None:
         self._stop.set()
@@ -271,7 +271,7 @@ def test_a_task_that_waits_in_the_queue_is_dropped_at_its_deadline(celery: Any, 
         gate.give("celery", call, Timeouts(start_to_close=timedelta(seconds=0.4)))
         run = gate.give("celery.echo", {"value": 1}, Timeouts(start_to_close=timedelta(seconds=20)))
         await gate.until(lambda: run in gate.outcomes())
-        await asyncio.sleep(0.5)
+        await gate.until(lambda: bridge.worker.counts["worker.canceled"])
         await bridge.close()
         return gate.reports, tmp_path / "b"
 

@@ -81,22 +81,13 @@ def worker(
 
       penstock worker --db postgresql://penstock@db.example/penstock --tasks video.py --task-list gpu --processes 2
 
-      penstock worker --db postgresql://penstock@db.example/penstock --tasks video.py --executor ray
-
       penstock worker --db postgresql://penstock@db.example/penstock --celery shop.celery:app
     """
     _refuse_contradictions(tasks, celery, executor, ray_address, processes)
     post = read_post(
-        db,
-        tasks or (),
-        task_list,
-        concurrency=concurrency,
-        processes=processes,
-        name=name,
-        grace=grace,
-        stats=stats,
-    )
-
+        db, tasks or (), task_list,
+        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats,
+    )  # fmt: skip
     with _with_fleet(post, celery, executor, ray_address) as manned:
 
         async def announce(running: Running) -> None:
@@ -135,7 +126,7 @@ def _with_fleet(post: Post, celery: str | None, executor: str, ray_address: str 
     elif executor == "ray":
         from penstock.workers.executors.ray import RayCluster
 
-        with RayCluster(post.sources, ray_address) as cluster:
-            yield replace(post, fleet=cluster.muster)
+        with RayCluster(ray_address) as cluster:
+            yield replace(post, fleet=cluster.fleet_for(post.sources))
     else:
         yield post

@@ -16,7 +16,7 @@ from penstock.flow.occurrence import TimedOut
 from penstock.workers.calling import failure
 from penstock.workers.context import Context, LogSink
 from penstock.workers.executors.ray_node import WAIT, Mailbox, run_attempt
-from penstock.workers.fleet import CannotOpen, Landing, Told
+from penstock.workers.fleet import CannotOpen, Landing, Muster, Told
 from penstock.workers.frames import Ended as EndedFrame
 from penstock.workers.frames import Line, Progress, Run, packed, unpacked_up
 from penstock.workers.hands import Ended
@@ -39,21 +39,27 @@ LISTENERS = 10_000
 
 
 class RayCluster:
-    """A connection to a cluster, or to one that is started here. `muster` makes the fleet of a worker on it."""
+    """A connection to a cluster, or to one that is started here."""
 
-    def __init__(self, sources: Sequence[str], address: str | None = None) -> None:
+    def __init__(self, address: str | None = None) -> None:
         """Connect. Raises CannotOpen."""
         self.ray = _ray()
-        # Other nodes read the same files, and know nothing of the folder we are in.
-        self.sources = tuple(_absolute(each) for each in sources)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a Ray of our own calls nobody
         try:
             self.ray.init(address, log_to_driver=False, configure_logging=False)
         except Exception as error:
-            raise CannotOpen(f"Ray cannot be reached at '{address or 'auto'}': {error}") from error
+            where = f"at '{address}'" if address else "or started here"
+            raise CannotOpen(f"Ray cannot be reached {where}: {str(error).strip()}") from error
 
-    def muster(self, ended: Ended, write: LogSink, told: Told, limit: int) -> RayFleet:
-        return RayFleet(self, ended, write, told, limit)
+    def fleet_for(self, sources: Sequence[str]) -> Muster:
+        """The tasks of these modules and files run on the cluster; each node must have them."""
+        # Other nodes read the same files, and know nothing of the folder we are in.
+        names = tuple(_absolute(each) for each in sources)
+
+        def muster(ended: Ended, write: LogSink, told: Told, limit: int) -> RayFleet:
+            return RayFleet(self.ray, names, ended, write, told, limit)
+
+        return muster
 
     def close(self) -> None:
         self.ray.shutdown()
@@ -81,8 +87,10 @@ class Flight:
 class RayFleet:
     """Begins attempts as Ray tasks. What Ray has not placed yet counts as begun: its queue is not ours."""
 
-    def __init__(self, cluster: RayCluster, ended: Ended, write: LogSink, told: Told, limit: int) -> None:
-        self._ray, self._sources = cluster.ray, cluster.sources
+    def __init__(
+        self, ray: Any, sources: tuple[str, ...], ended: Ended, write: LogSink, told: Told, limit: int
+    ) -> None:
+        self._ray, self._sources = ray, sources
         self._write, self._told, self._limit = write, told, limit
         self._loop = asyncio.get_running_loop()
         self._landing = Landing(ended)
@@ -250,7 +258,7 @@ def _mailbox(ray: Any) -> Any:
     """The mailbox, on the worker's own node where that can be: another one that dies must not take it along."""
     options: dict[str, Any] = {"num_cpus": 0, "max_concurrency": LISTENERS, "max_restarts": -1}
     options["scheduling_strategy"] = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-        ray.get_runtime_context().get_node_id(), soft=True
+        ray.get_runtime_context().get_node_id(), soft=False
     )
     return ray.remote(Mailbox).options(**options).remote()
 

@@ -90,27 +90,29 @@ def celery(broker: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[An
     app.close()
 
 
+SMALL = {"object_store_memory": 80 * 2**20, "include_dashboard": False, "include_log_monitor": False}
+
+
 class Nodes:
-    """A Ray cluster of two nodes: the worker's own, and one called `far` that can be killed and replaced."""
+    """A Ray cluster: the worker's own node, and one more that has the resource `far`, until it is killed."""
 
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        small = {
-            "object_store_memory": 80 * 2**20, "include_dashboard": False, "include_log_monitor": False,
-            "num_cpus": 2,
-        }  # fmt: skip
-        self._cluster = Cluster(initialize_head=True, head_node_args=small)
+        self._cluster: Any = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 2, "resources": {"slot": 1}, **SMALL}
+        )
         self.address: str = self._cluster.address
-        self.add_far()
+        self._far: Any = None
 
     def add_far(self) -> None:
-        self._far = self._cluster.add_node(
-            num_cpus=2, resources={"far": 2}, object_store_memory=80 * 2**20, include_log_monitor=False
-        )
+        """There are two nodes."""
+        if self._far is None:
+            self._far = self._cluster.add_node(num_cpus=1, resources={"far": 1, "slot": 1}, **SMALL)
 
     def kill_far(self) -> None:
         self._cluster.remove_node(self._far, allow_graceful=False)
+        self._far = None
 
     def close(self) -> None:
         self._cluster.shutdown()

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from penstock import Engine
 from penstock.flow.occurrence import Done, Failed
 from penstock.flow.retry import Timeouts
@@ -21,7 +19,6 @@ from penstock.workers.bridges.celery_app import celery_tasks
 from penstock.workers.worker import Worker
 from tests.fleet.conftest import Crowd
 
-pytestmark = pytest.mark.xdist_group("celery")
 LONGEST = 30.0
 
 

@@ -29,7 +29,6 @@ def bridge(app: Any) -> Launch:
     return launch
 
 
-@pytest.mark.xdist_group("celery")
 @pytest.mark.parametrize("rule", [name for name in RULES if not name.startswith(WITHOUT)])
 def test_a_bridge_to_celery_keeps_the_rules_of_workers(rule: str, celery: Any, tmp_path: Path) -> None:
     prove(rule, bridge(celery), tmp_path)

@@ -7,14 +7,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.cli.command import write
 from tests.cli.serving import Serving, serving, shown, started
 from tests.fleet.conftest import ROOT
 from tests.fleet.test_celery import until
-
-pytestmark = pytest.mark.xdist_group("celery")
 
 FLOW = """\
 penstock: 1

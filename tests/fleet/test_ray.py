@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from penstock import Engine
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.executors.ray import RayCluster
@@ -22,7 +20,6 @@ from tests.fleet.test_celery import play, until
 from tests.workers.test_worker_rules import PLAIN
 from tests.workers.working import reported, working
 
-pytestmark = pytest.mark.xdist_group("ray")
 SOURCE = str(ROOT / "tests/fleet/ray_tasks.py")
 
 
@@ -37,7 +34,9 @@ async def ended(cluster: RayCluster, step: dict[str, Any]) -> dict[str, Any]:
         return await engine.wait(await engine.start("one"), 30)
 
 
-def test_a_task_runs_where_its_resources_are(cluster: RayCluster) -> None:
+def test_a_task_runs_where_its_resources_are(cluster: RayCluster, nodes: Nodes) -> None:
+    nodes.add_far()
+
     run = play(ended(cluster, {"task": "where"}))
 
     output = run["steps"]["step"]["output"]
@@ -63,28 +62,38 @@ def test_a_task_whose_process_dies_is_lost(cluster: RayCluster) -> None:
 def test_a_task_whose_node_is_killed_is_lost_and_done_on_another(
     cluster: RayCluster, nodes: Nodes, tmp_path: Path
 ) -> None:
-    go = tmp_path / "go"
-    step = {
-        "task": "hold_far", "with": {"begun": str(tmp_path / "begun"), "go": str(go)}, "timeout_retries": [1],
+    go, names = tmp_path / "go", ("one", "two")
+    steps = {
+        name: {
+            "task": "hold_slot", "with": {"begun": str(tmp_path / name), "go": str(go)}, "timeout_retries": [1]
+        }
+        for name in names
     }  # fmt: skip
+    nodes.add_far()
 
     async def main() -> tuple[dict[str, Any], list[Any], list[str]]:
         async with engine_on(cluster) as engine:
-            await engine.publish({"penstock": 1, "name": "one", "steps": {"step": step}})
-            run = await engine.start("one")
-            await until(tmp_path / "begun1")
+            await engine.publish({"penstock": 1, "name": "both", "steps": steps})
+            run = await engine.start("both")
+            for name in names:
+                await until(tmp_path / name)
             nodes.kill_far()
-            nodes.add_far()  # Ray does this in the main thread only
+            while not errors_in(await engine.history(run)):
+                await asyncio.sleep(0.05)
             go.touch()
-            view = await engine.wait(run, 60)
-            history = await engine.history(run)
-            return view, history, [line["text"] for line in await engine.logs(run)]
+            view = await engine.wait(run, 30)
+            return view, await engine.history(run), [line["text"] for line in await engine.logs(run)]
 
-    view, history, lines = asyncio.run(main())
+    view, history, lines = play(main())
 
-    errors = [entry["data"]["error"]["kind"] for entry in history if entry["kind"] == "attempt"]
-    assert (view["status"], view["steps"]["step"]["output"], errors) == ("succeeded", 2, ["lost"])
+    assert (view["status"], errors_in(history)) == ("succeeded", ["lost"])
+    assert sorted(view["steps"][name]["output"] for name in names) == [1, 2]
     assert lines[-1] == "attempt 2"
+
+
+def errors_in(history: list[Any]) -> list[str]:
+    """What ended attempts that were tried again."""
+    return [entry["data"]["error"]["kind"] for entry in history if entry["kind"] == "attempt"]
 
 
 def test_a_task_that_does_not_listen_is_interrupted(cluster: RayCluster, tmp_path: Path) -> None:

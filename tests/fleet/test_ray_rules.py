@@ -14,8 +14,6 @@ from penstock.workers.loading import load_tasks
 from penstock.workers.worker import Worker
 from tests.workers.test_worker_rules import ASYNC, PLAIN
 
-pytestmark = pytest.mark.xdist_group("ray")
-
 
 def on(cluster: RayCluster, source: str) -> Launch:
     def launch(gate: Gate, concurrency: int, grace: timedelta) -> Run:
@@ -27,7 +25,9 @@ def on(cluster: RayCluster, source: str) -> Launch:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_worker_on_ray_keeps_every_rule(rule: str, cluster: RayCluster, tmp_path: Path) -> None:
-    prove(rule, on(cluster, PLAIN), tmp_path)
+    # Ray may have to start a process first: the task must have begun when its lease or time is over.
+    pace = 4.0 if rule.startswith(("wk9_", "wk10_")) else 1.0
+    prove(rule, on(cluster, PLAIN), tmp_path, pace)
 
 
 @pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("wk1_", "wk2_", "wk8_"))])

@@ -48,7 +48,7 @@ class Mailbox:
 
     async def listen(self, key: str) -> None:
         """An attempt begins, and will ask."""
-        self._stopped[key] = asyncio.Event()
+        self._stopped.setdefault(key, asyncio.Event())
 
     async def stopped(self, key: str, wait: float) -> bool:
         """An attempt asks: True as soon as it is no longer wanted, False after the wait."""

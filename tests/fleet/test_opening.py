@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Any
 import pytest
 from celery import Celery
 
-from penstock.workers.bridges.celery_app import checked_app, open_app
+from penstock.testing.scripted_gate import ScriptedGate
+from penstock.workers.bridges.celery import through
+from penstock.workers.bridges.celery_app import celery_tasks, checked_app, open_app
 from penstock.workers.executors.ray import RayCluster
 from penstock.workers.fleet import CannotOpen
 from penstock.workers.resources import Resources
 from penstock.workers.task import task
 from tests.cli.command import penstock, write
+from tests.workers.working import working
 
 TASKS = "from penstock import task\n\n\n@task\ndef echo() -> None: ...\n"
 
@@ -80,6 +84,22 @@ def test_an_app_is_found_without_the_name_of_its_variable(
     monkeypatch.chdir(tmp_path)
 
     assert isinstance(open_app("a_shop"), Celery)
+
+
+def test_what_cannot_be_sent_because_the_broker_is_away_is_given_back_at_the_end() -> None:
+    nowhere = "redis://127.0.0.1:1"
+    app = Celery("shop", broker=nowhere, backend=nowhere, set_as_current=False)
+
+    async def main() -> ScriptedGate:
+        gate = ScriptedGate()
+        async with working(gate, celery_tasks(app), fleet=through(app)):
+            gate.give("celery", {"task": "shop.ship"})
+            await gate.until(lambda: gate.leased)
+        return gate
+
+    gate = asyncio.run(main())
+
+    assert (gate.released, gate.reports) == (list(gate.leased), [])
 
 
 def test_a_cluster_that_is_not_there_is_told_in_one_sentence() -> None:

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -216,7 +217,8 @@ class RayFleet:
             self._loop.call_later(LINES, self._land, flight, outcome)
 
     def _on_loop(self, call: Any, *values: Any) -> None:
-        if not self._loop.is_closed():
+        # A loop that was closed meanwhile has nobody who waits.
+        with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call, *values)
 
 

@@ -18,6 +18,7 @@ from penstock.workers.bridges.celery import CeleryFleet, task_id, through
 from penstock.workers.bridges.celery_app import celery_tasks
 from penstock.workers.worker import Worker
 from tests.fleet.conftest import Crowd
+from tests.workers.working import reported
 
 LONGEST = 30.0
 
@@ -257,6 +258,30 @@ def test_a_task_that_somebody_else_revokes_has_failed_for_good(celery: Any, tmp_
 
     assert isinstance(outcome, Failed)
     assert (outcome.retry, "revoked, and not by the engine" in outcome.error.message) == (False, True)
+
+
+def test_a_result_that_cannot_be_read_fails_its_own_attempt_only(celery: Any, tmp_path: Path) -> None:
+    installation = uuid4().hex
+
+    async def main() -> list[Any]:
+        gate = ScriptedGate()
+        bridge = Bridge(celery, gate, installation)
+        bad = gate.give("celery.hold", {"begun": str(tmp_path / "b"), "go": str(tmp_path / "go")})
+        await until(tmp_path / "b")
+        [assignment] = gate.leased.values()
+        celery.backend.client.set(
+            celery.backend.get_key_for_task(task_id(installation, assignment.attempt)), "{["
+        )
+        good = gate.give("celery.echo", {"value": 1})
+        outcomes = await reported(gate, bad, good)
+        (tmp_path / "go").touch()
+        await bridge.close()
+        return outcomes
+
+    bad, good = play(main())
+
+    assert good == Done(output=1)
+    assert (bad.retry, bad.error.message[:46]) == (False, "the result of the Celery task cannot be read: ")
 
 
 def test_a_task_that_waits_in_the_queue_is_dropped_at_its_deadline(celery: Any, tmp_path: Path) -> None:

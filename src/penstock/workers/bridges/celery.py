@@ -50,7 +50,7 @@ INSTALLATION = "penstock"
 
 
 def through(app: Any, installation: str = INSTALLATION) -> Muster:
-    """Tasks are sent by this Celery app. Two Penstocks on one broker need two names."""
+    """Tasks are sent by this Celery app; what it calls them begins with the name of the installation."""
 
     def muster(ended: Ended, write: LogSink, told: Told, limit: int) -> CeleryFleet:
         return CeleryFleet(app, installation, ended, write, told, limit)

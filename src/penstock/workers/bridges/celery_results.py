@@ -19,7 +19,10 @@ CHUNK = 500
 QUIET = ("PENDING", "RECEIVED", "STARTED", "RETRY", "REJECTED", "IGNORED")
 """States of Celery itself that say nothing of how far a task is."""
 
-ENDED = ("SUCCESS", "FAILURE", "REVOKED")
+UNREADABLE = "UNREADABLE"
+"""No state of Celery: what the backend holds is no result."""
+
+ENDED = ("SUCCESS", "FAILURE", "REVOKED", UNREADABLE)
 
 LOST = ("WorkerLostError",)
 """Errors by which a Celery worker says that the process of the task died."""
@@ -40,14 +43,28 @@ def _read(backend: Any, ids: Sequence[str]) -> dict[str, Meta]:
         keys = [backend.get_key_for_task(id) for id in ids]
         values = backend.mget(keys)
         raws = [values.get(key) for key in keys] if isinstance(values, Mapping) else values
-        return {id: backend.decode(raw) for id, raw in zip(ids, raws, strict=True) if raw}
+        return {id: _decoded(backend, raw) for id, raw in zip(ids, raws, strict=True) if raw}
     metas = ((id, backend.get_task_meta(id, cache=False)) for id in ids)
     return {id: meta for id, meta in metas if meta["status"] != "PENDING"}
+
+
+def _decoded(backend: Any, raw: Any) -> Meta:
+    """One result that cannot be read must not keep us from the others."""
+    try:
+        meta = backend.decode(raw)
+        return (
+            meta if isinstance(meta, Mapping) and "status" in meta else {"status": UNREADABLE, "result": meta}
+        )
+    except Exception as error:
+        return {"status": UNREADABLE, "result": error}
 
 
 def outcome_of(meta: Meta, limit: int) -> Outcome | None:
     """How the task ended; None: it has not."""
     status = meta["status"]
+    if status == UNREADABLE:
+        message = f"the result of the Celery task cannot be read: {meta['result']}"
+        return Failed(error=Failure("error", message[:2000]), retry=False)
     if status == "SUCCESS":
         return read_answer(meta.get("result"), limit)
     if status == "FAILURE":

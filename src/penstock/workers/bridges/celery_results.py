@@ -37,11 +37,14 @@ def read_many(app: Any, ids: Sequence[str]) -> dict[str, Meta]:
 
 
 def _read(backend: Any, ids: Sequence[str]) -> dict[str, Meta]:
-    from celery.backends.base import KeyValueStoreBackend
+    from celery.backends.base import BaseKeyValueStoreBackend
 
-    if isinstance(backend, KeyValueStoreBackend):
+    if isinstance(backend, BaseKeyValueStoreBackend):
         keys = [backend.get_key_for_task(id) for id in ids]
-        values = backend.mget(keys)
+        try:
+            values = backend.mget(keys)
+        except NotImplementedError:
+            values = [backend.get(key) for key in keys]  # this one cannot answer many at a time
         raws = [values.get(key) for key in keys] if isinstance(values, Mapping) else values
         return {id: _decoded(backend, raw) for id, raw in zip(ids, raws, strict=True) if raw}
     metas = ((id, backend.get_task_meta(id, cache=False)) for id in ids)

@@ -34,6 +34,7 @@ from penstock.runtime.views import (
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
+from penstock.workers.fleet import Muster
 from penstock.workers.task import REGISTRY, Task, missing_tasks, tasks_of
 from penstock.workers.threads import Threads
 from penstock.workers.worker import CONCURRENCY
@@ -73,8 +74,9 @@ class Engine(Overseeing):
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
         running: Running | None = None,
+        fleet: Muster | None = None,
     ) -> None:
-        self._store, self._retention = store, retention
+        self._store, self._retention, self._fleet = store, retention, fleet
         # Alone: nobody else will ever see these runs.
         self._alone = url == MEMORY and store is None and running is None
         self._url, self._work, self._concurrency = url, work, concurrency
@@ -388,6 +390,7 @@ class Engine(Overseeing):
             "concurrency": self._concurrency,
             "grace": self._grace,
             "retention": self._retention,
+            "fleet": self._fleet,
         }
         if self._store is not None:
             return await Running.on(self._store, self._tasks, shared=True, **how)

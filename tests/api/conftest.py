@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,6 +13,8 @@ import pytest
 from msgspec import Struct
 
 from penstock import Engine
+from penstock.access.doors import Access
+from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.openapi import describe
 from penstock.api.service import Service
@@ -59,20 +62,27 @@ class Client:
         return await self.ask("POST", path, json, **more)
 
 
-Serve = Callable[[Callable[[Client], Awaitable[Any]]], Any]
+OWN = "the-admin-token-of-the-tests"
+
+
+Serve = Callable[..., Any]
 
 
 @pytest.fixture
-def serve() -> Serve:
+def serve(tmp_path: Path) -> Serve:
     """Run a conversation with a fresh server, in memory, that needs no sign-in."""
 
-    def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
+    def run(
+        talk: Callable[[Client], Awaitable[Any]], tasks: dict[str, Any] | None = None, **more: Any
+    ) -> Any:
         async def main() -> Any:
             store = await open_store("memory:")
-            async with Engine(store=store, tasks=TASKS) as engine:
+            async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
                 await engine.publish(CHAIN)
+                access = Access(store, Keys(tmp_path / "penstock.key"), OWN)
+                more.setdefault("open", True)
                 service = Service(
-                    engine=engine, store=store, open=True, description=describe(CALLS, "test"), **more
+                    engine=engine, store=store, access=access, description=describe(CALLS, "test"), **more
                 )
                 async with (
                     serving(App(service, CALLS), "127.0.0.1", 0) as base,

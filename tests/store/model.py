@@ -37,6 +37,7 @@ from penstock.store.rows import (
     Worker,
 )
 from tests.store.model_access import ModelDoors
+from tests.store.model_drafts import ModelDrafts
 from tests.store.model_rows import FIRST_LOOK, LONG_AGO, Id, KeptEvent, Letter, LockRow, Run, Task, Timer
 
 Key = tuple[str, str]
@@ -69,7 +70,7 @@ class Rows:
         return self.number
 
 
-class ModelStore(ModelDoors):
+class ModelStore(ModelDoors, ModelDrafts):
     """Runs, tasks and mail of the model; `tests/store/model_views.py` has the rest."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:

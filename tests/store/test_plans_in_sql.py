@@ -62,7 +62,7 @@ READ_WHOLE = {
     ),  # db check looks at everything
     *("overheld_locks", "idle_locks", "locks_of_ended_runs", "wrongly_held_tasks"),
     *("count_runs", "count_all_runs", "list_queues", "list_refused"),  # people who count wait a little
-    *("list_workers", "list_workflows", "drop_gone_workers"),  # small tables
+    *("list_workers", "list_workflows", "list_drafts", "drop_gone_workers"),  # small tables
 }
 
 HOT = (

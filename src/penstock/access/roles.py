@@ -40,6 +40,11 @@ def allows(role: Role, action: Action) -> bool:
     return action in _ALLOWED.get(role, frozenset())
 
 
+def role_named(name: str) -> Role | None:
+    """A role as it was written down; None: there is no such role."""
+    return next((role for role in ROLES if role == name), None)
+
+
 def roles_for(action: Action) -> tuple[Role, ...]:
     """Who may do an action, for the sentence that refuses somebody else."""
     return tuple(role for role in ROLES if allows(role, action))

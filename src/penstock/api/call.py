@@ -18,7 +18,8 @@ class Call(Struct, frozen=True, kw_only=True):
     """What is served at a path, to whom, what it takes and what it answers.
 
     `takes` and `query` are Structs, `gives` is any type that msgspec knows; `statuses` are the good answers besides
-    `status`. A call with `media` answers that instead of JSON. With `reads="raw"` the handler reads the body itself.
+    `status`. A call with `media` answers that instead of JSON, one with `also` that too where it is asked for. With
+    `reads="raw"` the handler reads the body itself; `headers` are those that it looks at.
     """
 
     method: Method
@@ -33,6 +34,8 @@ class Call(Struct, frozen=True, kw_only=True):
     status: int = 200
     statuses: tuple[int, ...] = ()
     media: str = "application/json"
+    also: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("application/json",)
     reads: Body = "none"
     empty: bool = False  # the body may be left out

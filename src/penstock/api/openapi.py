@@ -11,6 +11,13 @@ from msgspec.structs import FieldInfo
 from penstock.api.call import Call
 from penstock.api.problems import MEDIA, TITLES, Problem
 
+TEXT = {"type": "string", "minLength": 1}
+PATH: dict[str, dict[str, Any]] = {
+    "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"},
+    "v": {"type": "integer", "minimum": 1},
+    "number": {"type": "integer", "minimum": 1},
+}
+"""What stands in a path, by the name of its parameter; else any text."""
 REF = "#/components/schemas/{name}"
 
 
@@ -45,7 +52,7 @@ def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
         "tags": [call.tag],
         "x-action": call.action,
         "security": [] if call.action == "public" else [{"token": []}, {}],
-        "parameters": [*_path_parameters(call), *_query_parameters(call)],
+        "parameters": [*_path_parameters(call), *_query_parameters(call), *_headers(call)],
         "responses": _responses(call, known),
     }
     if call.reads != "none":
@@ -58,8 +65,13 @@ def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
 def _path_parameters(call: Call) -> Iterable[dict[str, Any]]:
     for segment in call.path.split("/"):
         if segment.startswith("{"):
-            schema = {"type": "string", "minLength": 1}
-            yield {"name": segment[1:-1], "in": "path", "required": True, "schema": schema}
+            name = segment[1:-1]
+            yield {"name": name, "in": "path", "required": True, "schema": PATH.get(name, TEXT)}
+
+
+def _headers(call: Call) -> Iterable[dict[str, Any]]:
+    for name in call.headers:
+        yield {"name": name, "in": "header", "required": False, "schema": {"type": "string"}}
 
 
 def _query_parameters(call: Call) -> Iterable[dict[str, Any]]:
@@ -86,7 +98,8 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _responses(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
-    content = {call.media: {"schema": known[call.gives] if call.gives is not None else {}}}
+    content: dict[str, Any] = {call.media: {"schema": known[call.gives] if call.gives is not None else {}}}
+    content |= {media: {"schema": {"type": "string"}} for media in call.also}
     made: dict[str, Any] = {}
     for status in (call.status, *call.statuses):
         made[str(status)] = {"description": "done"} | ({} if status == 204 else {"content": content})

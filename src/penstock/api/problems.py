@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
+from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
@@ -16,6 +16,7 @@ from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
 from penstock.runtime.errors import (
+    BadCursor,
     CallTimedOut,
     CannotCall,
     Conflict,
@@ -25,15 +26,18 @@ from penstock.runtime.errors import (
     NoTask,
     NotFound,
     PayloadTooLarge,
+    PreconditionFailed,
 )
 from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import StoreError
+from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
 RETRY_AFTER = 2
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
+    BadCursor: 400,
     Unauthenticated: 401,
     Unverified: 401,
     Forbidden: 403,
@@ -44,12 +48,15 @@ STATUSES: dict[type[Exception], int] = {
     Conflict: 409,
     CannotCall: 409,
     TooSlow: 408,
+    PreconditionFailed: 412,
     BodyTooLarge: 413,
     PayloadTooLarge: 413,
     WrongType: 415,
     Invalid: 422,
     NoTask: 422,
+    Endless: 422,
     TooManyRequests: 429,
+    SecretKeyError: 500,
     CertificateAway: 503,
     StoreError: 503,
     CallTimedOut: 504,
@@ -93,7 +100,8 @@ class Problem(msgspec.Struct, omit_defaults=True):
 def status_of(error: BaseException) -> int:
     """The HTTP status of an error."""
     if isinstance(error, DefinitionError):
-        return 400 if any(problem.code in UNREADABLE for problem in error.problems) else 422
+        codes = {problem.code for problem in error.problems}
+        return 413 if "too_large" in codes else 400 if codes & UNREADABLE else 422
     return next((STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES), 500)
 
 

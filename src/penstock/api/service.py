@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from penstock.access.caller import Caller
+from penstock.access.doors import Access
+from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
+from penstock.access.oidc import Oidc
 from penstock.engine.engine import Engine
 from penstock.store.protocol import Store
 
 
-class Doors(Protocol):
-    """Who may come in."""
+class Limiters(Struct):
+    """How fast anybody may ask."""
 
-    async def authenticate(self, bearer: str) -> Caller:
-        """Whose token it is. Raises Unauthenticated."""
-        ...
+    tokens: Limiter = field(default_factory=lambda: Limiter(TOKEN_RATE))
+    hooks: Limiter = field(default_factory=lambda: Limiter(HOOK_RATE))
+    logins: Limiter = field(default_factory=lambda: Limiter(LOGIN_RATE))
 
 
 class Service(Struct, kw_only=True):
@@ -24,6 +26,8 @@ class Service(Struct, kw_only=True):
 
     engine: Engine
     store: Store
-    doors: Doors | None = None
+    access: Access
+    oidc: Oidc | None = None
     open: bool = False
     description: dict[str, Any] = {}
+    limiters: Limiters = field(default_factory=Limiters)

@@ -30,11 +30,17 @@ class Catalog:
         """
         loaded = load(definition, self._tasks)
         refuse_errors(loaded)
+        return await self.put(loaded, text_of(definition, loaded), note, start, again)
+
+    async def put(
+        self, loaded: Loaded, text: str, note: str | None, start: bool | None, again: bool = True
+    ) -> Version:
+        """The same with a text that was read and checked before."""
         source = loaded.definition.source
         begin = (source is None or source.kind == "api") if start is None else start
         version = await self._shelf.publish(
             loaded.flow.name,
-            text_of(definition, loaded),
+            text,
             encode_offers(loaded.flow, loaded.offers),
             note,
             begin,

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from penstock.engine.drafts import Drafts
 from penstock.engine.loading import Source
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
@@ -73,6 +74,7 @@ class Engine:
         self._running: Running | None = None
         self._opening = asyncio.Lock()
         self._closed = False
+        self.drafts = Drafts(self._open, self._tasks)
 
     # -- workflows -----------------------------------------------------------------------------------------
 
@@ -157,18 +159,23 @@ class Engine:
 
         Raises UnknownWorkflow, InvalidInput, IdempotencyMismatch, and in memory NoTask.
         """
-        running = self._running or await self._open()
-        if self._alone:
-            await self._refuse_missing(workflow)
-        return await running.node.intake.start(
+        run, _ = await self.start_once(
             workflow,
-            version=version,
-            input=input,
             subject=subject,
+            input=input,
             labels=labels,
             tags=tags,
             idempotency_key=idempotency_key,
+            version=version,
         )
+        return run
+
+    async def start_once(self, workflow: str, **how: Any) -> tuple[RunId, bool]:
+        """As `start`; also whether the run was there already, by its `idempotency_key`."""
+        running = self._running or await self._open()
+        if self._alone:
+            await self._refuse_missing(workflow)
+        return await running.node.intake.start_once(workflow, **how)
 
     async def _refuse_missing(self, workflow: str) -> None:
         """In memory nobody else will ever do a task that this process does not have."""
@@ -215,16 +222,25 @@ class Engine:
             return run_view(*await node.watching.until(run, over))
 
     async def call(
-        self, workflow: str, *, input: Any = None, subject: str | None = None, timeout: float = 30
+        self,
+        workflow: str,
+        *,
+        input: Any = None,
+        subject: str | None = None,
+        timeout: float = 30,
+        version: int | None = None,
     ) -> dict[str, Any]:
-        """Run a workflow in memory, at once; `{status, result, data, tags, steps}`.
+        """Run a workflow (its newest version) in memory, at once; `{status, result, data, tags, steps}`.
 
         Answers within `timeout` seconds, whatever the tasks do: a plain function that runs over is left
         behind in its thread, and no step begins after it. A step's own time-outs are enforced, but for
         `heartbeat`: the worker is this process. Raises CannotCall where a step cannot run that way and
         CallTimedOut.
         """
-        flow, _ = await (await self._open()).node.flows.newest(workflow)
+        flows = (await self._open()).node.flows
+        flow, _ = await flows.newest(workflow)
+        if version is not None:
+            flow = await flows.get(workflow, version)
         until, limit = time.monotonic() + timeout, timedelta(seconds=timeout)
         run = functools.partial(
             call_workflow, flow, self._tasks, input=input, subject=subject, limit=limit, until=until
@@ -284,7 +300,8 @@ class Engine:
         """What the tasks of a run wrote with `ctx.log`, in order."""
         running = await self._open()
         await running.node.look(run)
-        return [msgspec.json.decode(body) for _, body in await running.store.logs(run, after, limit)]
+        lines = await running.store.logs(run, after, limit)
+        return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
 
     async def runs(self, **filters: Any) -> list[dict[str, Any]]:
         """Runs, newest first: `workflow`, `version`, `statuses`, `subject`, `label`, `key`, `waiting_for`, `since`,
@@ -295,9 +312,9 @@ class Engine:
         """How many runs there are of each status."""
         return count_view(await (await self._open()).store.count(Filter(**filters)))
 
-    async def undelivered(self) -> list[dict[str, Any]]:
-        """The outside events of the last seven days that no run has taken, each with its `reason`."""
-        return [undelivered_view(row) for row in await (await self._open()).store.undelivered(0, 1000)]
+    async def undelivered(self, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+        """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
+        return [undelivered_view(row) for row in await (await self._open()).store.undelivered(after, limit)]
 
     async def redeliver(self, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none."""

@@ -37,8 +37,23 @@ class Loaded(Struct, frozen=True):
 
 def load(source: Source, tasks: Mapping[str, Task] | None = None, version: int = 1) -> Loaded:
     """Read and compile a definition. Raises DefinitionError with every problem at once."""
+    return _compiled(*_read(source), tasks, version)
+
+
+def load_text(text: str, tasks: Mapping[str, Task] | None = None) -> Loaded:
+    """The same for a text of unknown origin: never taken for a path. Raises DefinitionError."""
+    located = read_located(text)
+    return _compiled(located.definition, located.places, None, tasks)
+
+
+def _compiled(
+    definition: Definition,
+    places: Places,
+    file: str | None,
+    tasks: Mapping[str, Task] | None,
+    version: int = 1,
+) -> Loaded:
     offers = {**OFFERS, **{name: task.offer for name, task in (tasks or {}).items()}}
-    definition, places, file = _read(source)
     flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
     return Loaded(flow, places, offers, file)
 

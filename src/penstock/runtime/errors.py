@@ -12,11 +12,15 @@ PenstockError
 │   ├── UndeclaredEvent      the event is not declared `external`
 │   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
+│   ├── NameMismatch         the definition is of another workflow
 │   ├── IdempotencyMismatch  the key was used before with another input
-│   └── CannotCall           the workflow has steps that cannot run inside a call
+│   ├── CannotCall           the workflow has steps that cannot run inside a call
+│   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
 │   ├── RunEnded             the run has ended
 │   └── NotRetryable         only a failed run can be retried
+├── PreconditionFailed
+│   └── DraftChanged         the draft is not what the caller has seen
 ├── CallTimedOut             a call took too long
 └── NoTask                   no task of that name is offered here
 """
@@ -156,6 +160,16 @@ class IdempotencyMismatch(Invalid):
         self.key, self.run = key, run
 
 
+class NameMismatch(Invalid):
+    """The definition is of another workflow than the one that is addressed."""
+
+    code = "name_mismatch"
+
+    def __init__(self, wanted: str, found: str) -> None:
+        super().__init__(f"the definition says `name: {found}`, and this is '{wanted}': make them the same")
+        self.wanted, self.found = wanted, found
+
+
 class CannotCall(Invalid):
     """The workflow cannot run inside one call."""
 
@@ -164,6 +178,17 @@ class CannotCall(Invalid):
     def __init__(self, workflow: str, reasons: Sequence[str]) -> None:
         super().__init__(f"'{workflow}' cannot be called: {'; '.join(reasons)}; start a run instead")
         self.workflow, self.reasons = workflow, tuple(reasons)
+
+
+class BadCursor(Invalid):
+    """The cursor of a list was not given by it."""
+
+    code = "bad_cursor"
+
+    def __init__(self, cursor: str) -> None:
+        shown = cursor if len(cursor) <= 60 else cursor[:60] + "…"
+        super().__init__(f"the cursor '{shown}' is not one that this list gave: begin without one")
+        self.cursor = cursor
 
 
 class RunEnded(Conflict):
@@ -186,6 +211,24 @@ class NotRetryable(Conflict):
             f"run '{run}' is {status}, only a failed run with something to retry can be retried; rerun it"
         )
         self.run, self.status = run, status
+
+
+class PreconditionFailed(PenstockError):
+    """What the caller has seen is not so any more."""
+
+    code = "precondition_failed"
+
+
+class DraftChanged(PreconditionFailed):
+    """The draft is not what the caller has seen."""
+
+    code = "draft_changed"
+
+    def __init__(self, workflow: str) -> None:
+        super().__init__(
+            f"the draft of '{workflow}' was changed meanwhile, or is not there: read it again, then save"
+        )
+        self.workflow = workflow
 
 
 class CallTimedOut(PenstockError):

@@ -80,10 +80,11 @@ class Intake:
     # -- starting ------------------------------------------------------------------------------------------
 
     async def start(self, workflow: str, **how: Any) -> RunId:
-        """Make a run and begin it, as `begin`; its id."""
-        return (await self.begin(workflow, **how))[0]
+        """As `start_once`; the run alone."""
+        run, _ = await self.start_once(workflow, **how)
+        return run
 
-    async def begin(
+    async def start_once(
         self,
         workflow: str,
         *,

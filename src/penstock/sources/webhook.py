@@ -161,7 +161,7 @@ class Hooks:
             return IGNORED
         id = _id(says.get("id"), message)
         try:
-            run, duplicate = await self._intake.begin(
+            run, duplicate = await self._intake.start_once(
                 flow.name,
                 subject=None if "subject" not in says else _text("subject", says["subject"], message),
                 input=message.body if "input" not in says else _value("input", says["input"], message),

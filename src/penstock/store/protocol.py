@@ -18,7 +18,7 @@ ST12 What somebody did is recorded in the transaction that did it, in one chain;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -34,6 +34,7 @@ from penstock.store.access_rows import (
     SessionRow,
 )
 from penstock.store.change import Change, Committed, Kept, Seen
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine
 from penstock.store.rows import (
     Beat,
     Due,
@@ -358,6 +359,32 @@ class Doors(Protocol):
         ...
 
 
+class Drafts(Protocol):
+    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now."""
+
+    async def draft(self, workflow: str) -> DraftRow | None: ...
+
+    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
+        """The draft as it is kept; None: it is not what was expected, and stays."""
+        ...
+
+    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
+        """False: there is none. None: it is not what was expected, and stays."""
+        ...
+
+    async def drafts(self) -> list[DraftLine]:
+        """All, by the name of their workflow."""
+        ...
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        """The newest first, those with a lower number than `before`."""
+        ...
+
+    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Workflow → status → how many runs; a workflow without runs is not in it."""
+        ...
+
+
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
@@ -370,5 +397,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Notes, Doors, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Upkeep, Notes, Doors, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.wire.runs import Run, StartRun
+from penstock.api.paging import Page, page
+from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
 
 calls = Calls("runs")
 
@@ -15,7 +16,7 @@ calls = Calls("runs")
     "/api/workflows/{name}/runs",
     "operate",
     takes=StartRun,
-    gives=Run,
+    gives=Started,
     status=201,
     statuses=(200,),
     empty=True,
@@ -24,7 +25,7 @@ async def start_run(ask: Ask[StartRun, None]) -> Any:
     """Start a run; 200 with the first run where its key was seen before."""
     ask.may("operate", ask.path["name"])
     body = ask.body
-    id = await ask.engine.start(
+    id, known = await ask.engine.start_once(
         ask.path["name"],
         subject=body.subject,
         input=body.input,
@@ -32,12 +33,26 @@ async def start_run(ask: Ask[StartRun, None]) -> Any:
         idempotency_key=body.idempotency_key,
         version=body.version,
     )
-    return Reply(await ask.engine.show(id))
+    return Reply({**await ask.engine.show(id), "duplicate": known}, 200 if known else 201)
 
 
 @calls.get("/api/runs/{id}", "read", gives=Run)
 async def show_run(ask: Ask[None, None]) -> Any:
     """The run as it is now."""
-    run = await ask.engine.show(ask.path["id"])
-    ask.may("read", run["workflow"])
-    return run
+    return await ask.engine.show(await ask.may_run("read"))
+
+
+@calls.get("/api/runs/{id}/history", "read", query=HistoryQuery, gives=Page[Entry])
+async def show_history(ask: Ask[None, HistoryQuery]) -> Any:
+    """All that happened to a run, in order, without a gap."""
+    run, limit = await ask.may_run("read"), ask.query.limit
+    items = await ask.engine.history(run, after=ask.query.begin, limit=limit + 1)
+    return page(items, limit, lambda each: each["seq"])
+
+
+@calls.get("/api/runs/{id}/logs", "read", query=HistoryQuery, gives=Page[LogLine])
+async def show_logs(ask: Ask[None, HistoryQuery]) -> Any:
+    """What the tasks of a run wrote, in order."""
+    run, limit = await ask.may_run("read"), ask.query.limit
+    items = await ask.engine.logs(run, after=ask.query.begin, limit=limit + 1)
+    return page(items, limit, lambda each: each["id"])

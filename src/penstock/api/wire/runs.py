@@ -6,9 +6,12 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from penstock.api.paging import Paged
+from penstock.flow.plan import EntryKind
 from penstock.flow.run import Status
 
 Key = Annotated[str, Meta(min_length=1, max_length=256)]
+Version = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Json = Any
 
 
@@ -19,7 +22,7 @@ class StartRun(Struct, forbid_unknown_fields=True, kw_only=True):
     input: Json = None
     idempotency_key: Key | None = None
     labels: dict[str, str] | None = None
-    version: Annotated[int, Meta(ge=1)] | None = None
+    version: Version | None = None
 
 
 class Failure(Struct):
@@ -82,3 +85,92 @@ class Run(Struct):
     starving: list[Starving]
     set_aside: list[SetAside]
     steps: dict[str, StepState]
+
+
+class Started(Run, kw_only=True):
+    """The run; `duplicate`: it was there already, by its idempotency key."""
+
+    duplicate: bool
+
+
+class Entry(Struct):
+    """One line of a run's history."""
+
+    seq: int
+    at: str
+    kind: EntryKind
+    step: str | None
+    event: str | None
+    port: str | None
+    attempt: int | None
+    firing: int | None
+    data: Json
+
+
+class HistoryQuery(Paged, kw_only=True, forbid_unknown_fields=True):
+    """`after`: the number of the last entry that is known."""
+
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 100
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+
+    @property
+    def begin(self) -> int:
+        return self.place(int) or self.after
+
+
+class LogLine(Struct):
+    """What a task wrote."""
+
+    id: int
+    at: str
+    step: str
+    index: int | None
+    attempt: int
+    level: str
+    text: str
+
+
+class Cancel(Struct, forbid_unknown_fields=True, kw_only=True):
+    """`force`: without the clean-up."""
+
+    force: bool = False
+    reason: Annotated[str, Meta(max_length=1000)] | None = None
+
+
+class Retry(Struct, forbid_unknown_fields=True, kw_only=True):
+    """All that failed, or one step."""
+
+    step: str | None = None
+
+
+class Rerun(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A new run, with the same input unless another is given."""
+
+    version: Version | None = None
+    input: Json = None
+
+
+class SetStep(Struct, forbid_unknown_fields=True, kw_only=True):
+    """True: the step ends on `done` at once; a port: on that; false: it works again."""
+
+    disabled: bool | str
+
+
+class CallWorkflow(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A workflow as a function, within `timeout` seconds."""
+
+    subject: str | None = None
+    input: Json = None
+    version: Version | None = None
+    timeout: Annotated[float, Meta(gt=0, le=300)] = 30.0
+
+
+class Called(Struct):
+    """What came of it."""
+
+    status: Status
+    result: Json
+    data: Json
+    tags: dict[str, Json]
+    steps: dict[str, StepState]
+    error: Failure | None

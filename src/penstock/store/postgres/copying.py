@@ -34,7 +34,7 @@ TABLES = (
         "kept",
         "kept_key",
     ),
-    *("seen", "start_key", "workflow", "version", "log", "worker", "setting"),
+    *("seen", "start_key", "workflow", "version", "log", "worker", "setting", "draft"),
     *("access_token", "session", "login", "secret", "audit"),
 )
 _SIZE = 8

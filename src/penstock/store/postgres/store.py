@@ -8,6 +8,7 @@ from penstock.store.postgres.access import PostgresDoors
 from penstock.store.postgres.bell import Ear, PostgresBell
 from penstock.store.postgres.copying import read_backup
 from penstock.store.postgres.database import Database, read_address
+from penstock.store.postgres.drafts import PostgresDrafts
 from penstock.store.postgres.mail import PostgresMail
 from penstock.store.postgres.migrating import migrate as bring_up_to_date
 from penstock.store.postgres.migrating import read_schema
@@ -24,6 +25,7 @@ class PostgresStore(
     PostgresTasks,
     PostgresMail,
     PostgresShelf,
+    PostgresDrafts,
     PostgresViews,
     PostgresUpkeep,
     PostgresNotes,

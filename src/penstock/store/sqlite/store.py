@@ -46,6 +46,7 @@ from penstock.store.sqlite.connection import (
     read_setting,
 )
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
+from penstock.store.sqlite.drafts import SqliteDrafts
 from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
@@ -60,7 +61,7 @@ class WallClock:
         return datetime.now(UTC)
 
 
-class SqliteStore(SqliteNotes, SqliteDoors):
+class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     """All verbs of `Store` on one file, or in memory."""
 
     def __init__(self, path: str, opened: Opened, clock: Clock, options: Options) -> None:

@@ -1,0 +1,59 @@
+"""Definitions: checked, published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+from penstock.api.definitions import DEFINITION, expected, in_envelope, read_body
+from penstock.api.reading import fit
+from penstock.api.wire.workflows import Check, CheckDraft, Publish, Published, Report
+from penstock.engine.drafts import Checked
+
+calls = Calls("checks")
+
+
+def _report(checked: Checked) -> dict[str, Any]:
+    plain = checked.report.to_plain()
+    return {name: plain[name] for name in Report.__struct_fields__}
+
+
+@calls.post("/api/check", "read", gives=Report, reads="raw", accepts=DEFINITION, takes=dict[str, Any])
+async def check_definition(ask: Ask[None, None]) -> Any:
+    """Check a definition: as itself, in JSON or YAML, or as {definition, budget}."""
+    body = await read_body(ask.request)
+    asked = fit(body, Check) if in_envelope(body) else Check(definition=body)  # type: ignore[arg-type]
+    return _report(await ask.engine.drafts.check(asked.definition, asked.budget))
+
+
+@calls.post("/api/workflows/{name}/check", "read", takes=CheckDraft, gives=Report, empty=True)
+async def check_draft(ask: Ask[CheckDraft, None]) -> Any:
+    """Check the draft."""
+    ask.may("read", ask.path["name"])
+    return _report(await ask.engine.drafts.check_draft(ask.path["name"], ask.body.budget))
+
+
+@calls.post(
+    "/api/workflows/{name}/publish", "author", takes=Publish, gives=Published, status=201, statuses=(200,),
+    empty=True, headers=("If-Match",),
+)  # fmt: skip
+async def publish_workflow(ask: Ask[Publish, None]) -> Any:
+    """Publish the draft, or the definition in the body, as the next version; 422 with findings where it is refuted."""
+    name, body, drafts = ask.path["name"], ask.body, ask.engine.drafts
+    ask.may("author" if body.override is None else "admin", name)
+    expect = expected(ask.request, await drafts.etag(name))
+    override = body.override is not None
+    before = await drafts.latest(name)
+    version, checked = await drafts.publish(
+        name,
+        body.definition,
+        note=body.note,
+        start=body.start,
+        override=override,
+        again=body.again,
+        expect=expect,
+    )
+    report = _report(checked)
+    answer = Published(version.version, report["verdict"], report["findings"])
+    return Reply(answer, 200 if version.version == before else 201)

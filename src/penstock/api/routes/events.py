@@ -1,0 +1,65 @@
+"""Events from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+from penstock.api.paging import Page, Paged, page
+from penstock.api.wire.events import Event, KeyedEvent, Redelivered, Taken, Undelivered
+from penstock.runtime.errors import Conflict, NotFound
+
+calls = Calls("events")
+
+
+def _taken(answer: str) -> Reply:
+    return Reply(Taken(answer, answer == "duplicate"), 200 if answer == "duplicate" else 202)  # type: ignore[arg-type]
+
+
+@calls.post("/api/runs/{id}/events", "operate", takes=Event, gives=Taken, status=202, statuses=(200,))
+async def emit_event(ask: Ask[Event, None]) -> Any:
+    """Fire an event into a run; 200 where its id came before."""
+    run, body = await ask.may_run("operate"), ask.body
+    return _taken(await ask.engine.emit(body.event, body.data, run=run, set=body.set, id=body.id))
+
+
+@calls.post("/api/events", "operate", takes=KeyedEvent, gives=Taken, status=202, statuses=(200,))
+async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
+    """Fire an event into the run that has the key; one that comes too early is kept for it."""
+    body = ask.body
+    await _may_key(ask)
+    return _taken(await ask.engine.emit(body.event, body.data, key=body.key, set=body.set, id=body.id))
+
+
+async def _may_key(ask: Ask[KeyedEvent, None]) -> None:
+    """Who is bound to workflows reaches only runs of these: whose the event will be must be known."""
+    if ask.caller.everywhere:
+        return
+    for pair in ask.body.key.items():
+        found = await ask.engine.runs(key=pair, limit=1)
+        if found and ask.caller.sees(found[0]["workflow"]):
+            return
+    raise NotFound("no run that you may know of has this key")
+
+
+@calls.get("/api/events/undelivered", "read", query=Paged, gives=Page[Undelivered])
+async def list_undelivered(ask: Ask[None, Paged]) -> Any:
+    """Events of the last seven days that no run has taken, the oldest first."""
+    if not ask.caller.everywhere:
+        return Page([])
+    limit, after = ask.query.limit, ask.query.place(int) or 0
+    items = await ask.engine.undelivered(after=after, limit=limit + 1)
+    return page(items, limit, lambda each: each["id"])
+
+
+@calls.post("/api/events/undelivered/{number}/redeliver", "operate", gives=Redelivered)
+async def redeliver_event(ask: Ask[None, None]) -> Any:
+    """Give an event to the run that has its key now; 409 where none has."""
+    id = ask.number("number")
+    known = await ask.engine.undelivered(after=id - 1, limit=1) if ask.caller.everywhere else []
+    if not known or known[0]["id"] != id:
+        raise NotFound(f"there is no undelivered event {id}: it was delivered, or is older than seven days")
+    if not await ask.engine.redeliver(id):
+        raise Conflict(f"no run has a key of event {id} now: it stays until one has, or for seven days")
+    return Redelivered(id, True)

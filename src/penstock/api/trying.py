@@ -1,0 +1,127 @@
+"""A draft tried in memory: tasks are stubs, time is virtual, nothing is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from penstock.api.wire.trying import StubError, Tried, Try, TryStub
+from penstock.engine.drafts import Drafts
+from penstock.flow.compile import Flow
+from penstock.flow.view import history_view, run_view
+from penstock.kernel.net import Net
+from penstock.runtime.errors import CallTimedOut, Invalid
+from penstock.testing.executor import usual_port
+from penstock.testing.playing import Play
+from penstock.testing.stubs import Stub, fails, returns
+from penstock.testing.world import World, cast_of
+from penstock.workers.task import Task
+
+LIMIT = timedelta(seconds=10)
+LONGEST = 5_000
+"""History entries after which a run is shown as it is: one that loops would fill the memory."""
+
+BLOCKED = ("blocked", "ready", "running")
+
+
+async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
+    """Run a definition, or the draft, beside the loop. Raises what `play` raises, CallTimedOut."""
+    if body.definition is None:
+        checked = await drafts.check_draft(workflow)
+    else:
+        checked = await drafts.check(body.definition)
+    run = partial(play, checked.loaded.flow, body, drafts.tasks)
+    try:
+        async with asyncio.timeout(LIMIT.total_seconds() + 1):
+            return await drafts.threads.result_of(run)
+    except TimeoutError:
+        raise CallTimedOut(workflow, LIMIT) from None
+
+
+def play(flow: Flow, body: Try, tasks: Mapping[str, Task]) -> Tried:
+    """Play a run until it rests, reaches `until`, or takes too long. Raises Invalid, InvalidInput, Endless."""
+    before, after = _until(flow, body)
+    world = World(start=datetime.now(UTC))
+    offered = tasks if body.real else {}
+    stubbed, cast = cast_of(flow, offered, _stubs(flow, body, before), "stub")
+    events = [{"event": each.event, "data": each.data} for each in body.events]
+    made = world.begin(stubbed, cast, input=body.input, subject=body.subject, events=events)
+    deadline = time.monotonic() + LIMIT.total_seconds()
+
+    def stopped() -> str | None:
+        if _reached(made, before, after):
+            return "until"
+        if made.at_rest:
+            return None
+        if time.monotonic() >= deadline:
+            return "time"
+        return "long" if made.snapshot.seq >= LONGEST else None
+
+    world.play_until(lambda: made.at_rest or stopped() is not None)
+    snapshot = made.snapshot
+    return Tried(run_view(made.flow, snapshot), history_view(made.history), stopped())  # type: ignore[arg-type]
+
+
+def _until(flow: Flow, body: Try) -> tuple[str | None, str | None]:
+    """The steps before and after which the play stops."""
+    named = {"after": body.until} if isinstance(body.until, str) else body.until or {}
+    before, after = named.get("before"), named.get("after")
+    for step in (before, after, body.from_):
+        if step is not None and step not in flow.steps:
+            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+    return before, after
+
+
+def _reached(made: Play, before: str | None, after: str | None) -> bool:
+    steps = made.steps
+    if before is not None and steps[before].firings:
+        return True
+    return after is not None and bool(steps[after].firings) and steps[after].status not in BLOCKED
+
+
+def _stubs(flow: Flow, body: Try, before: str | None) -> dict[str, Any]:
+    """Those that were given, nothing for what comes before `from`, and no end for what the play stops before."""
+    found: dict[str, Any] = {}
+    if body.from_ is not None:
+        for name in upstream(flow.net, body.from_):
+            found[name] = returns(None, usual_port(flow.steps[name].ports))
+    for name, given in body.stubs.items():
+        found[name] = (
+            [_stub(flow, name, each) for each in given]
+            if isinstance(given, list)
+            else _stub(flow, name, given)
+        )
+    if before is not None:
+        found[before] = returns(None, after=timedelta(days=36_500))
+    return found
+
+
+def _stub(flow: Flow, name: str, given: TryStub) -> Stub:
+    if isinstance(given.error, StubError):
+        return fails(given.error.message, fatal=not given.error.retry)
+    if given.error is not None:
+        return fails(given.error, fatal=True)
+    ports = flow.steps[name].ports if name in flow.steps else ("done",)
+    return returns(given.output, given.port or usual_port(ports), given.tags, given.set)
+
+
+def upstream(net: Net, step: str) -> set[str]:
+    """The steps that lead to a step, without those that it leads to itself, and without it."""
+    fed = {one.name: {name for slot in one.slots for name in slot.events} for one in net.steps}
+    fires = {one.name: {name for way in one.exits for name in way.fires} for one in net.steps}
+    before = _reach({step}, lambda name: {other for other in fires if fires[other] & fed[name]})
+    after = _reach({step}, lambda name: {other for other in fed if fed[other] & fires[name]})
+    return before - after - {step}
+
+
+def _reach(begin: set[str], near: Any) -> set[str]:
+    found, fresh = set(begin), list(begin)
+    while fresh:
+        new = near(fresh.pop()) - found
+        found |= new
+        fresh += new
+    return found

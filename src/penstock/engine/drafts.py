@@ -1,0 +1,254 @@
+"""Drafts: what authors work on, checked whenever it is read, and published when they say so."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.engine.checking import CheckFailed, check_loaded
+from penstock.engine.listing import Listing
+from penstock.engine.loading import Loaded, load_text
+from penstock.engine.running import Running
+from penstock.flow.checking.checks import BUDGET
+from penstock.flow.checking.findings import Report
+from penstock.flow.format.reading import from_plain
+from penstock.flow.format.writing import to_plain, write_yaml
+from penstock.flow.problems import DefinitionError
+from penstock.flow.view import time_text
+from penstock.runtime.errors import DraftChanged, NameMismatch, UnknownVersion, UnknownWorkflow
+from penstock.store.draft_rows import DraftRow, NewDraft, etag_of
+from penstock.store.rows import Version, WorkflowState
+from penstock.workers.task import Task
+from penstock.workers.threads import Threads
+
+Written = str | Mapping[str, Any]
+"""A definition as it comes: YAML or JSON text, never a path; or decoded JSON."""
+
+CHECKS = 2
+"""How many definitions are checked at a time: a check may take its whole budget of processor time."""
+REMEMBERED = 128
+
+
+class Checked(Struct, frozen=True):
+    """A text with all that is known of it."""
+
+    text: str
+    loaded: Loaded
+    report: Report
+
+    @property
+    def etag(self) -> str:
+        return etag_of(self.text)
+
+
+class Drafts:
+    """The drafts of one engine. A published workflow without a draft reads as its newest version."""
+
+    def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
+        self._opened, self.tasks = opened, tasks
+        self.threads = Threads(CHECKS, "penstock-check")
+        self._known: dict[str, Checked] = {}
+        self._listing: Listing | None = None
+
+    # -- checking ------------------------------------------------------------------------------------------
+
+    async def check(self, written: Written, budget: float = BUDGET, kept: str | None = None) -> Checked:
+        """Read and check a definition, beside the loop. Raises DefinitionError.
+
+        Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments.
+        """
+        known = self._known.get(etag_of(written)) if isinstance(written, str) and budget == BUDGET else None
+        if known is not None:
+            return known
+        checked = await self.threads.result_of(partial(_check, written, self.tasks, budget, kept))
+        if budget == BUDGET:
+            while len(self._known) >= REMEMBERED:
+                del self._known[next(iter(self._known))]
+            self._known[checked.etag] = checked
+        return checked
+
+    async def check_draft(self, workflow: str, budget: float = BUDGET) -> Checked:
+        """Raises UnknownWorkflow."""
+        draft, newest, _ = await self._find(workflow)
+        return await self.check(_text(draft, newest), budget)
+
+    # -- the draft -----------------------------------------------------------------------------------------
+
+    async def show(self, workflow: str) -> dict[str, Any]:
+        """The draft with its findings. Raises UnknownWorkflow."""
+        draft, newest, state = await self._find(workflow)
+        checked = await self.check(_text(draft, newest))
+        return draft_view(workflow, checked, draft, newest, state)
+
+    async def etag(self, workflow: str) -> str:
+        """That of what reads as the draft; empty where there is nothing."""
+        draft, newest, _ = await self._look(await self._opened(), workflow)
+        found = draft or newest
+        return etag_of(None if found is None else found.definition)
+
+    async def latest(self, workflow: str) -> int | None:
+        """The number of the newest version, if there is one."""
+        newest = await (await self._opened()).store.version(workflow, None)
+        return None if newest is None else newest.version
+
+    async def save(
+        self, workflow: str, written: Written, *, author: str, expect: Collection[str] | None = None
+    ) -> tuple[dict[str, Any], bool]:
+        """Keep a draft, whatever its findings; the draft, and whether the workflow is new.
+
+        `expect`: the etags that the present one may have. Raises DefinitionError, NameMismatch, DraftChanged.
+        """
+        running = await self._opened()
+        draft, newest, state = await self._look(running, workflow)
+        found = draft or newest
+        checked = await self.check(written, kept=None if found is None else found.definition)
+        definition = checked.loaded.definition
+        if definition.name != workflow:
+            raise NameMismatch(workflow, definition.name)
+        new = NewDraft(workflow=workflow, definition=checked.text, title=definition.title, author=author)
+        saved = await running.store.save_draft(new, expect)
+        if saved is None:
+            raise DraftChanged(workflow)
+        return draft_view(workflow, checked, saved, newest, state), found is None
+
+    async def discard(self, workflow: str, expect: Collection[str] | None = None) -> None:
+        """Forget the draft; versions stay. Raises UnknownWorkflow where there is neither, DraftChanged."""
+        await self._find(workflow)
+        if await (await self._opened()).store.drop_draft(workflow, expect) is None:
+            raise DraftChanged(workflow)
+
+    async def restore(self, workflow: str, version: int, *, author: str) -> dict[str, Any]:
+        """Make a version the draft. Raises UnknownWorkflow, UnknownVersion."""
+        found = await self.version(workflow, version)
+        return (await self.save(workflow, found.definition, author=author))[0]
+
+    # -- versions ------------------------------------------------------------------------------------------
+
+    async def publish(
+        self,
+        workflow: str,
+        written: Written | None = None,
+        *,
+        note: str | None = None,
+        start: bool | None = None,
+        override: bool = False,
+        again: bool = True,
+        expect: Collection[str] | None = None,
+    ) -> tuple[Version, Checked]:
+        """Publish a definition, or (None) the draft, which is then no draft any more.
+
+        `override` publishes what the checks refute. Raises UnknownWorkflow, DefinitionError, NameMismatch,
+        CheckFailed, DraftChanged.
+        """
+        running = await self._opened()
+        draft, newest, _ = await self._look(running, workflow)
+        if written is None and draft is None and newest is None:
+            raise UnknownWorkflow(workflow)
+        checked = await self.check(_text(draft, newest) if written is None else written)
+        if checked.loaded.definition.name != workflow:
+            raise NameMismatch(workflow, checked.loaded.definition.name)
+        if expect is not None and etag_of(_text(draft, newest)) not in expect:
+            raise DraftChanged(workflow)
+        if checked.report.verdict == "refuted" and not override:
+            raise CheckFailed(workflow, checked.report)
+        version = await running.catalog.put(checked.loaded, checked.text, note, start, again)
+        if start and newest is not None:
+            await running.store.set_started(workflow, True)
+            running.node.flows.forget()
+        await running.store.drop_draft(workflow, [checked.etag])
+        return version, checked
+
+    async def version(self, workflow: str, version: int) -> Version:
+        """Raises UnknownWorkflow, UnknownVersion."""
+        store = (await self._opened()).store
+        newest = await store.version(workflow, None)
+        if newest is None:
+            raise UnknownWorkflow(workflow)
+        found = await store.version(workflow, version) if version <= newest.version else None
+        if found is None:
+            raise UnknownVersion(workflow, version, newest.version)
+        return found
+
+    async def versions(
+        self, workflow: str, *, before: int | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """Version, note and time of each, newest first. Raises UnknownWorkflow."""
+        _, newest, _ = await self._find(workflow)
+        known = 0 if newest is None else newest.version
+        before = known + 1 if before is None else min(before, known + 1)
+        lines = await (await self._opened()).store.versions(workflow, before, limit)
+        return [{"version": line.version, "note": line.note, "at": time_text(line.at)} for line in lines]
+
+    async def page(self, **how: Any) -> list[dict[str, Any]]:
+        """Workflows by name, published or not: see `Listing.page`."""
+        self._listing = self._listing or Listing(await self._opened())
+        return await self._listing.page(**how)
+
+    # -- what there is -------------------------------------------------------------------------------------
+
+    async def _find(self, workflow: str) -> tuple[DraftRow | None, Version | None, WorkflowState | None]:
+        """Raises UnknownWorkflow where there is neither a draft nor a version."""
+        running = await self._opened()
+        found = await self._look(running, workflow)
+        if found[0] is None and found[1] is None:
+            raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
+        return found
+
+    async def _look(
+        self, running: Running, workflow: str
+    ) -> tuple[DraftRow | None, Version | None, WorkflowState | None]:
+        draft = await running.store.draft(workflow)
+        newest = await running.store.version(workflow, None)
+        states = await running.node.flows.states() if newest is not None else []
+        return draft, newest, next((each for each in states if each.name == workflow), None)
+
+
+def _text(draft: DraftRow | None, newest: Version | None) -> str:
+    found = draft or newest
+    return "" if found is None else found.definition
+
+
+def _check(written: Written, tasks: Mapping[str, Task], budget: float, kept: str | None) -> Checked:
+    text = written if isinstance(written, str) else _as_text(written, kept)
+    loaded = load_text(text, tasks)
+    return Checked(text, loaded, check_loaded(loaded, budget))
+
+
+def _as_text(plain: Mapping[str, Any], kept: str | None) -> str:
+    definition = from_plain(dict(plain))
+    if kept is not None:
+        try:
+            if load_text(kept).definition == definition:
+                return kept
+        except DefinitionError:
+            pass  # a draft of an older Penstock: it is replaced
+    return write_yaml(definition)
+
+
+def draft_view(
+    workflow: str,
+    checked: Checked,
+    draft: DraftRow | None,
+    newest: Version | None,
+    state: WorkflowState | None,
+) -> dict[str, Any]:
+    """A draft as people and programs read it."""
+    at = draft.at if draft is not None else newest.at if newest is not None else None
+    return {
+        "name": workflow,
+        "title": checked.loaded.definition.title,
+        "definition": to_plain(checked.loaded.definition),
+        "text": checked.text,
+        "etag": checked.etag,
+        "changed": newest is None or newest.definition != checked.text,
+        "published_version": newest and newest.version,
+        "started": state is not None and state.started,
+        "paused": state is not None and (state.paused or state.halted),
+        "findings": [finding.to_plain() for finding in checked.report.findings],
+        "verdict": checked.report.verdict,
+        "updated_at": time_text(at),
+        "updated_by": draft and draft.author,
+    }

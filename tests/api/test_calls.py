@@ -1,0 +1,177 @@
+"""Workflows as functions, and drafts tried."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tests.api.conftest import CHAIN, Answer, Client, Serve
+
+CALL = "/api/workflows/chain/call"
+TRY = "/api/workflows/chain/try"
+PATHS = {
+    "penstock": 1,
+    "name": "chain",
+    "external": ["go"],
+    "steps": {
+        "look": {"task": "look"},
+        "choose": {"task": "decide", "after": "look", "with": {"if": "steps.look.output.n > 1"}},
+        "many": {"task": "count", "after": "choose.then"},
+        "few": {"task": "count", "after": "choose.else", "fails": "missed"},
+        "mend": {"task": "count", "after": "missed"},
+    },
+}
+
+
+def test_a_workflow_answers_like_a_function(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        await client.engine.publish({**CHAIN, "result": "'second'"})
+        return [
+            await client.post(CALL),
+            await client.post(CALL, {"version": 1, "input": {"a": 1}, "subject": "s"}),
+            await client.post(CALL, {"version": 3}),
+            await client.post("/api/workflows/x/call"),
+            await client.post(CALL, {"timeout": 0}),
+        ]
+
+    newest, first, *refused = serve(talk)
+
+    assert (newest.status, newest.json["status"], newest.json["result"]) == (200, "succeeded", "second")
+    assert set(newest.json) == {"status", "result", "data", "tags", "steps", "error"}
+    assert first.json["result"] == {"a": 1}
+    assert [each.status for each in refused] == [404, 404, 422]
+
+
+def test_a_workflow_that_waits_cannot_be_called_and_its_steps_are_named(serve: Serve) -> None:
+    waits = {
+        "penstock": 1,
+        "name": "w",
+        "steps": {"nap": {"task": "wait", "with": {"for": "1h"}}, "x": {"task": "no"}},
+    }
+
+    async def talk(client: Client) -> Answer:
+        await client.engine.publish(waits)
+        return await client.post("/api/workflows/w/call")
+
+    answer = serve(talk)
+
+    assert (answer.status, answer.json["code"]) == (409, "cannot_call")
+    said = [each["message"] for each in answer.json["errors"]]
+    assert [("nap" in text, "x" in text) for text in said] == [(True, False), (False, True)]
+
+
+def test_a_call_that_takes_too_long_is_given_up(serve: Serve) -> None:
+    slow = {"penstock": 1, "name": "slow", "steps": {"a": {"task": "slow"}}}
+
+    async def talk(client: Client) -> Answer:
+        await client.engine.publish(slow)
+        return await client.post("/api/workflows/slow/call", {"timeout": 0.05})
+
+    answer = serve(talk, tasks={"slow": lambda: time.sleep(0.3)})
+
+    assert (answer.status, answer.json["code"]) == (504, "call_timed_out")
+
+
+def steps_of(answer: Answer) -> dict[str, tuple[str, str | None]]:
+    return {name: (step["status"], step["port"]) for name, step in answer.json["run"]["steps"].items()}
+
+
+def test_a_draft_is_tried_with_stubs_and_nothing_is_kept(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Any]:
+        await client.ask("PUT", "/api/workflows/chain", PATHS)
+        tried = [
+            await client.post(TRY, {"stubs": {"look": {"output": {"n": 2}}}, "input": {"x": 1}}),
+            await client.post(TRY, {"stubs": {"choose": {"port": "else"}, "few": {"error": "no"}}}),
+            await client.post(
+                TRY, {"definition": CHAIN, "stubs": {"first": [{"error": {"message": "m"}}, {}]}}
+            ),
+        ]
+        return [tried, await client.engine.runs(), await client.engine.workflows()]
+
+    (many, few, given), runs, workflows = serve(talk)
+
+    assert (many.status, many.json["run"]["status"], many.json["stopped"]) == (200, "succeeded", None)
+    assert many.json["run"]["data"] == {"x": 1}
+    assert steps_of(many)["many"] == ("complete", "done")
+    assert steps_of(many)["few"] == ("blocked", None)
+    assert [entry["seq"] for entry in many.json["history"]] == list(range(1, len(many.json["history"]) + 1))
+    assert (steps_of(few)["few"], steps_of(few)["mend"]) == (("failed", "failed"), ("complete", "done"))
+    assert (given.json["run"]["status"], given.json["run"]["error"]["message"]) == ("failed", "m")
+    assert (runs, [each["published_version"] for each in workflows]) == ([], [1])
+
+
+def test_a_try_stops_where_it_should(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        wishes = ["first", {"after": "first"}, {"before": "second"}, {"before": "first"}]
+        return [await client.post(TRY, {"until": wish}) for wish in wishes]
+
+    answers = serve(talk)
+
+    assert {answer.json["stopped"] for answer in answers} == {"until"}
+    done = [(steps_of(answer)["first"][0], steps_of(answer)["second"][0]) for answer in answers]
+    assert done[0] == done[1]
+    assert [first for first, _ in done] == ["complete", "complete", "complete", "running"]
+    assert done[2][1] == "running"
+    assert "complete" not in {second for _, second in done}
+
+
+def test_a_task_does_its_work_in_a_try_only_where_that_is_wanted(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Any]:
+        wishes: list[dict[str, Any]] = [{}, {"real": True}, {"real": True, "from": "second"}]
+        runs = [(await client.post(TRY, wish)).json["run"] for wish in wishes]
+        return [[run["steps"][name]["output"] for name in ("first", "second")] for run in runs]
+
+    assert serve(talk) == [[None, None], [1, 2], [None, 2]]
+
+
+def test_an_event_comes_in_a_try(serve: Serve) -> None:
+    waits = {"penstock": 1, "name": "chain", "external": ["go"], "steps": {"a": {"task": "t", "after": "go"}}}
+
+    async def talk(client: Client) -> list[str]:
+        bodies: list[dict[str, Any]] = [{}, {"events": [{"event": "go"}]}]
+        answers = [await client.post(TRY, {"definition": waits, **body}) for body in bodies]
+        return [answer.json["run"]["status"] for answer in answers]
+
+    assert serve(talk) == ["waiting", "succeeded"]
+
+
+def test_a_try_that_never_ends_is_shown_as_it_is(serve: Serve) -> None:
+    round_ = {
+        "penstock": 1,
+        "name": "chain",
+        "endless": True,
+        "steps": {"a": {"task": "t", "after": "START | b"}, "b": {"task": "t", "after": "a"}},
+    }
+    decided = {
+        "penstock": 1,
+        "name": "chain",
+        "steps": {"a": {"task": "set", "after": "START | b"}, "b": {"task": "set", "after": "a"}},
+    }
+
+    async def talk(client: Client) -> list[Answer]:
+        return [await client.post(TRY, {"definition": each}) for each in (round_, decided)]
+
+    long, endless = serve(talk)
+
+    assert (long.status, long.json["stopped"], long.json["run"]["status"]) == (200, "long", "running")
+    assert (endless.status, endless.json.get("stopped", endless.json.get("code"))) in (
+        (200, "long"),
+        (422, "endless"),
+    )
+
+
+def test_a_try_with_something_wrong_is_refused(serve: Serve) -> None:
+    async def talk(client: Client) -> list[int]:
+        bodies: list[dict[str, Any]] = [
+            {"stubs": {"nothing": {}}},
+            {"until": "nothing"},
+            {"from": "nothing"},
+            {"until": {"around": "first"}},
+            {"stubs": {"first": {"nothing": 1}}},
+            {"stubs": {"first": []}},
+            {"definition": {"steps": 1}},
+            {"events": [{"event": "nothing"}]},
+        ]
+        return [(await client.post(TRY, body)).status for body in bodies]
+
+    assert serve(talk) == [422] * 8

@@ -1,0 +1,98 @@
+"""Events from outside over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock import Out
+from tests.api.conftest import Answer, Client, Serve
+
+JOB = {
+    "penstock": 1,
+    "name": "job",
+    "external": [{"name": "done", "schema": {"type": "object"}}],
+    "steps": {"send": {"task": "send"}, "end": {"task": "one", "after": ["send", "done"]}},
+}
+TAKEN = {"status": "accepted", "duplicate": False}
+AGAIN = {"status": "duplicate", "duplicate": True}
+
+
+async def begin(client: Client) -> str:
+    await client.engine.publish(JOB)
+    id: str = (await client.post("/api/workflows/job/runs", {"input": {"number": "7"}})).json["id"]
+    await client.engine.wait(id, 10, rest=True)
+    return id
+
+
+def send() -> Out:
+    return Out(correlate={"job": "7"})
+
+
+def test_an_event_for_a_run_counts_once(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[list[Answer], Any]:
+        id = await begin(client)
+        body = {"event": "done", "data": {"n": 1}, "set": {"came": True}, "id": "m1"}
+        answers = [await client.post(f"/api/runs/{id}/events", body) for _ in range(2)]
+        return answers, await client.engine.wait(id, 10)
+
+    answers, run = serve(talk, tasks={"send": send})
+
+    assert [(each.status, each.json) for each in answers] == [(202, TAKEN), (200, AGAIN)]
+    assert (run["status"], run["data"]) == ("succeeded", {"number": "7", "came": True})
+
+
+def test_an_event_finds_its_run_by_key(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[list[Answer], Any]:
+        id = await begin(client)
+        body = {"event": "done", "key": {"job": "7"}, "data": {}, "id": "m1"}
+        answers = [await client.post("/api/events", body) for _ in range(2)]
+        return answers, await client.engine.wait(id, 10)
+
+    answers, run = serve(talk, tasks={"send": send})
+
+    assert [(each.status, each.json) for each in answers] == [(202, TAKEN), (200, AGAIN)]
+    assert run["status"] == "succeeded"
+
+
+def test_an_event_that_comes_too_early_is_kept_listed_and_delivered_again(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Any]:
+        early = [
+            await client.post("/api/events", {"event": "done", "key": {"job": n}, "data": {}}) for n in "89"
+        ]
+        first = (await client.get("/api/events/undelivered?limit=1")).json
+        second = (await client.get(f"/api/events/undelivered?limit=1&cursor={first['next']}")).json
+        id = first["items"][0]["id"]
+        path = "/api/events/undelivered"
+        refused = [await client.post(f"{path}/{each}/redeliver") for each in (id, id + 9, "x", 2**70)]
+        return [early, first, second, refused]
+
+    early, first, second, refused = serve(talk)
+
+    assert [(each.status, each.json) for each in early] == [(202, TAKEN)] * 2
+    [item] = first["items"]
+    assert (item["event"], item["key"], item["data"]) == ("done", {"job": "8"}, {})
+    assert ([each["key"] for each in second["items"]], second["next"]) == ([{"job": "9"}], None)
+    assert [each.status for each in refused] == [409, 404, 404, 404]
+
+
+def test_an_event_that_does_not_fit_is_refused(serve: Serve) -> None:
+    async def talk(client: Client) -> list[tuple[int, str]]:
+        id = await begin(client)
+        bodies: list[dict[str, Any]] = [
+            {"event": "nothing"},
+            {"event": "START"},
+            {"event": "done", "data": 1},
+            {"event": ""},
+            {"event": "done", "set": []},
+            {"event": "done", "id": ""},
+        ]
+        answers = [await client.post(f"/api/runs/{id}/events", body) for body in bodies]
+        answers += [await client.post("/api/events", {"event": "done", "key": key}) for key in ({}, {"a": 1})]
+        return [(answer.status, answer.json["code"]) for answer in answers]
+
+    assert serve(talk, tasks={"send": send}) == [
+        (422, "undeclared_event"),
+        (422, "undeclared_event"),
+        (422, "invalid_event"),
+        *[(422, "invalid_request")] * 5,
+    ]

@@ -1,0 +1,76 @@
+"""Drafts in the reference model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
+from penstock.store.rows import Version
+
+if TYPE_CHECKING:
+    from tests.store.model import Rows
+
+
+class ModelDrafts:
+    """See `store.protocol.Drafts`."""
+
+    clock: Callable[[], datetime]
+    rows: Rows
+
+    @property
+    def _drafts(self) -> dict[str, DraftRow]:
+        found: dict[str, DraftRow] = self.rows.__dict__.setdefault("drafts", {})
+        return found
+
+    def _newest(self, workflow: str) -> Version | None:
+        versions: list[Version] = self.rows.versions.get(workflow, [])
+        return versions[-1] if versions else None
+
+    def _expected(self, workflow: str, expect: Collection[str] | None) -> bool:
+        found = self._drafts.get(workflow) or self._newest(workflow)
+        return is_expected(expect, found.definition if found else None)
+
+    async def draft(self, workflow: str) -> DraftRow | None:
+        return self._drafts.get(workflow)
+
+    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
+        if not self._expected(draft.workflow, expect):
+            return None
+        fields = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
+        made = self._drafts[draft.workflow] = DraftRow(at=self.clock(), **fields)
+        return made
+
+    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
+        if not self._expected(workflow, expect):
+            return None
+        return self._drafts.pop(workflow, None) is not None
+
+    async def drafts(self) -> list[DraftLine]:
+        return [
+            DraftLine(
+                workflow=name,
+                title=draft.title,
+                author=draft.author,
+                at=draft.at,
+                changed=draft.definition != getattr(self._newest(name), "definition", None),
+            )
+            for name, draft in sorted(self._drafts.items())
+        ]
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        lines = [
+            VersionLine(version=each.version, note=each.note, at=each.at)
+            for each in reversed(self.rows.versions.get(workflow, []))
+            if before is None or each.version < before
+        ]
+        return lines[:limit]
+
+    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {}
+        for run in self.rows.runs.values():
+            if run.new.workflow in workflows:
+                of = found.setdefault(run.new.workflow, {"succeeded": 0})
+                of[run.status] = of.get(run.status, 0) + 1
+        return found

@@ -1,0 +1,111 @@
+"""Drafts: kept beside the versions, changed only by who has seen what it changes."""
+
+from __future__ import annotations
+
+import asyncio
+
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, etag_of
+from penstock.store.protocol import Store
+from tests.store.builders import NOON, A, B, C, end, given, new_run, start
+from tests.store.conftest import Clock
+
+
+def new(definition: str, workflow: str = "w", title: str | None = None, author: str = "ann") -> NewDraft:
+    return NewDraft(workflow=workflow, definition=definition, title=title, author=author)
+
+
+def row(definition: str, title: str | None = None, author: str = "ann") -> DraftRow:
+    return DraftRow(workflow="w", definition=definition, title=title, author=author, at=NOON)
+
+
+async def test_a_draft_is_what_was_saved_last(store: Store, clock: Clock) -> None:
+    first = await store.save_draft(new("one 🐙", title="One"))
+    later = await clock.forward(5)
+    second = await store.save_draft(new("two", author="bob"))
+
+    made = DraftRow(workflow="w", definition="two", title=None, author="bob", at=later)
+    assert (first, second) == (row("one 🐙", title="One"), made)
+    assert (await store.draft("w"), await store.draft("v")) == (made, None)
+
+
+async def test_a_draft_that_is_not_what_was_seen_stays(store: Store) -> None:
+    one = row("one")
+    await store.save_draft(new("one"))
+
+    refused = [
+        await store.save_draft(new("two"), [etag_of("other")]),
+        await store.save_draft(new("two"), [etag_of(None)]),
+        await store.drop_draft("w", [etag_of("other")]),
+    ]
+
+    assert (refused, await store.draft("w")) == ([None, None, None], one)
+    assert await store.save_draft(new("two"), [etag_of("other"), etag_of("one")]) == row("two")
+
+
+async def test_without_a_draft_the_newest_version_is_what_was_seen(store: Store) -> None:
+    await store.publish("w", "old", b"", None, True)
+    await store.publish("w", "published", b"", None, True)
+
+    assert await store.save_draft(new("mine"), [etag_of("old")]) is None
+    assert await store.drop_draft("w", [etag_of("old")]) is None
+    assert await store.save_draft(new("mine"), [etag_of("published")]) == row("mine")
+
+
+async def test_only_what_is_not_there_can_be_expected_not_to_be_there(store: Store) -> None:
+    answers = [await store.save_draft(new(text), [etag_of(None)]) for text in ("one", "two")]
+
+    assert answers == [row("one"), None]
+
+
+async def test_of_many_who_saw_the_same_draft_one_changes_it(store: Store, other: Store) -> None:
+    await store.save_draft(new("seen"))
+    texts = [f"text {n}" for n in range(8)]
+
+    made = await asyncio.gather(
+        *((store, other)[n % 2].save_draft(new(text), [etag_of("seen")]) for n, text in enumerate(texts))
+    )
+
+    [saved] = [each for each in made if each is not None]
+    assert await store.draft("w") == saved
+
+
+async def test_a_draft_is_discarded_once(store: Store) -> None:
+    await store.save_draft(new("one"))
+
+    answers = [await store.drop_draft("w"), await store.drop_draft("w")]
+
+    assert (answers, await store.draft("w")) == ([True, False], None)
+
+
+async def test_a_list_says_which_drafts_are_not_published(store: Store) -> None:
+    await store.publish("same", "text", b"", None, True)
+    await store.publish("other", "old", b"", None, True)
+    for name in ("same", "other", "new"):
+        await store.save_draft(new("text", name, title=name.title()))
+
+    def line(name: str, changed: bool) -> DraftLine:
+        return DraftLine(workflow=name, title=name.title(), author="ann", at=NOON, changed=changed)
+
+    assert await store.drafts() == [line("new", True), line("other", True), line("same", False)]
+
+
+async def test_versions_are_listed_newest_first_page_by_page(store: Store) -> None:
+    for n in (1, 2, 3):
+        await store.publish("w", f"text {n}", b"", f"note {n}", True)
+    await store.publish("v", "text", b"", None, True)
+
+    pages = [await store.versions("w", before, 2) for before in (None, 2, 1)]
+
+    line = [VersionLine(version=n, note=f"note {n}", at=NOON) for n in (1, 2, 3)]
+    assert pages == [[line[2], line[1]], [line[0]], []]
+    assert await store.versions("x", None, 2) == []
+
+
+async def test_runs_are_counted_by_workflow_and_status(store: Store) -> None:
+    await given(store, start(A), end(A, 1), start(B, status="waiting"), start(C, new_run(workflow="v")))
+
+    assert await store.counts(["w", "v", "x"]) == {
+        "w": {"succeeded": 1, "waiting": 1},
+        "v": {"succeeded": 0, "running": 1},
+    }
+    assert await store.counts(["x"]) == {}

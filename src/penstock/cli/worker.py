@@ -61,15 +61,9 @@ def worker(
     if not tasks:
         raise Wrong.because("a worker needs tasks: name their module or file with --tasks.")
     post = read_post(
-        db,
-        tasks,
-        task_list,
-        concurrency=concurrency,
-        processes=processes,
-        name=name,
-        grace=grace,
-        stats=stats,
-    )
+        db, tasks, task_list,
+        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats,
+    )  # fmt: skip
 
     async def announce(running: Running) -> None:
         await show_post(running, post, (), json)

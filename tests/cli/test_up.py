@@ -42,7 +42,7 @@ def test_up_says_what_is_where_and_goes_on_with_what_was_begun(folder: Path) -> 
 
     assert (stopped.code, shown(db, run)["status"]) == (0, "succeeded")
     lines = [line.split(maxsplit=1) for line in stopped.out.splitlines()]
-    assert [name for name, _ in lines] == ["store", "workflow", "worker", "lists", "tasks", "stop"]
+    assert [name for name, _ in lines] == ["server", "store", "workflow", "worker", "lists", "tasks", "stop"]
     assert dict(lines)["store"] == f"penstock.db (schema {len(MIGRATIONS)})"
     assert dict(lines)["workflow"] == "hello version 2 (flows/hello.yaml)"
     assert (dict(lines)["lists"], dict(lines)["tasks"]) == ("default", "greet")

@@ -10,7 +10,9 @@ from penstock.api.routes import (
     checks,
     drafts,
     events,
+    front,
     health,
+    hooks,
     operations,
     runs,
     secrets,
@@ -18,5 +20,20 @@ from penstock.api.routes import (
     workflows,
 )
 
-NOUNS = (health, workflows, drafts, checks, calls, runs, acting, events, operations, views, access, secrets)
+NOUNS = (
+    front,
+    health,
+    hooks,
+    workflows,
+    drafts,
+    checks,
+    calls,
+    runs,
+    acting,
+    events,
+    operations,
+    views,
+    access,
+    secrets,
+)
 CALLS: tuple[Call, ...] = tuple(call for noun in NOUNS for call in noun.calls.list)

@@ -65,7 +65,7 @@ def worker(
         concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats,
     )  # fmt: skip
 
-    async def announce(running: Running) -> None:
+    async def announce(running: Running, base: str | None) -> None:
         await show_post(running, post, (), json)
 
     serve(post, announce, log_level, "penstock worker", log_format)

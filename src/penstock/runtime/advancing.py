@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from penstock.flow.occurrence import Outside, Retried
+from penstock.flow.occurrence import Outside, Retried, Skipped
 from penstock.runtime.deciding import Decision, decide
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
@@ -299,7 +299,9 @@ class Advancer:
                 request.tell("duplicate")
             elif outcome == "stale" and request.from_store:
                 request.tell("superseded")
-            elif outcome == "stale" and (request.new is not None or isinstance(request.occurrence, Retried)):
+            elif outcome == "stale" and (
+                request.new is not None or isinstance(request.occurrence, Retried | Skipped)
+            ):
                 request.tell("superseded")  # the run is there, or a pause came or went
             elif request.tries > TRIES:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))

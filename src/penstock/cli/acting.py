@@ -1,4 +1,4 @@
-"""`penstock emit`, `cancel`, `retry`, `rerun`, `pause` and `resume`: acting on one run, or on many."""
+"""`penstock emit`, `cancel`, `retry`, `rerun`, `skip`, `pause` and `resume`: acting on one run, or on many."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.cli.console import out, print_json
 from penstock.cli.filters import read_pair
 from penstock.cli.inputs import AsJson, read_input, read_json
 from penstock.cli.problems import Wrong
-from penstock.cli.runs import show_view
+from penstock.cli.runs import Run, show_view
 
 _RUN = re.compile(r"[0-9a-f]{20}")
 
@@ -65,6 +65,12 @@ Input = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+
+SkippedStep = Annotated[str, typer.Argument(metavar="STEP", help="The step.")]
+Port = Annotated[str, typer.Option("--port", metavar="PORT", help="The port that it ends on.")]
+Output = Annotated[
+    str | None, typer.Option("--output", metavar="JSON", help="Its output.", show_default=False)
+]
 
 Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
 
@@ -165,6 +171,26 @@ def rerun(
         return await engine.show(await engine.rerun(one, version=version, input=given))
 
     _act(at, run, json, again)
+
+
+@acting
+def skip(
+    at: At,
+    run: Run,
+    step: SkippedStep,
+    port: Port = "done",
+    output: Output = None,
+    reason: Reason = None,
+    json: AsJson = False,
+) -> None:
+    """Let a step of a run end without its task, with an output that you give: one that failed, waits or is at work.
+
+    [bold]Examples[/bold]
+
+      penstock skip 1a1e21b4904dfa6a32b7 charge --output '{"paid": true}' --reason "paid in cash"
+    """
+    given = None if output is None else read_json(output, "--output")
+    _act(at, run, json, lambda engine, one: engine.skip(one, step, port, given, reason))
 
 
 @acting

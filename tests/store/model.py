@@ -155,7 +155,7 @@ class ModelStore(ModelDoors, ModelDrafts):
                 rows.start_keys[change.new.workflow, key] = (change.run, digest)
 
     def _apply(self, change: Change, now: datetime) -> None:
-        self.rows.runs[change.run].take(change)
+        self.rows.runs[change.run].take(change, now)
         self._tasks(change, now)
         for due, body in change.timers:
             self.rows.timers[self.rows.next()] = Timer(change.run, due, body)

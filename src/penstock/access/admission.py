@@ -12,7 +12,7 @@ from penstock.access.errors import InvalidAccess, Unauthenticated
 from penstock.access.tokens import admit, digest, parse_token
 from penstock.store.access_rows import AccessTokenRow
 from penstock.store.errors import StoreError
-from penstock.store.protocol import Doors
+from penstock.store.people import Doors
 
 REMEMBERED = 1.0
 """Seconds: a token that was revoked on another node counts for so long here, and not longer."""

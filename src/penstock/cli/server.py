@@ -7,7 +7,7 @@ from penstock.cli.configuring import Host, Port, front_of, settings_of
 from penstock.cli.databases import DbOption
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
-from penstock.cli.serving import Grace, LogLevel, Stats, read_post, serve
+from penstock.cli.serving import Grace, LogFormat, LogLevel, Stats, read_post, serve
 from penstock.engine.running import Running
 
 
@@ -17,6 +17,7 @@ def server(
     port: Port = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
@@ -42,4 +43,4 @@ def server(
     async def announce(running: Running, base: str | None) -> None:
         await show_post(running, post, (), json, base)
 
-    serve(post, announce, log_level, "penstock server")
+    serve(post, announce, log_level, "penstock server", log_format)

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine.running import Running
+from penstock.metrics.logs import FORMATS, logging_to
 from penstock.server.build import Front, answering, opened
 from penstock.server.loops import run_loop
 from penstock.workers.task import Task
@@ -64,6 +65,9 @@ Grace = Annotated[
 LogLevel = Annotated[
     str, typer.Option("--log-level", metavar="LEVEL", help="What is logged: debug, info, warning or error.")
 ]
+LogFormat = Annotated[
+    str, typer.Option("--log-format", metavar="FORMAT", help="How it is logged: text, or json for machines.")
+]
 Stats = Annotated[
     str | None,
     typer.Option(
@@ -93,11 +97,11 @@ Announce = Callable[[Running, str | None], Awaitable[None]]
 """Told what runs and, where it answers over HTTP, at which address."""
 
 
-def serve(post: Post, announce: Announce, level: str, role: str) -> None:
+def serve(post: Post, announce: Announce, level: str, role: str, log_format: str = "text") -> None:
     """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
-    if level not in LEVELS:
-        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
-    with logging_to_stderr(level):
+    with logging_to_stderr(level, log_format):
+        # What the HTTP server says of its own life is said here already.
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)
         run_loop(_serve(post, announce, role))
 
 
@@ -210,21 +214,13 @@ def _stop_on_signals(grace: timedelta) -> asyncio.Event:
     return stop
 
 
-@contextmanager
-def logging_to_stderr(level: str) -> Iterator[None]:
-    """Plain lines: time, level, words."""
-    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
-    before = root.level
-    root.addHandler(handler)
-    root.setLevel(level.upper())
-    # What the HTTP server says of its own life is said here already.
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(before)
+def logging_to_stderr(level: str, log_format: str = "text") -> AbstractContextManager[None]:
+    """Lines on standard error, for people or for machines. Raises Wrong."""
+    if level not in LEVELS:
+        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
+    if log_format not in FORMATS:
+        raise Wrong.because(f"--log-format '{log_format}' is not known: say {' or '.join(FORMATS)}.")
+    return logging_to(level, log_format)
 
 
 # -- what was counted --------------------------------------------------------------------------------------

@@ -31,7 +31,9 @@ Version = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
-Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.", show_default=False)]
+Owner = Annotated[
+    str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.", show_default=False)
+]
 Expires = Annotated[
     str | None,
     typer.Option("--expires", metavar="TIME", help="Until when it is owned.", show_default=False),

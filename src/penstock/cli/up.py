@@ -17,6 +17,7 @@ from penstock.cli.problems import Wrong
 from penstock.cli.serving import (
     Concurrency,
     Grace,
+    LogFormat,
     LogLevel,
     Processes,
     Stats,
@@ -60,6 +61,7 @@ def up(
     task_list: TaskLists = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
@@ -92,7 +94,7 @@ def up(
         shown = [await _publish(running, file) for file in folder.files]
         await show_post(running, post, shown, json, base)
 
-    serve(post, announce, log_level, "penstock up")
+    serve(post, announce, log_level, "penstock up", log_format)
 
 
 def read_folder(name: str) -> Folder:

@@ -14,6 +14,7 @@ import msgspec
 
 from penstock.engine.drafts import Drafts
 from penstock.engine.loading import Source
+from penstock.engine.overseeing import Overseeing
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.occurrence import Outside, Paused, Resumed
@@ -50,7 +51,7 @@ def _tasks_for(tasks: Any, running: Running | None) -> Mapping[str, Task]:
     return REGISTRY if tasks is None else tasks_of(tasks)
 
 
-class Engine:
+class Engine(Overseeing):
     """Publishes workflows and runs them.
 
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
@@ -313,8 +314,7 @@ class Engine:
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
 
     async def runs(self, **filters: Any) -> list[dict[str, Any]]:
-        """Runs, newest first: `workflow`, `version`, `statuses`, `subject`, `label`, `key`, `waiting_for`, `since`,
-        `until`, `parent`, `limit` (50), `before` (the last id of the page before)."""
+        """The first runs of a list, newest first: what `list_runs` takes."""
         return [row_view(row) for row in await (await self._open()).store.runs(Filter(**filters))]
 
     async def counts(self, **filters: Any) -> dict[str, int]:
@@ -345,6 +345,10 @@ class Engine:
         return [worker_view(row) for row in await (await self._open()).store.workers()]
 
     # -- life ----------------------------------------------------------------------------------------------
+
+    async def running(self) -> Running:
+        """The store, the node and the worker that are at work: for what a server builds on them."""
+        return await self._open()
 
     async def close(self) -> None:
         """Let what runs finish within the grace, and close; whoever waits is told."""

@@ -164,9 +164,7 @@ class RemoteEngine:
 
     async def why(self, run: str, step: str | None = None) -> dict[str, Any]:
         """Why a run does not go on."""
-        answer: dict[str, Any] = await self.connection.get(
-            path_of("api", "runs", run, "why"), {"step": step}
-        )
+        answer: dict[str, Any] = await self.connection.get(path_of("api", "runs", run, "why"), {"step": step})
         return answer
 
     async def incidents(

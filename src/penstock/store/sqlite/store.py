@@ -21,7 +21,9 @@ from penstock.store.rows import (
     KeptRow,
     Lease,
     Leased,
+    LockRow,
     LogLine,
+    OldTask,
     QueueRow,
     Renewal,
     Retained,
@@ -29,6 +31,7 @@ from penstock.store.rows import (
     StoredRun,
     TaskRow,
     Version,
+    WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
@@ -200,6 +203,21 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
 
     async def tasks(self, run: str) -> list[TaskRow]:
         return await self._desk.read(lambda session: views.tasks(session, run))
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return await self._desk.read(lambda session: views.timers(session, run))
+
+    async def locks(self, run: str) -> list[LockRow]:
+        return await self._desk.read(lambda session: views.locks(session, run))
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        return await self._desk.read(lambda session: views.old_tasks(session, limit))
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        return await self._desk.read(views.waiting_tasks)
+
+    async def stuck(self, limit: int) -> list[str]:
+        return await self._desk.read(lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))])
 
     async def queues(self) -> list[QueueRow]:
         return await self._desk.read(views.queues)

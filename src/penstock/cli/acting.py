@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct
 
 from penstock.cli.at import At, Penstock, acting
 from penstock.cli.bulk import Filters, Yes, act_on_many
@@ -212,14 +213,7 @@ def pause(
 
       penstock pause --all
     """
-    if filter:
-        act_on_many(at, "pause", what, filter, yes, json)
-    elif what is not None and _RUN.fullmatch(what) and not all:
-        _act(at, what, json, lambda engine, one: engine.pause(one))
-    else:
-        name = _workflow(what, all)
-        at.do(lambda engine: engine.pause_workflow(name))
-        _say_state(name, "paused", json)
+    _hold(at, what, all, filter, yes, json, PAUSING)
 
 
 @acting
@@ -239,14 +233,47 @@ def resume(
 
       penstock resume shop
     """
+    _hold(at, what, all, filter, yes, json, RESUMING)
+
+
+class Holding(Struct, frozen=True):
+    """One of the two: holding, or letting go."""
+
+    action: str
+    state: str
+    run: Doing
+    workflow: Callable[[Penstock, str | None], Awaitable[None]]
+
+
+PAUSING = Holding(
+    "pause", "paused", lambda engine, run: engine.pause(run), lambda engine, name: engine.pause_workflow(name)
+)
+RESUMING = Holding(
+    "resume",
+    "resumed",
+    lambda engine, run: engine.resume(run),
+    lambda engine, name: engine.resume_workflow(name),
+)
+
+
+def _hold(
+    at: At,
+    what: str | None,
+    all: bool,
+    filter: list[str] | None,
+    yes: bool,
+    json: bool,
+    holding: Holding,
+) -> None:
+    """Hold or let go many runs, one run, a workflow or the installation."""
     if filter:
-        act_on_many(at, "resume", what, filter, yes, json)
+        act_on_many(at, holding.action, what, filter, yes, json)
     elif what is not None and _RUN.fullmatch(what) and not all:
-        _act(at, what, json, lambda engine, one: engine.resume(one))
+        _act(at, what, json, holding.run)
     else:
         name = _workflow(what, all)
-        at.do(lambda engine: engine.resume_workflow(name))
-        _say_state(name, "resumed", json)
+        at.do(lambda engine: holding.workflow(engine, name))
+        _say_state(name, holding.state, json)
 
 
 def _workflow(what: str | None, all: bool) -> str | None:

@@ -173,6 +173,13 @@ class Access:
         self.redactor.learn(found.values())
         return found
 
+    async def secret(self, name: str) -> str | None:
+        """The value of one secret, for a check that happens here; None: there is none. Raises SecretKeyError."""
+        try:
+            return (await self.resolve([name]))[name]
+        except UnknownSecret:
+            return None
+
     async def rotate_key(self, by: Caller) -> int:
         """Make a new key and seal all secrets with it; how many. Old keys stay, for backups. Raises SecretKeyError."""
         by.require("admin")

@@ -16,6 +16,8 @@ from penstock.runtime.strict_json import WrongType as WrongType
 from penstock.runtime.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
+PATIENCE = 8 * 1024 * 1024
+"""Bytes of a body that is too large that are read and thrown away."""
 SECONDS = 30.0
 """How long a body may take."""
 
@@ -51,22 +53,26 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge at the first byte too many, TooSlow, WrongType if it is compressed."""
+    """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed.
+
+    Of one that is too large nothing is kept. It is read on for a while all the same: who is cut off while sending
+    does not see the answer.
+    """
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
-    length = request.headers.get("content-length")
-    if length is not None and length.isdigit() and int(length) > most:
-        raise BodyTooLarge(most)
     parts, size = [], 0
     try:
         async with asyncio.timeout(SECONDS):
             async for part in request.stream():
                 size += len(part)
-                if size > most:
-                    raise BodyTooLarge(most)
-                parts.append(part)
+                if size <= most:
+                    parts.append(part)
+                elif size > most + PATIENCE:
+                    break
     except TimeoutError:
         raise TooSlow from None
+    if size > most:
+        raise BodyTooLarge(most)
     return b"".join(parts)
 
 

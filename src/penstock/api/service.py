@@ -10,6 +10,8 @@ from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
 from penstock.engine.engine import Engine
+from penstock.metrics.prometheus import Metrics
+from penstock.sources.webhook import Hooks
 from penstock.store.protocol import Store
 
 
@@ -27,6 +29,8 @@ class Service(Struct, kw_only=True):
     engine: Engine
     store: Store
     access: Access
+    hooks: Hooks
+    metrics: Metrics
     oidc: Oidc | None = None
     open: bool = False
     description: dict[str, Any] = {}

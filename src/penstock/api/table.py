@@ -12,6 +12,7 @@ from penstock.api.routes import (
     events,
     front,
     health,
+    hooks,
     operations,
     runs,
     secrets,
@@ -22,6 +23,7 @@ from penstock.api.routes import (
 NOUNS = (
     front,
     health,
+    hooks,
     workflows,
     drafts,
     checks,

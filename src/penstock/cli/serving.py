@@ -220,6 +220,8 @@ def logging_to_stderr(level: str, log_format: str = "text") -> AbstractContextMa
         raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
     if log_format not in FORMATS:
         raise Wrong.because(f"--log-format '{log_format}' is not known: say {' or '.join(FORMATS)}.")
+    # What the HTTP server says of its own life is said here already.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
     return logging_to(level, log_format)
 
 

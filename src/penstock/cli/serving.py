@@ -102,6 +102,8 @@ Announce = Callable[[Running, str | None], Awaitable[None]]
 def serve(post: Post, announce: Announce, level: str, role: str, log_format: str = "text") -> None:
     """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
     with logging_to_stderr(level, log_format):
+        # What the HTTP server says of its own life is said here already.
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)
         run_loop(_serve(post, announce, role))
 
 

@@ -283,9 +283,17 @@ class Engine(Overseeing):
         await (await self._open()).node.intake.retry(run, step)
         return await self.show(run)
 
-    async def rerun(self, run: str, *, version: int | None = None, input: Any = None) -> RunId:
-        """A new run of the same workflow with the same input, or another; its id."""
-        return await (await self._open()).node.intake.rerun(run, version, input)
+    async def rerun(
+        self, run: str, *, version: int | None = None, input: Any = None, start_at: str | None = None
+    ) -> RunId:
+        """A new run of the same workflow with the same input, or another; its id.
+
+        With `start_at` it begins where the old one was before that step began for the last time.
+        """
+        running = await self._open()
+        if start_at is not None:
+            return await running.node.mender.rerun(running.store, run, start_at, version, input)
+        return await running.node.intake.rerun(run, version, input)
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.

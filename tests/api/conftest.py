@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import aiohttp
@@ -17,6 +17,7 @@ from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.server.http import serving
+from penstock.testing.postgres import PostgresServer
 
 CHAIN = {
     "penstock": 1,
@@ -38,8 +39,9 @@ class Answer(Struct):
 class Client:
     """Asks a server; every answer is whole."""
 
-    def __init__(self, base: str, session: aiohttp.ClientSession, engine: Engine) -> None:
-        self.base, self.session, self.engine = base, session, engine
+    def __init__(self, base: str, session: aiohttp.ClientSession, service: Service) -> None:
+        self.base, self.session, self.service = base, session, service
+        self.engine = service.engine
 
     async def ask(self, method: str, path: str, json: Any = None, **more: Any) -> Answer:
         if json is not None:
@@ -58,6 +60,16 @@ class Client:
         return await self.ask("POST", path, json, **more)
 
 
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """An empty PostgreSQL database."""
+    server = PostgresServer().start()
+    try:
+        yield server.create_database()
+    finally:
+        server.remove()
+
+
 Serve = Callable[..., Any]
 
 
@@ -71,13 +83,14 @@ def serve() -> Serve:
         async def main() -> Any:
             async with Engine(tasks={**TASKS, **(tasks or {})}) as engine:
                 await engine.publish(CHAIN)
-                service = Service(engine=engine, open=True, description=describe(CALLS, "test"), **more)
+                made = {"open": True, "description": describe(CALLS, "test"), **more}
+                service = Service(engine=engine, **made)
                 async with (
                     serving(App(service, CALLS), "127.0.0.1", 0) as base,
                     aiohttp.ClientSession() as session,
                     asyncio.timeout(60),
                 ):
-                    return await talk(Client(base, session, engine))
+                    return await talk(Client(base, session, service))
 
         return asyncio.run(main())
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
 from penstock.api.reading import BodyTooLarge, NotFitting, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
+from penstock.api.streams import TooManyStreams
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
@@ -48,6 +49,7 @@ STATUSES: dict[type[Exception], int] = {
     Endless: 422,
     TooManyRequests: 429,
     StoreError: 503,
+    TooManyStreams: 503,
     CallTimedOut: 504,
     PenstockError: 500,
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from penstock.access.caller import Caller
+from penstock.api.streams import Streams
 from penstock.engine.engine import Engine
 
 
@@ -25,3 +26,4 @@ class Service(Struct, kw_only=True):
     doors: Doors | None = None
     open: bool = False
     description: dict[str, Any] = {}
+    streams: Streams = field(default_factory=Streams)

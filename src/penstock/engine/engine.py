@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.drafts import Drafts
+from penstock.engine.following import Following
 from penstock.engine.loading import Source
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
@@ -75,6 +76,7 @@ class Engine:
         self._opening = asyncio.Lock()
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
+        self.following = Following(self._open)
 
     # -- workflows -----------------------------------------------------------------------------------------
 

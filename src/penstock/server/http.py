@@ -57,6 +57,9 @@ async def serving(app: Any, host: str, port: int) -> AsyncIterator[str]:
             await asyncio.sleep(0.005)
         yield address(listener)
     finally:
+        stop = getattr(app, "stop", None)
+        if stop is not None:
+            stop()
         server.should_exit = True
         await task
 

@@ -174,3 +174,9 @@ class Called(Struct):
     tags: dict[str, Json]
     steps: dict[str, StepState]
     error: Failure | None
+
+
+class StreamQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`after`: the number of the last history entry that is known."""
+
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None

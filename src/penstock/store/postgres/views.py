@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from penstock.store.postgres.database import Database
-from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
+from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, RunState, TaskRow, Worker
 
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
@@ -54,6 +55,10 @@ class PostgresViews:
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         found = await self.database.read("list_logs", run=run, after=after, limit=limit)
         return [(row[0], row[1]) for row in found]
+
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        found = await self.database.read("states_of_runs", runs=list(runs))
+        return [RunState(*row) for row in found]
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         found = await self.database.read("start_key_run", workflow=workflow, key=key)

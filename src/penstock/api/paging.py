@@ -6,8 +6,6 @@ from typing import Annotated, Generic, TypeVar
 
 from msgspec import Meta, Struct
 
-from penstock.api.reading import Unreadable
-
 T = TypeVar("T")
 
 Limit = Annotated[int, Meta(ge=1, le=200)]
@@ -27,16 +25,13 @@ class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
     cursor: str | None = None
 
 
-def number_cursor(cursor: str | None) -> int | None:
-    """A cursor that is a number. Raises Unreadable (`bad_cursor`)."""
-    if cursor is None:
-        return None
-    if not (cursor.isascii() and cursor.isdigit() and int(cursor[:20]) < 2**63):
-        raise bad_cursor()
-    return int(cursor)
+class Numbered(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The parameters of a list in the order of numbers."""
 
+    limit: Limit = 50
+    cursor: Annotated[str, Meta(pattern="^[0-9]{1,18}$")] | None = None
 
-def bad_cursor() -> Unreadable:
-    return Unreadable(
-        "bad_cursor", "this is no cursor of this list: take `next` of an answer, or leave it out"
-    )
+    @property
+    def number(self) -> int | None:
+        """Where to go on."""
+        return None if self.cursor is None else int(self.cursor)

@@ -212,4 +212,7 @@ def read_query(request: Request, kind: type[T]) -> T:
     except msgspec.ValidationError as error:
         message, _, path = str(error).partition(" - at `$.")
         where = path.rstrip("`") or "the query"
+        if where == "cursor":
+            wrong = "this is no cursor of this list: take `next` of an answer, or leave it out"
+            raise Unreadable("bad_cursor", wrong) from None
         raise Unreadable("invalid_parameter", f"{where}: {message[:1].lower() + message[1:]}") from None

@@ -162,7 +162,7 @@ class CallWorkflow(Struct, forbid_unknown_fields=True, kw_only=True):
     subject: str | None = None
     input: Json = None
     version: Version | None = None
-    timeout: Annotated[float, Meta(gt=0, le=300)] = 30.0
+    timeout: Annotated[float, Meta(ge=0.001, le=300)] = 30.0
 
 
 class Called(Struct):

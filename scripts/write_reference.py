@@ -1,13 +1,16 @@
-"""Write docs/reference/cli.md from the commands: `make reference`."""
+"""Write docs/reference/cli.md and api.md from the commands and the calls: `make reference`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.cli.reference import reference_text
+from penstock.api import reference as api
+from penstock.cli import reference as cli
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+PAGES = Path(__file__).parents[1] / "docs" / "reference"
 
 if __name__ == "__main__":
-    PAGE.write_text(reference_text(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    for name, text in (("cli", cli.reference_text()), ("api", api.reference_text())):
+        page = PAGES / f"{name}.md"
+        page.write_text(text, encoding="utf-8")
+        print(f"wrote {page}")

@@ -54,7 +54,8 @@ CONFIG: dict[str, Any] = {
 @contextmanager
 def server() -> Iterator[str]:
     """A server in a thread of its own, with a workflow and a run of it."""
-    begun, found = threading.Event(), {}
+    begun = threading.Event()
+    found: dict[str, Any] = {}
 
     async def main() -> None:
         async with Engine(tasks=TASKS) as engine:

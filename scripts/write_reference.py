@@ -1,16 +1,15 @@
-"""Write docs/reference/cli.md and api.md from the commands and the calls: `make reference`."""
+"""Write the pages that are made from the code: commands, settings and calls."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from penstock.api import reference as api
-from penstock.cli import reference as cli
+from penstock.cli.reference import reference_text, settings_text
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 
 if __name__ == "__main__":
-    for name, text in (("cli", cli.reference_text()), ("api", api.reference_text())):
-        page = PAGES / f"{name}.md"
-        page.write_text(text, encoding="utf-8")
-        print(f"wrote {page}")
+    (PAGES / "cli.md").write_text(reference_text(), encoding="utf-8")
+    (PAGES / "settings.md").write_text(settings_text(), encoding="utf-8")
+    (PAGES / "api.md").write_text(api.reference_text(), encoding="utf-8")

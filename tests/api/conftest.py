@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -12,11 +14,16 @@ import pytest
 from msgspec import Struct
 
 from penstock import Engine
+from penstock.access.doors import Access
+from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.metrics.prometheus import Metrics
 from penstock.server.http import serving
+from penstock.sources.webhook import Hooks
+from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
 
 CHAIN = {
@@ -60,6 +67,9 @@ class Client:
         return await self.ask("POST", path, json, **more)
 
 
+OWN = "the-admin-token-of-the-tests"
+
+
 @pytest.fixture
 def postgres() -> Iterator[str]:
     """An empty PostgreSQL database."""
@@ -73,24 +83,44 @@ def postgres() -> Iterator[str]:
 Serve = Callable[..., Any]
 
 
-@pytest.fixture
-def serve() -> Serve:
-    """Run a conversation with a fresh server, in memory, that needs no sign-in."""
+@asynccontextmanager
+async def standing(
+    folder: Path, tasks: dict[str, Any] | None = None, **more: Any
+) -> AsyncIterator[tuple[str, Service]]:
+    """A fresh server, in memory, that needs no sign-in: its address, and what is behind it."""
+    store = await open_store("memory:")
+    async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
+        await engine.publish(CHAIN)
+        access = Access(store, Keys(folder / "penstock.key"), OWN)
+        more.setdefault("open", True)
+        node = (await engine.running()).node
+        hooks = Hooks(node.flows, node.intake, access.secret)
+        metrics = Metrics(node, hooks=hooks)
+        service = Service(
+            engine=engine,
+            store=store,
+            access=access,
+            hooks=hooks,
+            metrics=metrics,
+            description=describe(CALLS, "test"),
+            **more,
+        )
+        async with serving(App(service, CALLS, [metrics]), "127.0.0.1", 0) as base:
+            yield base, service
 
-    def run(
-        talk: Callable[[Client], Awaitable[Any]], tasks: dict[str, Any] | None = None, **more: Any
-    ) -> Any:
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Serve:
+    """Run a conversation with a fresh server."""
+
+    def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
         async def main() -> Any:
-            async with Engine(tasks={**TASKS, **(tasks or {})}) as engine:
-                await engine.publish(CHAIN)
-                made = {"open": True, "description": describe(CALLS, "test"), **more}
-                service = Service(engine=engine, **made)
-                async with (
-                    serving(App(service, CALLS), "127.0.0.1", 0) as base,
-                    aiohttp.ClientSession() as session,
-                    asyncio.timeout(60),
-                ):
-                    return await talk(Client(base, session, service))
+            async with (
+                standing(tmp_path, **more) as (base, service),
+                aiohttp.ClientSession() as session,
+                asyncio.timeout(60),
+            ):
+                return await talk(Client(base, session, service))
 
         return asyncio.run(main())
 

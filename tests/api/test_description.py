@@ -6,19 +6,16 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 import schemathesis
 from schemathesis.engine import events, from_schema
 
-from penstock import Engine
-from penstock.api.app import App
 from penstock.api.openapi import describe
-from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.server.http import serving
-from tests.api.conftest import CHAIN, TASKS
+from tests.api.conftest import standing
 
 TAGS = sorted({call.tag for call in CALLS} - {"streams"})
 """A stream never ends; `test_streams` has them."""
@@ -52,22 +49,18 @@ CONFIG: dict[str, Any] = {
 
 
 @contextmanager
-def server() -> Iterator[str]:
+def server(folder: Path) -> Iterator[str]:
     """A server in a thread of its own, with a workflow and a run of it."""
     begun = threading.Event()
     found: dict[str, Any] = {}
 
     async def main() -> None:
-        async with Engine(tasks=TASKS) as engine:
-            await engine.publish(CHAIN)
-            await engine.start("chain")
-            service = Service(engine=engine, open=True, description=describe(CALLS, "test"))
-            async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
-                over = asyncio.Event()
-                loop = asyncio.get_running_loop()
-                found.update(base=base, stop=lambda: loop.call_soon_threadsafe(over.set))
-                begun.set()
-                await over.wait()
+        async with standing(folder) as (base, service):
+            await service.engine.start("chain")
+            over, loop = asyncio.Event(), asyncio.get_running_loop()
+            found.update(base=base, stop=lambda: loop.call_soon_threadsafe(over.set))
+            begun.set()
+            await over.wait()
 
     thread = threading.Thread(target=lambda: asyncio.run(main()))
     thread.start()
@@ -80,9 +73,9 @@ def server() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("tag", TAGS)
-def test_every_answer_fits_the_description(tag: str) -> None:
+def test_every_answer_fits_the_description(tag: str, tmp_path: Path) -> None:
     wrong, cases = [], 0
-    with server() as base:
+    with server(tmp_path) as base:
         config = schemathesis.Config.from_dict({**CONFIG, "base-url": base})
         described = describe([call for call in CALLS if call.tag == tag], "test")
         schema = schemathesis.openapi.from_dict(described, config=config)

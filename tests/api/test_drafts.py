@@ -213,9 +213,10 @@ def test_a_version_can_be_read_and_restored(serve: Serve) -> None:
         for title in ("One", "Two", "Three"):
             await put(client, TEXT.replace("A shop", title))
             await client.post(f"{SHOP}/publish", {"note": f"note {title}"})
+        first = await client.get(f"{SHOP}/versions?limit=2")
         return [
-            await client.get(f"{SHOP}/versions?limit=2"),
-            await client.get(f"{SHOP}/versions?limit=2&cursor=2"),
+            first,
+            await client.get(f"{SHOP}/versions?limit=2&cursor={first.json['next']}"),
             await client.get(f"{SHOP}/versions/1"),
             await client.get(f"{SHOP}/versions/1", headers={"accept": "text/yaml"}),
             await client.post(f"{SHOP}/versions/1/restore"),
@@ -228,11 +229,7 @@ def test_a_version_can_be_read_and_restored(serve: Serve) -> None:
         (3, "note Three"),
         (2, "note Two"),
     ]
-    assert (page.json["next"], [item["version"] for item in rest.json["items"]], rest.json["next"]) == (
-        "2",
-        [1],
-        None,
-    )
+    assert ([item["version"] for item in rest.json["items"]], rest.json["next"]) == ([1], None)
     assert picked(one, "name", "version", "definition", "note") == (
         200,
         "shop",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.access.caller import Caller
-from tests.api.conftest import CHAIN, Answer, Client, Serve
+from tests.api.conftest import CHAIN, OWN, Answer, Client, Serve
 
 STUCK = {
     "penstock": 1,
@@ -86,17 +85,15 @@ def test_what_the_checks_refute_is_published_only_by_an_admin_with_a_reason(serv
 
 
 def test_an_author_cannot_override_the_checks(serve: Serve) -> None:
-    class Doors:
-        async def authenticate(self, bearer: str) -> Caller:
-            return Caller(name="ann", role="author")
-
     async def talk(client: Client) -> list[Answer]:
-        headers = {"authorization": "Bearer x"}
+        admin = {"authorization": f"Bearer {OWN}"}
+        made = await client.post("/api/access", {"name": "ann", "role": "author"}, headers=admin)
+        headers = {"authorization": f"Bearer {made.json['token']}"}
         path = "/api/workflows/stuck"
         saved = await client.ask("PUT", path, STUCK, headers=dict(headers))
         return [saved, await client.post(f"{path}/publish", {"override": "known"}, headers=dict(headers))]
 
-    saved, refused = serve(talk, doors=Doors())
+    saved, refused = serve(talk)
 
     assert (saved.status, saved.json["updated_by"]) == (201, "ann")
     assert (refused.status, refused.json["code"]) == (403, "forbidden")

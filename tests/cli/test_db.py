@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from penstock import Engine
+from penstock.store.sqlite.connection import MIGRATIONS
 from penstock.testing.postgres import PostgresServer
 from tests.cli.command import penstock, write
 from tests.cli.serving import HELLO, serving, shown, started
@@ -42,9 +43,9 @@ def test_migrate_makes_a_database_once(urls: tuple[str, str]) -> None:
     as_json = penstock("db", "migrate", "--db", urls[1], "--json").json
 
     assert (first.code, second.code) == (0, 0)
-    assert first.out == f"{urls[0]} is made, with schema 1\n"
-    assert second.out == f"{urls[0]} has schema 1: nothing to do\n"
-    assert as_json == {"db": urls[1], "from": 0, "to": 1}
+    assert first.out == f"{urls[0]} is made, with schema {len(MIGRATIONS)}\n"
+    assert second.out == f"{urls[0]} has schema {len(MIGRATIONS)}: nothing to do\n"
+    assert as_json == {"db": urls[1], "from": 0, "to": len(MIGRATIONS)}
 
 
 def test_a_backup_is_restored_into_an_empty_database_only(urls: tuple[str, str], tmp_path: Path) -> None:

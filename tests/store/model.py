@@ -36,6 +36,7 @@ from penstock.store.rows import (
     Wish,
     Worker,
 )
+from tests.store.model_access import ModelDoors
 from tests.store.model_drafts import ModelDrafts
 from tests.store.model_rows import FIRST_LOOK, LONG_AGO, Id, KeptEvent, Letter, LockRow, Run, Task, Timer
 
@@ -62,13 +63,14 @@ class Rows:
         self.log_lines: list[tuple[int, str, bytes]] = []
         self.workers: dict[str, Worker] = {}
         self.owners: dict[Key, str] = {}
+        self.notes: dict[str, str] = {}
 
     def next(self) -> int:
         self.number += 1
         return self.number
 
 
-class ModelStore(ModelDrafts):
+class ModelStore(ModelDoors, ModelDrafts):
     """Runs, tasks and mail of the model; `tests/store/model_views.py` has the rest."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
@@ -87,6 +89,7 @@ class ModelStore(ModelDrafts):
         for change in applied:
             for kept in change.kept:
                 self._leave(kept, now)
+            self._record(*change.audits)
         made = [
             Message(number, letter.run, letter.body)
             for number, letter in self.rows.messages.items()
@@ -152,7 +155,7 @@ class ModelStore(ModelDrafts):
                 rows.start_keys[change.new.workflow, key] = (change.run, digest)
 
     def _apply(self, change: Change, now: datetime) -> None:
-        self.rows.runs[change.run].take(change)
+        self.rows.runs[change.run].take(change, now)
         self._tasks(change, now)
         for due, body in change.timers:
             self.rows.timers[self.rows.next()] = Timer(change.run, due, body)

@@ -1,1 +1,1 @@
-"""Who may do what."""
+"""Who may come in and what they may do: tokens, sessions, roles, secrets, and the record of what people did."""

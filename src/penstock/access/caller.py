@@ -1,31 +1,118 @@
-"""Who asks."""
+"""Who calls: one value that says what it may do, and to which workflows and task lists."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from penstock.access.errors import Forbidden
-from penstock.access.roles import allows
+from penstock.access.roles import Action, Role, allows, roles_for
+from penstock.runtime.errors import UnknownWorkflow
+from penstock.store.access_rows import AuditRow
 
 
 class Caller(Struct, frozen=True, kw_only=True):
+    """Somebody who was let in. `workflows` and `task_lists` None: all; otherwise names, `*` stands for anything."""
+
     name: str
-    role: str
+    role: Role
+    token_id: str | None = None
+    workflows: tuple[str, ...] | None = None
+    task_lists: tuple[str, ...] | None = None
+    concurrency: int | None = None  # tasks that a worker token may hold at once
+    ip: str | None = None
+    local: bool = False  # on loopback, without sign-in
 
-    def require(self, action: str, workflow: str | None = None) -> None:
-        if not allows(self.role, action):
-            raise Forbidden(f"the role {self.role} may not do this")
+    def may(self, action: Action, workflow: str | None = None) -> bool:
+        """Whether it may do this, to this workflow where one is named.
 
-    def may(self, action: str, workflow: str | None = None) -> bool:
-        return allows(self.role, action)
+        Who is bound to workflows may never do what concerns the whole installation: no `admin`.
+        """
+        if not allows(self.role, action) or (action == "admin" and self.workflows is not None):
+            return False
+        return workflow is None or self.sees(workflow)
 
     def sees(self, workflow: str) -> bool:
-        return True
+        """Whether it may know of a workflow."""
+        return matches(self.workflows, workflow)
+
+    def serves(self, task_list: str) -> bool:
+        """Whether it may do the tasks of a list."""
+        return self.may("work") and matches(self.task_lists, task_list)
 
     @property
     def everywhere(self) -> bool:
-        return True
+        """Whether it is bound to no workflow: only then may it act on all of them at once."""
+        return self.workflows is None
+
+    def require(self, action: Action, workflow: str | None = None) -> None:
+        """Raises Forbidden where it may not do this, UnknownWorkflow where it may not know of the workflow."""
+        if workflow is not None and not self.sees(workflow):
+            raise UnknownWorkflow(workflow)
+        if not self.may(action, workflow):
+            raise Forbidden(self.described, f"do what needs '{action}'", roles_for(action))
+
+    @property
+    def described(self) -> str:
+        """For sentences."""
+        bound = "" if self.workflows is None else ", bound to some workflows"
+        return f"'{self.name}' ({self.role}{bound})"
+
+    def audit(
+        self,
+        action: str,
+        target: str,
+        *,
+        before: bytes | None = None,
+        after: bytes | None = None,
+        reason: str | None = None,
+    ) -> AuditRow:
+        """The record of something that it does, to be written in the same transaction. Hashes by `digest_of`."""
+        return AuditRow(
+            actor=kept_text(self.name),
+            token_id=self.token_id,
+            ip=self.ip,
+            action=action,
+            target=kept_text(target),
+            before=before,
+            after=after,
+            reason=None if reason is None else kept_text(reason),
+        )
 
 
-ANYBODY_HERE = Caller(name="local", role="admin")
-NOBODY = Caller(name="nobody", role="none")
+ANYBODY_HERE = Caller(name="local", role="admin", local=True)
+"""Whoever is on this machine, where Penstock is bound to loopback and asks nobody to sign in."""
+
+NOBODY = Caller(name="nobody", role="viewer", workflows=())
+"""Whoever asks for what is public: it sees no workflow."""
+
+_TEXT = 1000
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+
+
+def kept_text(text: str) -> str:
+    """A text as both databases can keep it, and not longer than anybody reads."""
+    return _UNKEPT.sub("\ufffd", text[:_TEXT])
+
+
+def matches(patterns: Sequence[str] | None, name: str) -> bool:
+    """Whether one of the patterns is the name; `*` stands for any characters. None is every name, () none."""
+    return patterns is None or any(_match(pattern, name) for pattern in patterns)
+
+
+def _match(pattern: str, name: str) -> bool:
+    """Without backtracking: a pattern of many stars must not hold up a request."""
+    if "*" not in pattern:
+        return pattern == name
+    first, *middle, last = pattern.split("*")
+    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
+        return False
+    at, end = len(first), len(name) - len(last)
+    for piece in middle:
+        found = name.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

@@ -1,23 +1,103 @@
-"""What can be wrong with who asks."""
+"""Why somebody is not let in, or not allowed. One sentence each, with the remedy; nothing is changed.
+
+PenstockError
+├── Unauthenticated      no token, or one that does not count
+│   └── SignInFailed     the identity provider's answer is not to be trusted, or names nobody who may come in
+├── Forbidden            who asks is known and may not do this
+│   └── ForeignOrigin    a page of another site asks with the session of this one
+├── TooManyRequests      faster than the limit: `retry_after` says when to come again
+├── SecretKeyError       the key of the secrets is not there, is open to others, or is another one
+├── NotFound
+│   ├── UnknownAccessToken
+│   └── UnknownSecret
+└── Invalid
+    └── InvalidAccess    a token or secret that cannot be made like that
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.flow.errors import PenstockError
+from penstock.runtime.errors import Invalid, NotFound
 
 
 class Unauthenticated(PenstockError):
-    """It is not known who asks."""
+    """No token, or one that does not count."""
 
     code = "unauthenticated"
 
+    def __init__(self, why: str = "no token was sent") -> None:
+        super().__init__(f"{why}: send 'Authorization: Bearer …' with a token of `penstock access create`")
+
 
 class Forbidden(PenstockError):
-    """Who asks may not do this."""
+    """Who asks is known and may not do this."""
 
     code = "forbidden"
 
+    def __init__(self, who: str, what: str, roles: Sequence[str]) -> None:
+        may = " or ".join(roles)
+        super().__init__(f"{who} may not {what}: it takes the role {may}; ask an admin for such a token")
+
+
+class ForeignOrigin(Forbidden):
+    """A page of another site asks with the session of this one."""
+
+    code = "csrf"
+
+    def __init__(self) -> None:
+        PenstockError.__init__(
+            self,
+            "a request with a session must come from Penstock's own pages: "
+            "send an Origin that is this host, or the header 'X-Penstock: 1'",
+        )
+
 
 class TooManyRequests(PenstockError):
-    """Who asks does so too often."""
+    """Faster than the limit; `retry_after` are the seconds to wait."""
 
-    code = "too_many_requests"
+    code = "rate_limited"
+
+    def __init__(self, what: str, retry_after: float) -> None:
+        super().__init__(f"too many requests: {what}; try again in {retry_after:.1f} s")
+        self.retry_after = retry_after
+
+
+class SecretKeyError(PenstockError):
+    """The key of the secrets is not there, is open to others, or is another one."""
+
+    code = "secret_key"
+
+
+class SignInFailed(Unauthenticated):
+    """The identity provider's answer is not to be trusted, or names nobody who may come in."""
+
+    code = "sign_in_failed"
+
+    def __init__(self, why: str) -> None:
+        PenstockError.__init__(self, f"sign-in failed: {why}; begin again from the sign-in page")
+
+
+class UnknownAccessToken(NotFound):
+    """There is no such token."""
+
+    code = "unknown_access_token"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no token has the id '{id}': `penstock access list` shows those there are")
+
+
+class UnknownSecret(NotFound):
+    """There is no such secret."""
+
+    code = "unknown_secret"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no secret is named '{name}': set it with `penstock secret set {name}`")
+
+
+class InvalidAccess(Invalid):
+    """A token or secret that cannot be made like that."""
+
+    code = "invalid_access"

@@ -21,6 +21,7 @@ from penstock.api.problems import problem_response, status_of
 from penstock.api.reading import fit, raw_body, read_json, read_query, refuse_type
 from penstock.api.router import Router
 from penstock.api.service import Service
+from penstock.runtime.log_context import REQUEST
 
 log = logging.getLogger("penstock.api")
 
@@ -53,6 +54,7 @@ class App:
             return
         began, request, call = perf_counter(), Request(scope, receive), None
         request_id = _request_id(request)
+        REQUEST.set(request_id)
         try:
             call, values = self._router.find(scope["method"], _raw_path(scope))
             response = await self._answer(call, values, request, request_id)

@@ -2,75 +2,77 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
+from time import monotonic
 
 from starlette.requests import Request
 
+from penstock.access.admission import bearer
 from penstock.access.caller import ANYBODY_HERE, NOBODY, Caller
-from penstock.access.errors import Forbidden, Unauthenticated
+from penstock.access.errors import ForeignOrigin, Unauthenticated
+from penstock.access.limits import rate_of
+from penstock.access.origin import MARK, is_loopback_host, is_same_origin, require_own_page
+from penstock.access.sessions import read_cookie
 from penstock.api.call import Call
 from penstock.api.reading import Unreadable
 from penstock.api.service import Service
+from penstock.flow.errors import PenstockError
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
-
-class WrongHost(Forbidden):
+class WrongHost(PenstockError):
     """A page of another site tries to reach a Penstock that needs no sign-in."""
 
     code = "wrong_host"
 
-
-class CrossSite(Forbidden):
-    """A page of another site asks in the name of whoever is signed in."""
-
-    code = "csrf"
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"this Penstock is open to its own machine only, and '{host[:80]}' is no name of it: use 127.0.0.1"
+        )
 
 
 async def admit(service: Service, call: Call, request: Request) -> Caller:
-    """The caller. Raises Unauthenticated, Forbidden, TooManyRequests."""
-    if "token" in request.query_params or "access_token" in request.query_params:
-        raise Unreadable("token_in_query", "a token never goes into an address: send Authorization: Bearer")
+    """The caller. Raises Unauthenticated, Forbidden, WrongHost, ForeignOrigin, TooManyRequests."""
+    if b"token=" in request.scope["query_string"]:
+        _refuse_token_in_query(request)
     if call.action == "public":
         return NOBODY
-    caller = await _caller(service, request)
+    caller = await identify(service, request)
+    if rate_of(caller) is not None:
+        service.limiters.tokens.check(caller.token_id or caller.name, monotonic())
     caller.require(call.action)
     return caller
 
 
-async def _caller(service: Service, request: Request) -> Caller:
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme:
-        if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthenticated("send Authorization: Bearer and a token")
-        if service.doors is None:
-            raise Unauthenticated("this Penstock has no tokens")
-        return await service.doors.authenticate(token.strip())
+async def identify(service: Service, request: Request) -> Caller:
+    """Who asks: by token, by session, or whoever is on this machine where no sign-in is needed."""
+    headers, ip = request.headers, request.client.host if request.client else None
+    token = bearer(headers.get("authorization"))
+    if token is not None:
+        return await service.access.authenticate(token, ip)
+    cookie = read_cookie(headers.get("cookie"), is_secure(request))
+    if cookie is not None:
+        caller = await service.access.session(cookie, ip)
+        require_own_page(request.method, headers.get("host"), headers.get("origin"), headers.get(MARK))
+        return caller
     if service.open:
         refuse_strangers(request)
         return ANYBODY_HERE
-    raise Unauthenticated("this Penstock needs sign-in: send Authorization: Bearer and a token")
+    raise Unauthenticated
+
+
+def is_secure(request: Request) -> bool:
+    """Whether the line is encrypted: then the cookie is for encrypted lines only."""
+    return bool(request.scope["scheme"] == "https")
 
 
 def refuse_strangers(request: Request) -> None:
-    """Without sign-in only programs and pages of this machine are answered. Raises WrongHost, CrossSite."""
-    host = request.headers.get("host", "")
-    if not is_loopback(host):
-        raise WrongHost(
-            f"this Penstock is open to its own machine only, and '{host[:80]}' is no name of it: use 127.0.0.1"
-        )
-    origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != host:
-        raise CrossSite(f"a page of '{origin[:80]}' may not use this Penstock")
+    """Without sign-in only programs and pages of this machine are answered. Raises WrongHost, ForeignOrigin."""
+    host, origin = request.headers.get("host"), request.headers.get("origin")
+    if not is_loopback_host(host):
+        raise WrongHost(host or "")
+    if origin is not None and not is_same_origin(host, origin):
+        raise ForeignOrigin
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a Host header names this machine."""
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    name = name.strip("[]").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ip_address(name).is_loopback
-    except ValueError:
-        return False
+def _refuse_token_in_query(request: Request) -> None:
+    if {"token", "access_token"} & request.query_params.keys():
+        raise Unreadable("token_in_query", "a token never goes into an address: send Authorization: Bearer")

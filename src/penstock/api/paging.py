@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Generic, TypeVar
 
 from msgspec import Meta, Struct
+
+from penstock.runtime.cursors import read_cursor, write_cursor
 
 T = TypeVar("T")
 
@@ -18,20 +21,18 @@ class Page(Struct, Generic[T]):
     next: str | None = None
 
 
+def page(items: Sequence[T], limit: int, place: Callable[[T], Any]) -> Page[T]:
+    """A page of items of which one more than `limit` was asked for, if there are so many."""
+    shown = list(items[:limit])
+    return Page(shown, write_cursor(place(shown[-1])) if len(items) > limit else None)
+
+
 class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
     """The parameters of every list."""
 
     limit: Limit = 50
     cursor: str | None = None
 
-
-class Numbered(Struct, kw_only=True, forbid_unknown_fields=True):
-    """The parameters of a list in the order of numbers."""
-
-    limit: Limit = 50
-    cursor: Annotated[str, Meta(pattern="^[0-9]{1,18}$")] | None = None
-
-    @property
-    def number(self) -> int | None:
-        """Where to go on."""
-        return None if self.cursor is None else int(self.cursor)
+    def place(self, kind: type[T]) -> T | None:
+        """Where the page begins. Raises BadCursor."""
+        return None if self.cursor is None else read_cursor(self.cursor, kind)

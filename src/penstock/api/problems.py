@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 
-from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
-from penstock.api.reading import BodyTooLarge, NotFitting, Unreadable, WrongType
+from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, Unauthenticated
+from penstock.api.guard import WrongHost
+from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
 from penstock.runtime.errors import (
+    BadCursor,
     CallTimedOut,
     CannotCall,
     Conflict,
@@ -26,20 +29,26 @@ from penstock.runtime.errors import (
     PayloadTooLarge,
     PreconditionFailed,
 )
+from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import StoreError
 from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
-RETRY_AFTER = "2"
+RETRY_AFTER = 2
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
+    BadCursor: 400,
     Unauthenticated: 401,
+    Unverified: 401,
     Forbidden: 403,
+    Untrusted: 403,
+    WrongHost: 403,
     NotFound: 404,
     MethodNotAllowed: 405,
     Conflict: 409,
     CannotCall: 409,
+    TooSlow: 408,
     PreconditionFailed: 412,
     BodyTooLarge: 413,
     PayloadTooLarge: 413,
@@ -48,6 +57,8 @@ STATUSES: dict[type[Exception], int] = {
     NoTask: 422,
     Endless: 422,
     TooManyRequests: 429,
+    SecretKeyError: 500,
+    CertificateAway: 503,
     StoreError: 503,
     TooManyStreams: 503,
     CallTimedOut: 504,
@@ -61,6 +72,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Method not allowed",
+    408: "Too slow",
     409: "Conflict with the present state",
     412: "Somebody else was faster",
     413: "Too large",
@@ -138,11 +150,12 @@ def problem_response(error: BaseException, request_id: str) -> Response:
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
     if problem.status in (429, 503):
-        headers["retry-after"] = RETRY_AFTER
+        seconds = error.retry_after if isinstance(error, TooManyRequests) else RETRY_AFTER
+        headers["retry-after"] = str(max(1, ceil(seconds)))
     if problem.status == 401:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
-    if isinstance(error, BodyTooLarge):
+    if isinstance(error, BodyTooLarge | TooSlow):
         headers["connection"] = "close"  # the rest of the body is not read
     return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct, field
 
-from penstock.access.caller import Caller
+from penstock.access.doors import Access
+from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
+from penstock.access.oidc import Oidc
 from penstock.api.streams import Streams
 from penstock.engine.engine import Engine
+from penstock.metrics.prometheus import Metrics
+from penstock.sources.webhook import Hooks
+from penstock.store.protocol import Store
 
 
-class Doors(Protocol):
-    """Who may come in."""
+class Limiters(Struct):
+    """How fast anybody may ask."""
 
-    async def authenticate(self, bearer: str) -> Caller:
-        """Whose token it is. Raises Unauthenticated."""
-        ...
+    tokens: Limiter = field(default_factory=lambda: Limiter(TOKEN_RATE))
+    hooks: Limiter = field(default_factory=lambda: Limiter(HOOK_RATE))
+    logins: Limiter = field(default_factory=lambda: Limiter(LOGIN_RATE))
 
 
 class Service(Struct, kw_only=True):
     """One Penstock behind an HTTP surface. `open` says that it is bound to loopback and needs no sign-in."""
 
     engine: Engine
-    doors: Doors | None = None
+    store: Store
+    access: Access
+    hooks: Hooks
+    metrics: Metrics
+    oidc: Oidc | None = None
     open: bool = False
     description: dict[str, Any] = {}
     streams: Streams = field(default_factory=Streams)
+    limiters: Limiters = field(default_factory=Limiters)

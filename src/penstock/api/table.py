@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 from penstock.api.call import Call
-from penstock.api.routes import acting, calls, checks, drafts, events, health, runs, streams, workflows
-
-CALLS: tuple[Call, ...] = tuple(
-    call
-    for noun in (health, workflows, drafts, checks, calls, runs, acting, events, streams)
-    for call in noun.calls.list
+from penstock.api.routes import (
+    access,
+    acting,
+    calls,
+    checks,
+    drafts,
+    events,
+    front,
+    health,
+    hooks,
+    operations,
+    runs,
+    secrets,
+    streams,
+    views,
+    workflows,
 )
+
+NOUNS = (
+    front,
+    health,
+    hooks,
+    workflows,
+    drafts,
+    checks,
+    calls,
+    runs,
+    acting,
+    events,
+    streams,
+    operations,
+    views,
+    access,
+    secrets,
+)
+CALLS: tuple[Call, ...] = tuple(call for noun in NOUNS for call in noun.calls.list)

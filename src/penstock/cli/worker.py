@@ -13,6 +13,7 @@ from penstock.cli.problems import Wrong
 from penstock.cli.serving import (
     Concurrency,
     Grace,
+    LogFormat,
     LogLevel,
     Processes,
     Stats,
@@ -42,6 +43,7 @@ def worker(
     name: Name = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
@@ -69,7 +71,7 @@ def worker(
         stats=stats,
     )
 
-    async def announce(running: Running) -> None:
+    async def announce(running: Running, base: str | None) -> None:
         await show_post(running, post, (), json)
 
-    serve(post, announce, log_level, "penstock worker")
+    serve(post, announce, log_level, "penstock worker", log_format)

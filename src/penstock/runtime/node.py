@@ -17,6 +17,7 @@ from penstock.runtime.flows import Flows
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.intake import Intake
 from penstock.runtime.memory import Live, Memory
+from penstock.runtime.mending import Mender
 from penstock.runtime.retention import DAYS, Retention
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.store_clock import StoreClock
@@ -51,6 +52,7 @@ class Node:
         self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
         self.ringing = Ringing(store, clock, POLL if shared else ALONE)
         self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
+        self.mender = Mender(self.intake, self.flows, clock)
         self.watching = Watching(self.memory, self.look, shared)
         self.changes = Changes(store.states, store.tell)
         self.retention = Retention(store, {**DAYS, **(days or {})})

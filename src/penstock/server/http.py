@@ -11,10 +11,10 @@ from typing import Any
 import uvicorn
 
 from penstock.flow.errors import PenstockError
+from penstock.server.protocol import Careful
 
 DRAIN = 10
 """Seconds that requests under way have when the server stops."""
-HEADERS = 64 * 1024
 
 
 class PortTaken(PenstockError):
@@ -39,14 +39,21 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def serving(app: Any, host: str, port: int) -> AsyncIterator[str]:
     """Serve while the block runs; the base address, with the port that was found where `port` is 0."""
-    listener = bind(host, port)
+    async with serving_on(app, bind(host, port)) as base:
+        yield base
+
+
+@asynccontextmanager
+async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
+    """Serve on a socket that is bound while the block runs; the base address."""
     config = uvicorn.Config(
         app,
         lifespan="off",
         log_config=None,
         access_log=False,
         server_header=False,
-        h11_max_incomplete_event_size=HEADERS,
+        http=Careful,
+        ws="none",
         timeout_keep_alive=75,
         timeout_graceful_shutdown=DRAIN,
     )

@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from penstock.store.access_rows import AuditRow
+
 AT_HAND = timedelta(seconds=5)
 """How long others leave alone what a node has in hand: what it was handed, and the messages its commits made."""
 
@@ -43,6 +45,7 @@ class NewTask(Struct, frozen=True, gc=False):
     heartbeat: timedelta
     worker: str | None = None
     held: bool = False  # the run is paused: not handed out, and no time-out runs
+    step: str = ""  # whose attempt it is, so that runs can be found by it
 
 
 class EndedTask(Struct, frozen=True, gc=False):
@@ -137,6 +140,9 @@ class Change(Struct, frozen=True, kw_only=True):
     timers: tuple[tuple[datetime, bytes], ...] = ()
     rung: tuple[int, ...] = ()  # timers that this change uses up; one that is gone makes it `stale`
     read: tuple[int, ...] = ()  # messages that this change uses up; one that is gone makes it `stale`
+    rest: tuple[tuple[str, str], ...] | None = (
+        None  # where it rests, 'event' or 'step' and the name, in place of what was there; None: as before
+    )
     locks: tuple[Lock, ...] = ()
     unlocks: tuple[Unlock, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()  # correlation keys: the run queues for each
@@ -146,6 +152,7 @@ class Change(Struct, frozen=True, kw_only=True):
     posts: tuple[Post, ...] = ()
     kept: tuple[Kept, ...] = ()
     seen: tuple[Seen, ...] = ()
+    audits: tuple[AuditRow, ...] = ()  # recorded where the change is applied
     over: bool = (
         False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
     )

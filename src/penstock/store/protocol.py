@@ -13,16 +13,18 @@ ST8  A `serialize` key is held by at most `most` elements, first come, first ser
 ST9  A correlation key belongs to the first live run that asked for it, then to the next.
 ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
+ST12 What somebody did is recorded in the transaction that did it, in one chain; an entry is never changed or deleted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change, Committed, Kept, Seen
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine
+from penstock.store.people import Doors, Drafts, Notes
 from penstock.store.rows import (
     Beat,
     Due,
@@ -30,7 +32,9 @@ from penstock.store.rows import (
     KeptRow,
     Lease,
     Leased,
+    LockRow,
     LogLine,
+    OldTask,
     QueueRow,
     Renewal,
     Retained,
@@ -39,6 +43,7 @@ from penstock.store.rows import (
     StoredRun,
     TaskRow,
     Version,
+    WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
@@ -138,10 +143,12 @@ class Shelf(Protocol):
         note: str | None,
         start: bool,
         again: bool = False,
+        audit: AuditRow | None = None,
     ) -> Version:
         """The next version; without `again` the newest one where it is the same text with the same offers.
 
         A workflow that is new is started where `start` says so; one that is not stays as it is.
+        `audit` is written where a version is made.
         """
         ...
 
@@ -153,18 +160,23 @@ class Shelf(Protocol):
         """All, by name."""
         ...
 
-    async def set_started(self, workflow: str, started: bool) -> bool:
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         """False: there is no such workflow."""
         ...
 
     async def set_paused(
-        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
     ) -> bool:
         """Pause or resume a workflow, or (None) the installation, and post `body` to each live run it changes.
 
         Messages `undone` to these runs that nobody has used up are taken back: two words that contradict each
-        other could be read in either order. False: there is no such workflow. Nothing is posted where it is so
-        already.
+        other could be read in either order. False: there is no such workflow. Nothing is posted, and no
+        `audit` written, where it is so already.
         """
         ...
 
@@ -181,6 +193,26 @@ class Views(Protocol):
         ...
 
     async def tasks(self, run: str) -> list[TaskRow]: ...
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        """When a run is woken, and what its timers say, the next one first."""
+        ...
+
+    async def locks(self, run: str) -> list[LockRow]:
+        """Where a run stands in the lines of `serialize` keys."""
+        ...
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        """Tasks that wait or are under way, the one that was queued first before all others."""
+        ...
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        """What waits for a worker, by list and task; not what a pause holds."""
+        ...
+
+    async def stuck(self, limit: int) -> list[str]:
+        """Runs that are running, with nothing that could ever move them on."""
+        ...
 
     async def queues(self) -> list[QueueRow]: ...
 
@@ -240,32 +272,6 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
-class Drafts(Protocol):
-    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now."""
-
-    async def draft(self, workflow: str) -> DraftRow | None: ...
-
-    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
-        """The draft as it is kept; None: it is not what was expected, and stays."""
-        ...
-
-    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
-        """False: there is none. None: it is not what was expected, and stays."""
-        ...
-
-    async def drafts(self) -> list[DraftLine]:
-        """All, by the name of their workflow."""
-        ...
-
-    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        """The newest first, those with a lower number than `before`."""
-        ...
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Workflow → status → how many runs; a workflow without runs is not in it."""
-        ...
-
-
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
@@ -285,5 +291,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Views, Upkeep, Drafts, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Upkeep, Notes, Doors, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -13,9 +13,10 @@ from penstock.store.postgres.migrating import MIGRATIONS, migrate
 from penstock.store.postgres.store import PostgresStore
 from tests.store.postgres.making import opened, with_store
 
+NOW = len(MIGRATIONS)
 NEXT = (
     *MIGRATIONS,
-    Migration(2, "0002_more.sql", "CREATE TABLE more (n int); CREATE TABLE yet_more (n int)"),
+    Migration(NOW + 1, "9999_more.sql", "CREATE TABLE more (n int); CREATE TABLE yet_more (n int)"),
 )
 
 
@@ -28,7 +29,7 @@ def test_many_nodes_that_start_at_once_make_the_schema_once(url: str) -> None:
     async def main() -> list[int]:
         return await asyncio.gather(*(one() for _ in range(4)))
 
-    assert asyncio.run(main()) == [1, 1, 1, 1]
+    assert asyncio.run(main()) == [NOW] * 4
 
 
 def test_two_nodes_that_migrate_at_once_do_each_step_once(url: str) -> None:
@@ -37,7 +38,7 @@ def test_two_nodes_that_migrate_at_once_do_each_step_once(url: str) -> None:
             await asyncio.gather(*(migrate(node.database, True, NEXT) for node in (store, other) * 2))
         return (await store.facts())["schema"]
 
-    assert with_store(url, main) == 2
+    assert with_store(url, main) == NOW + 1
 
 
 def test_an_old_schema_is_told_where_it_may_not_be_changed(url: str) -> None:
@@ -55,7 +56,10 @@ def test_a_newer_schema_is_left_alone(url: str) -> None:
 
 
 def test_a_step_that_fails_leaves_the_schema_as_it_was(url: str) -> None:
-    broken = (*MIGRATIONS, Migration(2, "0002_broken.sql", "CREATE TABLE more (n int); SELECT nonsense"))
+    broken = (
+        *MIGRATIONS,
+        Migration(NOW + 1, "9999_broken.sql", "CREATE TABLE more (n int); SELECT nonsense"),
+    )
 
     async def main(store: PostgresStore) -> object:
         with pytest.raises(StoreError, match="nonsense"):
@@ -63,7 +67,7 @@ def test_a_step_that_fails_leaves_the_schema_as_it_was(url: str) -> None:
         await migrate(store.database, True, NEXT)
         return (await store.facts())["schema"]
 
-    assert with_store(url, main) == 2
+    assert with_store(url, main) == NOW + 1
 
 
 def test_every_query_fits_the_schema(url: str) -> None:

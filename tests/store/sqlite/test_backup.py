@@ -118,7 +118,7 @@ def test_a_damaged_file_is_told_with_the_remedy_by_who_looks_through_it(
         store = SqliteStore.open(str(path))
         await store.commit([begin(n) for n in range(300)])
         await store.close()
-        damage(path, 200_000)
+        damage(path, 320_000)
         looking = opened(way)
         with pytest.raises(StoreDamaged, match="penstock db restore BACKUP --db"):
             await (looking.check() if verb == "check" else looking.backup(str(tmp_path / "copy.db")))

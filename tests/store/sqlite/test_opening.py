@@ -21,8 +21,10 @@ from penstock.store.sqlite.files import file_system, is_network
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.sqlite.builders import begin, turn
 
-SECOND = Migration(
-    2, "0002_more.sql", "ALTER TABLE run ADD COLUMN more TEXT; CREATE TABLE extra (id INTEGER)"
+NEXT = Migration(
+    len(MIGRATIONS) + 1,
+    "9999_more.sql",
+    "ALTER TABLE run ADD COLUMN more TEXT; CREATE TABLE extra (id INTEGER)",
 )
 
 
@@ -145,7 +147,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_migrated_file_is_like_a_fresh_one(tmp_path: Path) -> None:
-    both = (*MIGRATIONS, SECOND)
+    both = (*MIGRATIONS, NEXT)
     make(tmp_path / "fresh.db", Options(migrations=both))
     make(tmp_path / "old.db")
 
@@ -161,7 +163,9 @@ def test_a_migrated_file_is_like_a_fresh_one(tmp_path: Path) -> None:
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     make(tmp_path / "a.db")
     before = schema(tmp_path / "a.db")
-    broken = Migration(2, "0002_broken.sql", "CREATE TABLE extra (id INTEGER); CREATE TABLE run (id INTEGER)")
+    broken = Migration(
+        NEXT.number, "9999_broken.sql", "CREATE TABLE extra (id INTEGER); CREATE TABLE run (id INTEGER)"
+    )
 
     with pytest.raises(apsw.SQLError):
         make(tmp_path / "a.db", Options(migrations=(*MIGRATIONS, broken)))

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.definitions import DEFINITION, YAML, expected, read_written, wants_yaml, yaml_response
-from penstock.api.paging import Numbered, Page
+from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.workflows import Draft, Version, VersionLine
 from penstock.flow.format.writing import to_plain
 from penstock.flow.view import time_text
@@ -53,14 +53,13 @@ async def discard_draft(ask: Ask[None, None]) -> Any:
     await drafts.discard(name, expected(ask.request, await drafts.etag(name)))
 
 
-@calls.get("/api/workflows/{name}/versions", "read", query=Numbered, gives=Page[VersionLine])
-async def list_versions(ask: Ask[None, Numbered]) -> Any:
+@calls.get("/api/workflows/{name}/versions", "read", query=Paged, gives=Page[VersionLine])
+async def list_versions(ask: Ask[None, Paged]) -> Any:
     """Versions, newest first."""
     ask.may("read", ask.path["name"])
-    limit, before = ask.query.limit, ask.query.number
+    limit, before = ask.query.limit, ask.query.place(int)
     items = await ask.engine.drafts.versions(ask.path["name"], before=before, limit=limit + 1)
-    page = items[:limit]
-    return Page(page, str(page[-1]["version"]) if len(items) > limit else None)
+    return page(items, limit, lambda each: each["version"])
 
 
 @calls.get("/api/workflows/{name}/versions/{v}", "read", gives=Version, also=YAML[:1])

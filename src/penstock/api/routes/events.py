@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.paging import Numbered, Page
+from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.events import Event, KeyedEvent, Redelivered, Taken, Undelivered
 from penstock.runtime.errors import Conflict, NotFound
 
@@ -43,15 +43,14 @@ async def _may_key(ask: Ask[KeyedEvent, None]) -> None:
     raise NotFound("no run that you may know of has this key")
 
 
-@calls.get("/api/events/undelivered", "read", query=Numbered, gives=Page[Undelivered])
-async def list_undelivered(ask: Ask[None, Numbered]) -> Any:
+@calls.get("/api/events/undelivered", "read", query=Paged, gives=Page[Undelivered])
+async def list_undelivered(ask: Ask[None, Paged]) -> Any:
     """Events of the last seven days that no run has taken, the oldest first."""
     if not ask.caller.everywhere:
         return Page([])
-    limit, after = ask.query.limit, ask.query.number or 0
+    limit, after = ask.query.limit, ask.query.place(int) or 0
     items = await ask.engine.undelivered(after=after, limit=limit + 1)
-    page = items[:limit]
-    return Page(page, str(page[-1]["id"]) if len(items) > limit else None)
+    return page(items, limit, lambda each: each["id"])
 
 
 @calls.post("/api/events/undelivered/{number}/redeliver", "operate", gives=Redelivered)

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.paging import Page
+from penstock.api.paging import Page, page
 from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
 
 calls = Calls("runs")
@@ -47,8 +47,7 @@ async def show_history(ask: Ask[None, HistoryQuery]) -> Any:
     """All that happened to a run, in order, without a gap."""
     run, limit = await ask.may_run("read"), ask.query.limit
     items = await ask.engine.history(run, after=ask.query.begin, limit=limit + 1)
-    page = items[:limit]
-    return Page(page, str(page[-1]["seq"]) if len(items) > limit else None)
+    return page(items, limit, lambda each: each["seq"])
 
 
 @calls.get("/api/runs/{id}/logs", "read", query=HistoryQuery, gives=Page[LogLine])
@@ -56,5 +55,4 @@ async def show_logs(ask: Ask[None, HistoryQuery]) -> Any:
     """What the tasks of a run wrote, in order."""
     run, limit = await ask.may_run("read"), ask.query.limit
     items = await ask.engine.logs(run, after=ask.query.begin, limit=limit + 1)
-    page = items[:limit]
-    return Page(page, str(page[-1]["id"]) if len(items) > limit else None)
+    return page(items, limit, lambda each: each["id"])

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from penstock.api.paging import Paged
 from penstock.flow.plan import EntryKind
 from penstock.flow.run import Status
 
@@ -106,16 +107,15 @@ class Entry(Struct):
     data: Json
 
 
-class HistoryQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+class HistoryQuery(Paged, kw_only=True, forbid_unknown_fields=True):
     """`after`: the number of the last entry that is known."""
 
     limit: Annotated[int, Meta(ge=1, le=1000)] = 100
     after: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
-    cursor: Annotated[str, Meta(pattern="^[0-9]{1,18}$")] | None = None
 
     @property
     def begin(self) -> int:
-        return self.after if self.cursor is None else int(self.cursor)
+        return self.place(int) or self.after
 
 
 class LogLine(Struct):

@@ -35,6 +35,8 @@ TABLES = (
         "kept_key",
     ),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting", "draft"),
+    *("access_token", "session", "login", "secret", "audit"),
+    *("run_label", "run_key", "rest", "token"),
 )
 _SIZE = 8
 T = TypeVar("T")

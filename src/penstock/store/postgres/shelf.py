@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from penstock.store.access_rows import AuditRow
+from penstock.store.postgres.auditing import note_one
 from penstock.store.postgres.bundle import advisory
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.granting import Letters
@@ -23,6 +25,7 @@ class PostgresShelf:
         note: str | None,
         start: bool,
         again: bool = False,
+        audit: AuditRow | None = None,
     ) -> Version:
         async def work(work: Work) -> Version:
             await work.rows("lock_keys", keys=[advisory("workflow", workflow)])
@@ -37,6 +40,7 @@ class PostgresShelf:
             text = {"workflow": workflow, "definition": definition, "offers": offers, "note": note}
             [made] = await work.rows("insert_version", version=number, **text)
             await work.rows("put_workflow", name=workflow, latest=number, started=start)
+            await note_one(work, audit)
             return Version(**made)
 
         return await self.database.transact(work)
@@ -51,26 +55,44 @@ class PostgresShelf:
     async def workflows(self) -> list[WorkflowState]:
         return [WorkflowState(**row) for row in await self.database.read("list_workflows")]
 
-    async def set_started(self, workflow: str, started: bool) -> bool:
-        return bool(await self.database.rows("start_workflow", name=workflow, started=started))
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
+        async def work(work: Work) -> bool:
+            if not await work.rows("start_workflow", name=workflow, started=started):
+                return False
+            await note_one(work, audit)
+            return True
+
+        return await self.database.transact(work)
 
     async def set_paused(
-        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
     ) -> bool:
-        return await self.database.transact(lambda work: _set_paused(work, workflow, paused, body, undone))
+        async def work(work: Work) -> bool:
+            known, changed = await _set_paused(work, workflow, paused, body, undone)
+            if changed:
+                await note_one(work, audit)
+            return known
+
+        return await self.database.transact(work)
 
 
 async def _set_paused(
     work: Work, workflow: str | None, paused: bool, body: bytes, undone: bytes | None
-) -> bool:
+) -> tuple[bool, bool]:
+    """Whether there is such a workflow, and whether it was changed."""
     await work.rows("lock_keys", keys=[advisory("pause", workflow or "")])
     was = (
         await _installation(work) if workflow is None else await work.value("workflow_paused", name=workflow)
     )
     if was is None:
-        return False
+        return False, False
     if was == paused:
-        return True
+        return True, False
     if workflow is None:
         await work.rows("put_setting", name="paused", value="yes" if paused else "no")
         live = await work.rows("live_runs")
@@ -83,7 +105,7 @@ async def _set_paused(
     for row in live:
         letters.post(row["id"], body)
     await letters.send(work, await work.value("read_now"), timedelta(0))
-    return True
+    return True, True
 
 
 async def _installation(work: Work) -> bool:

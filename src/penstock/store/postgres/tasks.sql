@@ -3,21 +3,21 @@
 WITH base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
      made AS (
 INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
-                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
+                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held, step)
 SELECT run, firing, idx, attempt, base.fence + CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
        :now::timestamptz, CASE WHEN worker IS NOT NULL THEN :now::timestamptz END, worker, beat, start_within, run_for, end_within,
        COALESCE(:now::timestamptz + start_within, 'infinity'), COALESCE(stop_by, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'),
        COALESCE(lease_until, 'infinity'),
        CASE WHEN held THEN 'infinity' ELSE COALESCE(LEAST(
            CASE WHEN worker IS NULL THEN :now::timestamptz + start_within END, stop_by, :now::timestamptz + end_within, lease_until), 'infinity') END,
-       held
+       held, step
   FROM (SELECT *, CASE WHEN worker IS NOT NULL THEN :now::timestamptz + run_for END AS stop_by,
                CASE WHEN worker IS NOT NULL THEN :now::timestamptz + beat END AS lease_until
           FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :task::text[],
                       :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
-                      :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
+                      :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[], :step::text[])
                WITH ORDINALITY AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within,
-                                     run_for, end_within, held, ord)) AS x, base
+                                     run_for, end_within, held, step, ord)) AS x, base
  ORDER BY ord)
 SELECT fence + 1 FROM base;
 

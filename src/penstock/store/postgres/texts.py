@@ -37,6 +37,8 @@ def _texts(change: Change) -> Iterator[str]:
         yield seen.id
     for kept in change.kept:
         yield from _of_kept(kept)
+    for audit in change.audits:
+        yield from (audit.actor, audit.ip or "", audit.action, audit.target, audit.reason or "")
     yield from (lock.key for lock in change.locks)
     yield from (unlock.key for unlock in change.unlocks)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.rows import Version, WorkflowState
+from penstock.store.sqlite.auditing import note_one
 from penstock.store.sqlite.granting import Letters
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import moment
@@ -25,6 +27,7 @@ def publish(
     note: str | None,
     start: bool,
     again: bool,
+    audit: AuditRow | None,
 ) -> Version:
     """See `Store.publish`."""
     newest = session.row("newest_version", (workflow,))
@@ -33,6 +36,7 @@ def publish(
     row = (workflow, newest[1] + 1 if newest else 1, definition, offers, note, session.now)
     session.run("insert_version", row)
     session.run("put_workflow", (workflow, row[1], start))
+    note_one(session, audit)
     return _version(row)
 
 
@@ -60,13 +64,21 @@ def workflows(session: Session) -> list[WorkflowState]:
     ]
 
 
-def set_started(session: Session, workflow: str, started: bool) -> bool:
+def set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None) -> bool:
     """See `Store.set_started`."""
-    return session.row_changed("start_workflow", (started, workflow)) is not None
+    if session.row_changed("start_workflow", (started, workflow)) is None:
+        return False
+    note_one(session, audit)
+    return True
 
 
 def set_paused(
-    session: Session, workflow: str | None, paused: bool, body: bytes, undone: bytes | None
+    session: Session,
+    workflow: str | None,
+    paused: bool,
+    body: bytes,
+    undone: bytes | None,
+    audit: AuditRow | None,
 ) -> bool:
     """See `Store.set_paused`."""
     was = _installation(session) if workflow is None else _paused(session, workflow)
@@ -86,6 +98,7 @@ def set_paused(
     for (run,) in live:
         letters.post(run, body)
     letters.send(timedelta(0))
+    note_one(session, audit)
     return True
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import apsw
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change, Committed, Kept, Seen
 from penstock.store.errors import StoreError
 from penstock.store.rows import (
@@ -20,7 +21,9 @@ from penstock.store.rows import (
     KeptRow,
     Lease,
     Leased,
+    LockRow,
     LogLine,
+    OldTask,
     QueueRow,
     Renewal,
     Retained,
@@ -29,11 +32,13 @@ from penstock.store.rows import (
     StoredRun,
     TaskRow,
     Version,
+    WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
 )
 from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite.access import SqliteDoors
 from penstock.store.sqlite.committing import commit
 from penstock.store.sqlite.connection import (
     Opened,
@@ -46,6 +51,7 @@ from penstock.store.sqlite.connection import (
 )
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
 from penstock.store.sqlite.drafts import SqliteDrafts
+from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
 
@@ -59,7 +65,7 @@ class WallClock:
         return datetime.now(UTC)
 
 
-class SqliteStore(SqliteDrafts):
+class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     """All verbs of `Store` on one file, or in memory."""
 
     def __init__(self, path: str, opened: Opened, clock: Clock, options: Options) -> None:
@@ -161,9 +167,10 @@ class SqliteStore(SqliteDrafts):
         note: str | None,
         start: bool,
         again: bool = False,
+        audit: AuditRow | None = None,
     ) -> Version:
         return await self._desk.write(
-            lambda session: shelf.publish(session, workflow, definition, offers, note, start, again)
+            lambda session: shelf.publish(session, workflow, definition, offers, note, start, again, audit)
         )
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
@@ -172,14 +179,19 @@ class SqliteStore(SqliteDrafts):
     async def workflows(self) -> list[WorkflowState]:
         return await self._desk.read(shelf.workflows)
 
-    async def set_started(self, workflow: str, started: bool) -> bool:
-        return await self._desk.write(lambda session: shelf.set_started(session, workflow, started))
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: shelf.set_started(session, workflow, started, audit))
 
     async def set_paused(
-        self, workflow: str | None, paused: bool, body: bytes, undone: bytes | None = None
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
     ) -> bool:
         return await self._desk.write(
-            lambda session: shelf.set_paused(session, workflow, paused, body, undone)
+            lambda session: shelf.set_paused(session, workflow, paused, body, undone, audit)
         )
 
     # Views
@@ -192,6 +204,21 @@ class SqliteStore(SqliteDrafts):
 
     async def tasks(self, run: str) -> list[TaskRow]:
         return await self._desk.read(lambda session: views.tasks(session, run))
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return await self._desk.read(lambda session: views.timers(session, run))
+
+    async def locks(self, run: str) -> list[LockRow]:
+        return await self._desk.read(lambda session: views.locks(session, run))
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        return await self._desk.read(lambda session: views.old_tasks(session, limit))
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        return await self._desk.read(views.waiting_tasks)
+
+    async def stuck(self, limit: int) -> list[str]:
+        return await self._desk.read(lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))])
 
     async def queues(self) -> list[QueueRow]:
         return await self._desk.read(views.queues)

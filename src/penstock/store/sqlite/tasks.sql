@@ -1,8 +1,10 @@
 -- name: insert_task
 INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, turn, queued_at, started_at, worker, beat,
-                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
+                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held,
+                  step)
 VALUES (:run, :firing, :idx, :attempt, :fence, :task, :task_list, :priority, :turn, :queued_at, :started_at, :worker, :beat,
-        :start_within, :run_for, :end_within, :start_by, :stop_by, :end_by, :lease_until, :expires, :held);
+        :start_within, :run_for, :end_within, :start_by, :stop_by, :end_by, :lease_until, :expires, :held,
+        :step);
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.

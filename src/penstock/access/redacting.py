@@ -1,0 +1,100 @@
+"""Secrets that slip into texts are blotted out by their value, also as they look when encoded."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+SHORTEST = 6
+"""Shorter values are not looked for: they are in too many words."""
+BLOT = "***"
+
+
+class Redactor:
+    """Knows the values of secrets, and replaces them. For any thread."""
+
+    def __init__(self) -> None:
+        self._forms: frozenset[str] = frozenset()
+        self._pattern: re.Pattern[str] | None = None
+
+    def learn(self, values: Iterable[str]) -> None:
+        """From now on these values are blotted out."""
+        forms = self._forms.union(*(_forms(value) for value in values if len(value) >= SHORTEST))
+        if forms != self._forms:
+            longest_first = sorted(
+                forms, key=len, reverse=True
+            )  # else a part could be blotted out, the rest shown
+            self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+            self._forms = forms
+
+    def redact(self, text: str) -> str:
+        """The text without secrets."""
+        return text if self._pattern is None else self._pattern.sub(BLOT, text)
+
+    def redact_value(self, value: Any) -> Any:
+        """A JSON value without secrets, in keys as well."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, dict):
+            return {self.redact_value(key): self.redact_value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.redact_value(item) for item in value]
+        return value
+
+
+class RedactingFilter(logging.Filter):
+    """Blots secrets out of log records: their message, their extras and their traceback."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        redact = self._redactor.redact
+        record.msg, record.args = redact(_message(record)), None
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text, record.exc_info = redact(record.exc_text), None
+        if record.stack_info:
+            record.stack_info = redact(record.stack_info)
+        for name in record.__dict__.keys() - _PLAIN:
+            record.__dict__[name] = self._redactor.redact_value(record.__dict__[name])
+        return True
+
+
+_PLAIN = logging.makeLogRecord({}).__dict__.keys() | {"message", "asctime"}
+
+
+def _message(record: logging.LogRecord) -> str:
+    """What is logged; a mistake in the call must not become one of the caller."""
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, KeyError):
+        return f"{record.msg} {record.args}"
+
+
+def _forms(value: str) -> set[str]:
+    raw = value.encode("utf-8", "surrogatepass")
+    found = {value, quote(raw, safe=""), quote(raw), quote_plus(raw), json.dumps(value)[1:-1]}
+    found.add(json.dumps(value, ensure_ascii=False)[1:-1])
+    found |= {form.replace("%", "%25") for form in tuple(found) if "%" in form and form != value}
+    found |= set(_in_base64(raw)) | {raw.hex(), raw.hex().upper()}
+    return {form for form in found if len(form) >= SHORTEST}
+
+
+def _in_base64(raw: bytes) -> Iterator[str]:
+    """As it looks inside the base64 of something longer, such as `user:password`: at each of three places."""
+    for before in range(3):
+        text = base64.b64encode(bytes(before) + raw).decode().rstrip("=")
+        first = (before * 8 + 5) // 6  # characters that also depend on what stands before
+        last = (before + len(raw)) * 8 // 6  # and those that also depend on what follows
+        yield from (form := text[first:last], form.translate(_URL_SAFE))
+
+
+_URL_SAFE = str.maketrans("+/", "-_")

@@ -1,0 +1,154 @@
+"""Secrets under lock: each is sealed with a key of its own, and that with the key of the installation.
+
+The key is the file `penstock.key`, or the variable PENSTOCK_SECRET_KEY: 32 bytes in base64. There may be several, a
+line each (in the variable with commas between); the first seals, all open. A sealed secret names its key, and is bound
+to its own name: it cannot be put in the place of another.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from penstock.access.errors import SecretKeyError
+
+VARIABLE = "PENSTOCK_SECRET_KEY"
+FILE = "penstock.key"
+_KEY, _NONCE, _TAG = 32, 12, 16
+_WRAPPED = _NONCE + _KEY + _TAG
+_FORM = b"\x01"
+
+
+def key_id(key: bytes) -> str:
+    """By what a key is told from others; it tells nothing of the key."""
+    return sha256(b"penstock key\0" + key).hexdigest()[:12]
+
+
+class Keyring:
+    """Keys: the first seals, all open."""
+
+    def __init__(self, keys: Sequence[bytes]) -> None:
+        self._keys = {key_id(key): key for key in keys}
+        self.current = key_id(keys[0])
+
+    def seal(self, name: str, value: str) -> tuple[str, bytes]:
+        """The id of the key, and the sealed value."""
+        inner = secrets.token_bytes(_KEY)
+        wrapped = _lock(self._keys[self.current], _bound(name, "key"), inner)
+        return self.current, _FORM + wrapped + _lock(inner, _bound(name, "value"), value.encode())
+
+    def unseal(self, name: str, key: str, sealed: bytes) -> str:
+        """The value. Raises SecretKeyError where the key is not there, or the row is not what was sealed."""
+        inner = self._inner(name, key, sealed)
+        return _unlock(inner, _bound(name, "value"), sealed[1 + _WRAPPED :], name).decode()
+
+    def reseal(self, name: str, key: str, sealed: bytes) -> tuple[str, bytes]:
+        """The same value under the first key. Raises SecretKeyError."""
+        inner = self._inner(name, key, sealed)
+        wrapped = _lock(self._keys[self.current], _bound(name, "key"), inner)
+        return self.current, _FORM + wrapped + sealed[1 + _WRAPPED :]
+
+    def _inner(self, name: str, key: str, sealed: bytes) -> bytes:
+        if key not in self._keys:
+            raise SecretKeyError(
+                f"the secret '{name}' is sealed with the key {key}, which is not here: "
+                f"bring back its {FILE}, or set the secret anew"
+            )
+        if sealed[:1] != _FORM:
+            raise SecretKeyError(f"the secret '{name}' is sealed in a way that this Penstock does not know")
+        return _unlock(self._keys[key], _bound(name, "key"), sealed[1 : 1 + _WRAPPED], name)
+
+
+def _bound(name: str, what: str) -> bytes:
+    return f"penstock secret {what}\0{name}".encode()
+
+
+def _lock(key: bytes, bound: bytes, plain: bytes) -> bytes:
+    nonce = secrets.token_bytes(_NONCE)
+    return nonce + AESGCM(key).encrypt(nonce, plain, bound)
+
+
+def _unlock(key: bytes, bound: bytes, sealed: bytes, name: str) -> bytes:
+    try:
+        return AESGCM(key).decrypt(sealed[:_NONCE], sealed[_NONCE:], bound)
+    except (InvalidTag, ValueError):
+        raise SecretKeyError(f"the secret '{name}' is not as it was sealed: set it anew") from None
+
+
+class Keys:
+    """Where the keys are: a variable, or else a file that is made when the first secret is sealed."""
+
+    def __init__(self, path: Path, variable: str | None = None) -> None:
+        self.path, self._variable = path, variable
+
+    def ring(self, make: bool = False) -> Keyring:
+        """The keys as they are now. Raises SecretKeyError; with `make` a key is made where there is none."""
+        if self._variable is not None:
+            return Keyring(_read(self._variable.replace(",", "\n"), VARIABLE))
+        if make and not self.path.exists():
+            with contextlib.suppress(FileExistsError):  # another process was faster: its key counts
+                _write_new(self.path, [secrets.token_bytes(_KEY)])
+        return Keyring(self._from_file())
+
+    def add(self) -> Keyring:
+        """A new key before all others, which stay: rows and backups that they sealed can still be opened.
+
+        Raises SecretKeyError where the keys are in a variable: put the new one first there.
+        """
+        if self._variable is not None:
+            raise SecretKeyError(f"the keys are in {VARIABLE}: put a new one before the others, with a comma")
+        keys = [secrets.token_bytes(_KEY), *(self._from_file() if self.path.exists() else ())]
+        part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
+        _write_new(part, keys)
+        os.replace(part, self.path)
+        return Keyring(keys)
+
+    def _from_file(self) -> list[bytes]:
+        try:
+            mode = self.path.stat().st_mode
+            text = self.path.read_text(encoding="ascii")
+        except (OSError, ValueError) as error:
+            raise SecretKeyError(
+                f"the key file '{self.path}' cannot be read ({error}): bring it back"
+            ) from error
+        if stat.S_IMODE(mode) & 0o077:
+            raise SecretKeyError(
+                f"the key file '{self.path}' can be read by others: run `chmod 600 {self.path}`"
+            )
+        return _read(text, f"the key file '{self.path}'")
+
+
+def _read(text: str, where: str) -> list[bytes]:
+    try:
+        keys = [base64.b64decode(line, validate=True) for line in text.split()]
+    except (binascii.Error, ValueError):
+        keys = []
+    if not keys or any(len(key) != _KEY for key in keys):
+        raise SecretKeyError(
+            f"{where} is no key: it takes 32 bytes in base64, such as `openssl rand -base64 32`"
+        )
+    return keys
+
+
+def _write_new(path: Path, keys: Sequence[bytes]) -> None:
+    """There whole, or not at all; raises FileExistsError."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(file, "wb") as out:
+            out.writelines(base64.b64encode(key) + b"\n" for key in keys)
+            out.flush()
+            os.fsync(out.fileno())
+        os.link(part, path)
+    finally:
+        part.unlink()

@@ -1,0 +1,164 @@
+"""Tokens: `ps_<kind>_<id>_<secret><crc>`, shown once, kept as a digest.
+
+The checksum comes first: a mistyped or cut token is told from a wrong one without asking the store, and scanners that
+look for leaked ones find few that are not.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from hmac import compare_digest
+from typing import Literal
+from zlib import crc32
+
+from msgspec import Struct
+
+from penstock.access.caller import Caller
+from penstock.access.errors import InvalidAccess, Unauthenticated
+from penstock.access.roles import ROLES, Role, role_named
+from penstock.store.access_rows import AccessToken, AccessTokenRow
+
+DEFAULT_LIFE = timedelta(days=90)
+LONGEST_LIFE = timedelta(days=3650)
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_SECRET, _CHECK, _TIME, _RANDOM = 43, 6, 6, 6
+_TOKEN = re.compile(
+    rf"ps_({'|'.join(ROLES)})_([0-9A-Za-z]{{{_TIME + _RANDOM}}})_([0-9A-Za-z]{{{_SECRET}}})([0-9A-Za-z]{{{_CHECK}}})"
+)
+_PATTERN = re.compile(r"[A-Za-z0-9_.*-]{1,128}")
+_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,100}")
+_NOBODY = bytes(32)
+
+
+class TokenWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A token as it is asked for. `expires_in` are days, or `never`; `workflows` None: all."""
+
+    name: str
+    role: Role
+    expires_in: int | Literal["never"] = DEFAULT_LIFE.days
+    workflows: tuple[str, ...] | None = None
+    task_lists: tuple[str, ...] | None = None  # of a worker; None: all
+    concurrency: int | None = None  # of a worker: tasks that it may hold at once
+
+
+class Presented(Struct, frozen=True):
+    """A token that somebody sent, well-formed; whether it counts is not known yet."""
+
+    role: str
+    id: str
+    digest: bytes
+
+
+def check_wish(wish: TokenWish) -> None:
+    """Raises InvalidAccess, with what is wrong, where no such token can be made."""
+    problem = _problem(wish)
+    if problem is not None:
+        raise InvalidAccess(problem)
+
+
+def _problem(wish: TokenWish) -> str | None:
+    if not _NAME.fullmatch(wish.name) or not wish.name.strip():
+        return "the 'name' of a token is 1 to 100 characters that can be seen: say who or what will use it"
+    if wish.role not in ROLES:
+        return f"'{wish.role}' is no role: use {', '.join(ROLES[:-1])} or {ROLES[-1]}"
+    if wish.expires_in != "never" and not 1 <= wish.expires_in <= LONGEST_LIFE.days:
+        return f"'expires_in' is {wish.expires_in}: use 1 to {LONGEST_LIFE.days} days, or never"
+    if wish.role == "admin" and wish.workflows is not None:
+        return "an admin cannot be bound to 'workflows': make it an author, or leave them out"
+    if wish.role == "worker" and wish.workflows is not None:
+        return "a worker is bound to 'task_lists', not to 'workflows': leave them out"
+    if wish.role != "worker" and (wish.task_lists is not None or wish.concurrency is not None):
+        return "'task_lists' and 'concurrency' are for workers: leave them out, or use the role worker"
+    if wish.concurrency is not None and not 1 <= wish.concurrency <= 100_000:
+        return f"'concurrency' is {wish.concurrency}: use 1 to 100000"
+    return _scope_problem("workflows", wish.workflows) or _scope_problem("task_lists", wish.task_lists)
+
+
+def _scope_problem(field: str, patterns: Sequence[str] | None) -> str | None:
+    if patterns is None:
+        return None
+    if not 1 <= len(patterns) <= 100:
+        return f"'{field}' has {len(patterns)} entries: use 1 to 100, or leave it out for all"
+    wrong = next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None)
+    if wrong is not None:
+        return f"'{wrong[:100]}' in '{field}' is no name: use letters, digits, _ . - and * for anything"
+    return None
+
+
+def make_token(wish: TokenWish, by: str, now: datetime) -> tuple[str, AccessToken]:
+    """The text, to be shown once, and what is kept of it. Raises InvalidAccess."""
+    check_wish(wish)
+    when = _base62(int(now.timestamp()), _TIME)
+    id = when + "".join(secrets.choice(_DIGITS) for _ in range(_RANDOM))
+    body = f"ps_{wish.role}_{id}_{_base62(int.from_bytes(secrets.token_bytes(32)), _SECRET)}"
+    text = body + _check(body)
+    kept = AccessToken(
+        id=id,
+        role=wish.role,
+        name=wish.name,
+        digest=digest(text),
+        workflows=wish.workflows,
+        task_lists=wish.task_lists,
+        concurrency=wish.concurrency,
+        expires_at=None if wish.expires_in == "never" else now + timedelta(days=wish.expires_in),
+        made_by=by,
+    )
+    return text, kept
+
+
+def parse_token(text: str) -> Presented:
+    """Raises Unauthenticated where it is no whole token: nobody needs to be asked about it."""
+    found = _TOKEN.fullmatch(text) if text.isascii() else None
+    if found is None:
+        raise Unauthenticated("what was sent is no token of Penstock")
+    if not compare_digest(_check(text[:-_CHECK]), found[4]):
+        raise Unauthenticated("the token is mistyped or cut off")
+    return Presented(found[1], found[2], digest(text))
+
+
+def digest(text: str) -> bytes:
+    """What is kept of a text that nobody can guess: no slow hash is needed for 256 bits of chance."""
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def admit(presented: Presented, row: AccessTokenRow | None) -> Caller:
+    """Who it is. Raises Unauthenticated; it takes the same time whether or not there is such a token."""
+    known = _NOBODY if row is None else row.token.digest
+    right = compare_digest(known, presented.digest)
+    if row is None or not right:
+        raise Unauthenticated("the token is not known here")
+    if row.state != "live":
+        raise Unauthenticated(f"the token '{row.token.name}' is {row.state}")
+    return caller_of(row.token)
+
+
+def caller_of(token: AccessToken) -> Caller:
+    """Who uses a token. Raises Unauthenticated where its role is not known to this program."""
+    role = role_named(token.role)
+    if role is None:
+        raise Unauthenticated(f"the role '{token.role}' is not known to this Penstock")
+    return Caller(
+        name=token.name,
+        role=role,
+        token_id=token.id,
+        workflows=token.workflows,
+        task_lists=token.task_lists,
+        concurrency=token.concurrency,
+    )
+
+
+def _check(body: str) -> str:
+    return _base62(crc32(body.encode()), _CHECK)
+
+
+def _base62(number: int, length: int) -> str:
+    """A number in `length` digits: they sort as the numbers do."""
+    digits = []
+    for _ in range(length):
+        number, rest = divmod(number, 62)
+        digits.append(_DIGITS[rest])
+    return "".join(reversed(digits))

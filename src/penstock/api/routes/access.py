@@ -1,0 +1,132 @@
+"""Tokens and sessions: who may come in, and who asks."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from msgspec.structs import asdict
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from penstock.access.caller import Caller
+from penstock.access.doors import TokenView
+from penstock.access.errors import SignInFailed
+from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
+from penstock.access.tokens import TokenWish
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+from penstock.api.guard import identify, is_secure
+from penstock.api.paging import Page, Paged, page
+from penstock.api.wire.access import Made, MakeToken, SignIn, Who
+
+calls = Calls("access")
+LOGIN = "penstock-login"
+"""The cookie that proves that a sign-in was begun in the same browser."""
+
+
+@calls.get("/api/access", "admin", query=Paged, gives=Page[TokenView])
+async def list_access(ask: Ask[None, Paged]) -> Page[TokenView]:
+    """Tokens, newest first; never what they are made of."""
+    limit = ask.query.limit
+    found = await ask.service.access.list(ask.query.place(str), limit + 1)
+    return page(found, limit, lambda token: token.id)
+
+
+@calls.post("/api/access", "admin", takes=MakeToken, gives=Made, status=201)
+async def create_access(ask: Ask[MakeToken, None]) -> Made:
+    """Make a token; it is shown in this answer and never again."""
+    body = ask.body
+    wish = TokenWish(
+        name=body.name,
+        role=body.role,
+        expires_in=body.expires_in,
+        workflows=None if body.workflows is None else tuple(body.workflows),
+        task_lists=None if body.task_lists is None else tuple(body.task_lists),
+        concurrency=body.concurrency,
+    )
+    made = await ask.service.access.create(ask.caller, wish)
+    return Made(token=made.token, **asdict(made.view))
+
+
+@calls.delete("/api/access/{id}", "admin", status=204)
+async def revoke_access(ask: Ask[None, None]) -> None:
+    """Revoke a token: from its next call on it does not count."""
+    await ask.service.access.revoke(ask.caller, ask.path["id"])
+
+
+# -- sessions ----------------------------------------------------------------------------------------------
+
+
+@calls.get("/api/session", "public", gives=Who)
+async def who_am_i(ask: Ask[None, None]) -> Who:
+    """Who asks, and what that role may do."""
+    return _who(ask, await identify(ask.service, ask.request))
+
+
+@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201)
+async def sign_in(ask: Ask[SignIn, None]) -> Reply:
+    """Begin a session of a browser with a token."""
+    request, access = ask.request, ask.service.access
+    ask.service.limiters.logins.check(_ip(request) or "", monotonic())
+    caller = await access.authenticate(ask.body.token, _ip(request))
+    secure = is_secure(request)
+    cookie = await access.sign_in(caller, read_cookie(request.headers.get("cookie"), secure))
+    return Reply(_who(ask, caller), headers={"set-cookie": set_cookie(cookie, secure)})
+
+
+@calls.delete("/api/session", "public", status=204)
+async def sign_out(ask: Ask[None, None]) -> Reply:
+    """End the session; there is no harm in ending it twice."""
+    secure = is_secure(ask.request)
+    cookie = read_cookie(ask.request.headers.get("cookie"), secure)
+    if cookie is not None:
+        await ask.service.access.sign_out(await identify(ask.service, ask.request), cookie)
+    return Reply(headers={"set-cookie": clear_cookie(secure)})
+
+
+@calls.get("/api/session/oidc", "public", status=302)
+async def begin_oidc(ask: Ask[None, None]) -> Response:
+    """Go to the identity provider to sign in."""
+    if ask.service.oidc is None:
+        raise SignInFailed("no identity provider is set up here")
+    ask.service.limiters.logins.check(_ip(ask.request) or "", monotonic())
+    sending = await ask.service.oidc.begin(ask.request.query_params.get("back_to", "/"))
+    answer = RedirectResponse(sending.url, 302)
+    answer.set_cookie(
+        LOGIN,
+        sending.cookie,
+        600,
+        path="/api/session",
+        secure=is_secure(ask.request),
+        httponly=True,
+        samesite="lax",
+    )
+    return answer
+
+
+@calls.get("/api/session/callback", "public", status=302)
+async def finish_oidc(ask: Ask[None, None]) -> Response:
+    """Come back from the identity provider."""
+    request, secure = ask.request, is_secure(ask.request)
+    if ask.service.oidc is None:
+        raise SignInFailed("no identity provider is set up here")
+    arrival = await ask.service.oidc.finish(
+        dict(request.query_params), request.cookies.get(LOGIN), _ip(request)
+    )
+    before = read_cookie(request.headers.get("cookie"), secure)
+    cookie = await ask.service.access.sign_in(arrival.caller, before)
+    answer = RedirectResponse(arrival.back_to, 302)
+    answer.delete_cookie(LOGIN, path="/api/session")
+    answer.headers.append("set-cookie", set_cookie(cookie, secure))
+    return answer
+
+
+def _who(ask: Ask[Any, Any], caller: Caller) -> Who:
+    ways: list[Any] = ["token", *(["oidc"] if ask.service.oidc is not None else [])]
+    workflows = None if caller.workflows is None else list(caller.workflows)
+    return Who(caller.name, caller.role, workflows, not caller.local, ways)
+
+
+def _ip(request: Request) -> str | None:
+    return request.client.host if request.client else None

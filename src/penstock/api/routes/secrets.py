@@ -1,0 +1,65 @@
+"""Secrets and the audit."""
+
+from __future__ import annotations
+
+from penstock.access.doors import SecretView
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.paging import Page, Paged, page
+from penstock.api.wire.access import AuditEntry, PutSecret, Verified
+from penstock.flow.view import time_text
+from penstock.store.access_rows import Audited
+
+calls = Calls("access")
+
+
+@calls.get("/api/secrets", "admin", query=Paged, gives=Page[SecretView])
+async def list_secrets(ask: Ask[None, Paged]) -> Page[SecretView]:
+    """The names of the secrets: a value is written, never read back."""
+    limit = ask.query.limit
+    found = await ask.service.access.list_secrets(ask.query.place(str) or "", limit + 1)
+    return page(found, limit, lambda secret: secret.name)
+
+
+@calls.put("/api/secrets/{name}", "admin", takes=PutSecret, gives=SecretView)
+async def put_secret(ask: Ask[PutSecret, None]) -> SecretView:
+    """Write a secret, or its next version."""
+    return await ask.service.access.set_secret(ask.caller, ask.path["name"], ask.body.value)
+
+
+@calls.delete("/api/secrets/{name}", "admin", status=204)
+async def delete_secret(ask: Ask[None, None]) -> None:
+    """Drop a secret."""
+    await ask.service.access.delete_secret(ask.caller, ask.path["name"])
+
+
+@calls.get("/api/audit", "admin", query=Paged, gives=Page[AuditEntry])
+async def list_audit(ask: Ask[None, Paged]) -> Page[AuditEntry]:
+    """What people did, newest first."""
+    limit = ask.query.limit
+    found = await ask.service.access.audit(ask.query.place(int), limit + 1)
+    return page([_entry(each) for each in found], limit, lambda entry: entry.number)
+
+
+@calls.post("/api/audit/verify", "admin", gives=Verified)
+async def verify_audit(ask: Ask[None, None]) -> Verified:
+    """Look through the whole record: an entry that was changed or taken out is found."""
+    problem = await ask.service.access.verify_audit()
+    return Verified(problem is None, problem)
+
+
+def _entry(each: Audited) -> AuditEntry:
+    row = each.row
+    return AuditEntry(
+        number=each.number,
+        at=time_text(each.at) or "",
+        actor=row.actor,
+        token_id=row.token_id,
+        ip=row.ip,
+        action=row.action,
+        target=row.target,
+        before=None if row.before is None else row.before.hex(),
+        after=None if row.after is None else row.after.hex(),
+        reason=row.reason,
+        hash=each.hash.hex(),
+    )

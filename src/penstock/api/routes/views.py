@@ -1,0 +1,53 @@
+"""Lists of runs that people keep: a name for a filter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+from penstock.api.paging import Page
+from penstock.api.reading import fit
+from penstock.api.wire.views import Name, SaveView, View
+from penstock.runtime.errors import NotFound
+
+calls = Calls("views")
+PREFIX = "view/"
+
+
+class UnknownView(NotFound):
+    """No list of runs is kept under that name."""
+
+    code = "unknown_view"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no view '{name}' is kept: see GET /api/views")
+
+
+@calls.get("/api/views", "read", gives=Page[View])
+async def list_views(ask: Ask[None, None]) -> Page[View]:
+    """The lists of runs that are kept, by name."""
+    kept = await ask.service.store.notes(PREFIX)
+    return Page([_view(name.removeprefix(PREFIX), text) for name, text in kept.items()])
+
+
+@calls.put("/api/views/{name}", "operate", takes=SaveView, gives=View, statuses=(201,))
+async def save_view(ask: Ask[SaveView, None]) -> Reply:
+    """Keep a list of runs under a name."""
+    name: str = fit(ask.path["name"], Name)
+    was = await ask.service.store.put_note(PREFIX + name, msgspec.json.encode(ask.body).decode())
+    return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
+
+
+@calls.delete("/api/views/{name}", "operate", status=204)
+async def drop_view(ask: Ask[None, None]) -> None:
+    """Forget a list of runs."""
+    if not await ask.service.store.put_note(PREFIX + ask.path["name"], None):
+        raise UnknownView(ask.path["name"])
+
+
+def _view(name: str, text: str) -> View:
+    kept: Any = msgspec.json.decode(text, type=SaveView)
+    return View(name, kept.title, kept.filter)

@@ -1,0 +1,74 @@
+"""Tokens, sessions, secrets and the audit on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from penstock.access.doors import TokenView
+from penstock.access.roles import Role
+
+Text = Annotated[str, Meta(min_length=1, max_length=65536)]
+
+
+class MakeToken(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A token that is wanted. `expires_in` are days."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    role: Role
+    expires_in: Annotated[int, Meta(ge=1, le=3650)] | Literal["never"] = 90
+    workflows: list[str] | None = None
+    task_lists: list[str] | None = None
+    concurrency: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+
+
+class Made(TokenView, frozen=True, kw_only=True):
+    """A new token; `token` is shown this once."""
+
+    token: str
+
+
+class SignIn(Struct, forbid_unknown_fields=True):
+    """Somebody with a token who wants a session."""
+
+    token: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class Who(Struct):
+    """Who asks. `signed_in` false: nobody needs to, on this machine."""
+
+    name: str
+    role: Role
+    workflows: list[str] | None
+    signed_in: bool
+    sign_in: list[Literal["token", "oidc"]]
+
+
+class PutSecret(Struct, forbid_unknown_fields=True):
+    """The value of a secret: written, never read back."""
+
+    value: Text
+
+
+class AuditEntry(Struct):
+    """What somebody did."""
+
+    number: int
+    at: str
+    actor: str
+    token_id: str | None
+    ip: str | None
+    action: str
+    target: str
+    before: str | None
+    after: str | None
+    reason: str | None
+    hash: str
+
+
+class Verified(Struct):
+    """Whether the record is whole; `problem` is the first thing that is wrong."""
+
+    whole: bool
+    problem: str | None

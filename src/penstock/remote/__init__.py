@@ -1,0 +1,1 @@
+"""A Penstock elsewhere, over HTTP."""

@@ -1,0 +1,25 @@
+"""Small texts by name."""
+
+from __future__ import annotations
+
+from penstock.store.postgres.database import Database, Work
+
+
+class PostgresNotes:
+    """See `store.protocol.Notes`."""
+
+    database: Database
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return {row["name"]: row["value"] for row in await self.database.read("list_notes", prefix=prefix)}
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        async def work(work: Work) -> bool:
+            was = bool(await work.rows("read_note", name=name))
+            if text is None:
+                await work.rows("drop_note", name=name)
+            else:
+                await work.rows("put_note", name=name, value=text)
+            return was
+
+        return await self.database.transact(work)

@@ -1,0 +1,27 @@
+"""Small texts by name."""
+
+from __future__ import annotations
+
+from penstock.store.sqlite.desk import Desk
+from penstock.store.sqlite.session import Session
+
+
+class SqliteNotes:
+    """See `store.protocol.Notes`."""
+
+    _desk: Desk
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return await self._desk.read(lambda session: dict(session.rows("list_notes", (prefix,))))
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        return await self._desk.write(lambda session: _put(session, name, text))
+
+
+def _put(session: Session, name: str, text: str | None) -> bool:
+    was = session.row("read_note", (name,)) is not None
+    if text is None:
+        session.run("drop_note", (name,))
+    else:
+        session.run("put_note", (name, text))
+    return was

@@ -1,0 +1,294 @@
+"""Secrets: written and never read back, sealed in the store, and blotted out of what people see."""
+
+from __future__ import annotations
+
+import base64
+import io
+import logging
+import os
+import re
+import stat
+import subprocess
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from penstock.access.caller import ANYBODY_HERE, Caller
+from penstock.access.doors import Access, SecretView
+from penstock.access.errors import Forbidden, InvalidAccess, SecretKeyError, UnknownSecret
+from penstock.access.redacting import RedactingFilter, Redactor
+from penstock.access.secrets import Keyring, Keys
+from penstock.store.protocol import Store
+from tests.store.builders import NOON
+from tests.store.places import Place, SqliteFile
+
+VALUE = 'pässwörd/+& "quoted" ~secret'
+KEY, OTHER = b"k" * 32, b"o" * 32
+
+
+def variable(*keys: bytes) -> str:
+    return ",".join(base64.b64encode(key).decode() for key in keys)
+
+
+async def test_a_secret_is_resolved_for_dispatch_and_shown_only_by_name(access: Access) -> None:
+    first = await access.set_secret(ANYBODY_HERE, "smtp", "first value")
+    second = await access.set_secret(ANYBODY_HERE, "smtp", VALUE)
+
+    assert [first, second] == [SecretView("smtp", 1, NOON), SecretView("smtp", 2, NOON)]
+    assert await access.list_secrets("", 10) == (SecretView("smtp", 2, NOON),)
+    assert SecretView.__struct_fields__ == ("name", "version", "updated_at")
+    assert await access.resolve(["smtp"]) == {"smtp": VALUE}
+
+
+async def test_an_unknown_secret_is_told_by_its_name(access: Access) -> None:
+    await access.set_secret(ANYBODY_HERE, "smtp", VALUE)
+    await access.delete_secret(ANYBODY_HERE, "smtp")
+
+    with pytest.raises(UnknownSecret, match="no secret is named 'smtp'"):
+        await access.resolve(["smtp"])
+    with pytest.raises(UnknownSecret):
+        await access.delete_secret(ANYBODY_HERE, "smtp")
+    assert await access.resolve([]) == {}
+
+
+async def test_only_an_admin_sets_and_deletes_secrets(access: Access, keys: Keys) -> None:
+    author = Caller(name="eve", role="author")
+
+    with pytest.raises(Forbidden):
+        await access.set_secret(author, "smtp", VALUE)
+    with pytest.raises(Forbidden):
+        await access.delete_secret(author, "smtp")
+    with pytest.raises(Forbidden):
+        await access.rotate_key(author)
+    assert not keys.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("", "x", "'' cannot name a secret"),
+        ("a b", "x", "'a b' cannot name a secret"),
+        ("a", "", "has 0 bytes: use 1 to 65536"),
+        ("a", "x" * 65537, "has 65537 bytes"),
+        ("a", "\ud800", "half a surrogate pair"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["model"])
+async def test_a_secret_that_makes_no_sense_is_not_set(
+    access: Access, name: str, value: str, said: str
+) -> None:
+    with pytest.raises(InvalidAccess, match=said):
+        await access.set_secret(ANYBODY_HERE, name, value)
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+async def test_no_byte_of_the_database_has_a_secret_in_it(access: Access, place: Place) -> None:
+    await access.set_secret(ANYBODY_HERE, "smtp", "correct-horse-battery")
+
+    assert isinstance(place, SqliteFile)
+    files = Path(place.url).parent.glob("penstock.db*")
+    found = b"".join(file.read_bytes() for file in files)
+    assert b"smtp" in found and b"correct-horse" not in found
+
+
+async def test_the_record_has_no_hash_that_tells_a_short_secret(access: Access, store: Store) -> None:
+    for _ in range(2):
+        await access.set_secret(ANYBODY_HERE, "pin", "1234")
+
+    first, second = [entry.row.after for entry in await store.next_audits(0, 10)]
+    assert first != second
+
+
+def test_the_key_is_made_with_the_first_secret_for_its_owner_alone(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        keys = Keys(tmp_path / "penstock.key")
+        with pytest.raises(SecretKeyError, match=r"penstock\.key' cannot be read"):
+            keys.ring()
+        made = keys.ring(make=True)
+    finally:
+        os.umask(old)
+
+    assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["penstock.key"]
+    assert keys.ring().current == keys.ring(make=True).current == made.current
+
+
+def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    keys = Keys(tmp_path / "penstock.key")
+    keys.ring(make=True)
+    keys.path.chmod(0o640)
+
+    with pytest.raises(SecretKeyError, match=r"can be read by others: run `chmod 600"):
+        keys.ring(make=True)
+
+
+@pytest.mark.parametrize("text", ["", "short", "a" * 44, base64.b64encode(b"k" * 16).decode(), "ä"])
+def test_what_is_no_key_is_refused_from_both_places(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "penstock.key"
+    path.write_text(text)
+    path.chmod(0o600)
+
+    with pytest.raises(SecretKeyError, match=r"is no key: it takes 32 bytes|cannot be read"):
+        Keys(path).ring()
+    with pytest.raises(SecretKeyError, match="PENSTOCK_SECRET_KEY is no key"):
+        Keys(path, text).ring()
+
+
+def test_openssl_makes_a_key(tmp_path: Path) -> None:
+    made = subprocess.run(["openssl", "rand", "-base64", "32"], capture_output=True, text=True, check=True)
+
+    ring = Keys(tmp_path / "penstock.key", made.stdout).ring()
+
+    assert ring.unseal("a", *ring.seal("a", VALUE)) == VALUE
+
+
+def test_a_sealed_secret_opens_under_its_own_name_and_key_alone() -> None:
+    ring = Keyring([KEY])
+    key, sealed = ring.seal("a", VALUE)
+    changed = [
+        sealed[:n] + bytes([sealed[n] ^ 1]) + sealed[n + 1 :] for n in (1, 20, 61, 75, len(sealed) - 1)
+    ]
+
+    assert ring.unseal("a", key, sealed) == VALUE
+    with pytest.raises(SecretKeyError, match="the secret 'b' is not as it was sealed"):
+        ring.unseal("b", key, sealed)
+    for other in (*changed, sealed[:30], sealed[:1]):
+        with pytest.raises(SecretKeyError, match="is not as it was sealed"):
+            ring.unseal("a", key, other)
+    with pytest.raises(SecretKeyError, match="in a way that this Penstock does not know"):
+        ring.unseal("a", key, b"\x02" + sealed[1:])
+    with pytest.raises(SecretKeyError, match=f"sealed with the key {key}, which is not here"):
+        Keyring([OTHER]).unseal("a", key, sealed)
+
+
+def test_no_two_seals_are_the_same() -> None:
+    ring = Keyring([KEY])
+
+    assert len({ring.seal("a", VALUE) for _ in range(50)}) == 50
+
+
+async def test_a_new_key_seals_all_anew_and_the_values_stay(
+    access: Access, elsewhere: Access, keys: Keys, store: Store
+) -> None:
+    for n in range(3):
+        await access.set_secret(ANYBODY_HERE, f"s{n}", f"value {n}")
+    old = keys.ring().current
+
+    count = await access.rotate_key(ANYBODY_HERE)
+
+    new = keys.ring().current
+    assert (count, new != old) == (3, True)
+    assert [row.key_id for row in await store.secrets("", 10)] == [new] * 3
+    assert await elsewhere.resolve(["s0", "s2"]) == {"s0": "value 0", "s2": "value 2"}
+    assert [view.version for view in await access.list_secrets("", 10)] == [1, 1, 1]
+    assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
+    assert [path.name for path in keys.path.parent.glob("*.key*")] == ["penstock.key"]
+
+
+async def test_a_rotation_that_was_interrupted_can_be_finished(
+    access: Access, keys: Keys, store: Store
+) -> None:
+    await access.set_secret(ANYBODY_HERE, "a", VALUE)
+    keys.add()
+
+    before = await access.resolve(["a"])
+    counts = [await access.reseal(), await access.reseal()]
+
+    assert (before, counts) == ({"a": VALUE}, [1, 0])
+    assert [row.key_id for row in await store.secrets("", 10)] == [keys.ring().current]
+
+
+async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "penstock.key"
+    old = Access(store, Keys(path, variable(KEY)))
+    new = Access(store, Keys(path, variable(OTHER, KEY)))
+    await old.set_secret(ANYBODY_HERE, "a", VALUE)
+
+    with pytest.raises(SecretKeyError, match="put a new one before the others"):
+        await old.rotate_key(ANYBODY_HERE)
+    assert (await new.reseal(), await new.resolve(["a"])) == (1, {"a": VALUE})
+    assert await Access(store, Keys(path, variable(OTHER))).resolve(["a"]) == {"a": VALUE}
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        VALUE,
+        quote(VALUE, safe=""),
+        quote(VALUE),
+        VALUE.replace('"', '\\"'),
+        base64.b64encode(VALUE.encode()).decode(),
+        base64.urlsafe_b64encode(VALUE.encode()).decode(),
+        base64.b64encode(f"user:{VALUE}".encode()).decode(),
+        base64.b64encode(f"me:{VALUE}:more".encode()).decode(),
+        base64.b64encode(f"x:y:{VALUE}.".encode()).decode(),
+        VALUE.encode().hex(),
+    ],
+)
+def test_a_secret_is_blotted_out_however_it_is_written(shown: str) -> None:
+    redactor = Redactor()
+    redactor.learn([VALUE])
+
+    text = redactor.redact(f"before {shown} after")
+
+    assert re.fullmatch(r"before [A-Za-z0-9+/=]{0,8}\*\*\*[A-Za-z0-9+/=]{0,8} after", text)
+
+
+def test_short_values_and_plain_texts_stay() -> None:
+    redactor = Redactor()
+    plain = redactor.redact("hello")
+    redactor.learn(["12345", "", "a.c.e.g"])
+
+    assert (plain, redactor.redact("12345 abcdefg a.c.e.g")) == ("hello", "12345 abcdefg ***")
+
+
+def test_of_two_secrets_the_longer_one_is_blotted_out_whole() -> None:
+    redactor = Redactor()
+    redactor.learn(["secret", "secret-and-more"])
+
+    assert redactor.redact("secret-and-more secret") == "*** ***"
+
+
+def test_values_are_redacted_to_their_leaves() -> None:
+    redactor = Redactor()
+    redactor.learn(["hunter22"])
+
+    assert redactor.redact_value({"hunter22": [1, None, "x hunter22"], "a": ("hunter22",), "b": 2.5}) == {
+        "***": [1, None, "x ***"],
+        "a": ["***"],
+        "b": 2.5,
+    }
+
+
+def test_no_line_of_the_log_has_a_secret_in_it() -> None:
+    redactor, out = Redactor(), io.StringIO()
+    redactor.learn(["hunter22"])
+    logger, handler = logging.Logger("test"), logging.StreamHandler(out)
+    handler.setFormatter(logging.Formatter("%(message)s %(url)s"))
+    handler.addFilter(RedactingFilter(redactor))
+    logger.addHandler(handler)
+
+    try:
+        raise ValueError("bad hunter22")
+    except ValueError:
+        logger.exception(
+            "sent %s as %d", "hunter22", 3, extra={"url": "http://u:hunter22@h"}, stack_info=True
+        )
+    logger.info("%d hunter22", "hunter22", extra={"url": ["hunter22"]})
+
+    text = out.getvalue()
+    assert "hunter22" not in text
+    assert text.startswith("sent *** as 3 http://u:***@h\n") and "ValueError: bad ***" in text
+    assert text.endswith("%d *** ('***',) ['***']\n")
+
+
+async def test_what_was_set_or_resolved_here_is_blotted_out(access: Access, elsewhere: Access) -> None:
+    await access.set_secret(ANYBODY_HERE, "a", "hunter22")
+    before = elsewhere.redactor.redact("hunter22")
+    await elsewhere.resolve(["a"])
+
+    assert (access.redactor.redact("hunter22"), before) == ("***", "hunter22")
+    assert elsewhere.redactor.redact("hunter22") == "***"

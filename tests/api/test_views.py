@@ -1,0 +1,41 @@
+"""Lists of runs that people keep, and what operators look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.api.conftest import Client, Serve
+
+
+def test_a_view_is_kept_changed_and_dropped(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Any]:
+        body = {"filter": {"status": "failed"}, "title": "Mine"}
+        answers = [
+            await client.ask("PUT", "/api/views/my%20failures", body),
+            await client.ask("PUT", "/api/views/my%20failures", {"filter": {}}),
+            await client.get("/api/views"),
+            await client.ask("DELETE", "/api/views/my%20failures"),
+            await client.ask("DELETE", "/api/views/my%20failures"),
+        ]
+        return [(answer.status, answer.json) for answer in answers]
+
+    first, second, listed, dropped, gone = serve(talk)
+
+    assert first == (201, {"name": "my failures", "title": "Mine", "filter": {"status": "failed"}})
+    assert second == (200, {"name": "my failures", "title": None, "filter": {}})
+    assert listed == (200, {"items": [second[1]], "next": None})
+    assert dropped == (204, None)
+    assert (gone[0], gone[1]["code"]) == (404, "unknown_view")
+
+
+def test_a_worker_and_its_task_lists_are_shown(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[Any, Any]:
+        await client.engine.wait(await client.engine.start("chain"))
+        return (await client.get("/api/workers")).json, (await client.get("/api/queues")).json
+
+    workers, queues = serve(talk)
+
+    assert [(each["task_lists"], each["tasks"]) for each in workers["items"]] == [
+        (["default"], ["one", "two"])
+    ]
+    assert queues == {"items": [], "next": None}

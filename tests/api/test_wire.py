@@ -1,0 +1,105 @@
+"""What comes before a call can be found: heads that are too large, too slow, or no HTTP at all."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from penstock.server import protocol
+from tests.api.conftest import Client, Serve
+
+
+async def send(client: Client, text: bytes, keep: bool = False) -> bytes:
+    """What a server answers to bytes until it closes; with `keep` the connection is not ended from here."""
+    host, port = client.base.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(text)
+    if not keep:
+        await writer.drain()
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b"reset"
+    finally:
+        writer.close()
+
+
+def status(answer: bytes) -> int:
+    return int(answer.split()[1])
+
+
+HEAD = b"POST /api/workflows/chain/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (HEAD + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}x", 400),
+        (HEAD + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"nonsense\r\n\r\n", 400),
+        (HEAD + b"X-A: b\r\n" * 10_000 + b"\r\n", 431),
+        (HEAD + b"X-A: " + b"b" * 1_000_000 + b"\r\n\r\n", 431),
+        (b"GET /" + b"b" * 1_000_000 + b" HTTP/1.1\r\n\r\n", 431),
+        (HEAD + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", 400),
+    ],
+    ids=[
+        "two lengths",
+        "length and chunks",
+        "no HTTP",
+        "many headers",
+        "a large header",
+        "a long path",
+        "websocket",
+    ],
+)
+def test_a_head_that_cannot_be_read_is_told_so_and_the_connection_ends(
+    serve: Serve, text: bytes, expected: int
+) -> None:
+    async def talk(client: Client) -> tuple[bytes, Any]:
+        return await send(client, text), await client.engine.runs()
+
+    answer, runs = serve(talk)
+
+    assert (answer == b"reset" and expected == 431) or (status(answer) == expected and b'"code":' in answer)
+    assert runs == []
+
+
+def test_an_endless_body_is_cut_off(serve: Serve) -> None:
+    async def talk(client: Client) -> int:
+        async def body() -> Any:
+            while True:
+                yield b"x" * 65536
+
+        try:
+            return (
+                await client.post(
+                    "/api/workflows/chain/runs", data=body(), headers={"content-type": "application/json"}
+                )
+            ).status
+        except ConnectionError:
+            return 413
+
+    assert serve(talk) == 413
+
+
+def test_a_slow_head_is_cut_off_and_others_are_served(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "SECONDS", 0.3)
+
+    async def talk(client: Client) -> tuple[bytes, int]:
+        slow = asyncio.create_task(send(client, b"GET /health HTTP/1.1\r\nHost:", keep=True))
+        answer = await client.get("/health")
+        return await slow, answer.status
+
+    slow, other = serve(talk)
+
+    assert (status(slow), other) == (408, 200)
+
+
+def test_one_connection_serves_many_requests(serve: Serve) -> None:
+    async def talk(client: Client) -> bytes:
+        one = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        return await send(client, one + one + one.replace(b"Host", b"Connection: close\r\nHost"))
+
+    assert serve(talk).count(b"HTTP/1.1 200") == 3

@@ -1,0 +1,183 @@
+"""The reference model's doors: tokens, sessions, secrets and the audit, said plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Literal
+
+from msgspec.structs import replace
+
+from penstock.store.access_rows import (
+    AccessToken,
+    AccessTokenRow,
+    Audited,
+    AuditHead,
+    AuditRow,
+    Login,
+    NewSession,
+    SecretRow,
+    SessionRow,
+)
+from penstock.store.auditing import START, chained
+
+
+class DoorRows:
+    """Everything that is stored."""
+
+    def __init__(self) -> None:
+        self.tokens: dict[str, AccessTokenRow] = {}
+        self.sessions: dict[bytes, SessionRow] = {}
+        self.logins: dict[bytes, tuple[Login, datetime]] = {}
+        self.secrets: dict[str, SecretRow] = {}
+        self.audits: list[Audited] = []
+
+
+class ModelDoors:
+    """See `store.protocol.Doors`."""
+
+    clock: Callable[[], datetime]
+
+    @cached_property
+    def doors(self) -> DoorRows:
+        return DoorRows()
+
+    def _record(self, *audits: AuditRow | None) -> None:
+        rows = [audit for audit in audits if audit is not None]
+        self.doors.audits += chained(self._head(), self.clock(), rows)
+
+    def _head(self) -> AuditHead:
+        return (
+            AuditHead(self.doors.audits[-1].number, self.doors.audits[-1].hash)
+            if self.doors.audits
+            else START
+        )
+
+    async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
+        if token.id in self.doors.tokens:
+            return False
+        self.doors.tokens[token.id] = AccessTokenRow(
+            token=token, made_at=self.clock(), used_at=None, revoked_at=None, state="live"
+        )
+        self._record(audit)
+        return True
+
+    async def access_token(self, id: str) -> AccessTokenRow | None:
+        row = self.doors.tokens.get(id)
+        return None if row is None else replace(row, state=self._state(row))
+
+    def _state(self, row: AccessTokenRow) -> Literal["live", "expired", "revoked"]:
+        if row.revoked_at is not None:
+            return "revoked"
+        expires = row.token.expires_at
+        return "expired" if expires is not None and expires <= self.clock() else "live"
+
+    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
+        ids = sorted((id for id in self.doors.tokens if before is None or id < before), reverse=True)
+        rows = [self.doors.tokens[id] for id in ids[:limit]]
+        return [replace(row, state=self._state(row)) for row in rows]
+
+    async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
+        row = self.doors.tokens.get(id)
+        if row is None or row.revoked_at is not None:
+            return False
+        self.doors.tokens[id] = replace(row, revoked_at=self.clock())
+        self._record(audit)
+        return True
+
+    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
+        for id in self.doors.tokens.keys() & set(ids):
+            row = self.doors.tokens[id]
+            if row.used_at is None or row.used_at <= self.clock() - apart:
+                self.doors.tokens[id] = replace(row, used_at=self.clock())
+
+    async def add_session(
+        self,
+        session: NewSession,
+        lasts: timedelta,
+        instead: bytes | None = None,
+        audit: AuditRow | None = None,
+    ) -> None:
+        now, sessions = self.clock(), self.doors.sessions
+        for digest in [digest for digest, row in sessions.items() if row.until <= now or digest == instead]:
+            del sessions[digest]
+        sessions[session.digest] = SessionRow(session=session, made_at=now, seen_at=now, until=now + lasts)
+        self._record(audit)
+
+    async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
+        row, now = self.doors.sessions.get(digest), self.clock()
+        return row if row is not None and row.until > now and row.seen_at > now - idle else None
+
+    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
+        for digest in self.doors.sessions.keys() & set(digests):
+            row = self.doors.sessions[digest]
+            if row.seen_at <= self.clock() - apart:
+                self.doors.sessions[digest] = replace(row, seen_at=self.clock())
+
+    async def drop_sessions(
+        self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
+    ) -> int:
+        sessions = self.doors.sessions
+        gone = [d for d, row in sessions.items() if d in digests or row.session.name in names]
+        for digest in gone:
+            del sessions[digest]
+        self._record(audit if gone else None)
+        return len(gone)
+
+    async def add_login(self, login: Login, lasts: timedelta) -> None:
+        now, logins = self.clock(), self.doors.logins
+        self.doors.logins = {digest: row for digest, row in logins.items() if row[1] > now}
+        self.doors.logins[login.digest] = (login, now + lasts)
+
+    async def take_login(self, digest: bytes) -> Login | None:
+        login, until = self.doors.logins.pop(digest, (None, self.clock()))
+        return login if until > self.clock() else None
+
+    async def put_secret(
+        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
+    ) -> SecretRow:
+        old = self.doors.secrets.get(name)
+        made = SecretRow(
+            name=name,
+            version=old.version + 1 if old else 1,
+            key_id=key_id,
+            sealed=sealed,
+            updated_at=self.clock(),
+        )
+        self.doors.secrets[name] = made
+        self._record(audit)
+        return made
+
+    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
+        return [self.doors.secrets.get(name) for name in names]
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+        names = sorted(name for name in self.doors.secrets if name > after)
+        return [self.doors.secrets[name] for name in names[:limit]]
+
+    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+        row = self.doors.secrets.get(name)
+        if row is None or row.sealed != was:
+            return False
+        self.doors.secrets[name] = replace(row, key_id=key_id, sealed=sealed)
+        return True
+
+    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
+        if self.doors.secrets.pop(name, None) is None:
+            return False
+        self._record(audit)
+        return True
+
+    async def note(self, audits: Sequence[AuditRow]) -> None:
+        self._record(*audits)
+
+    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+        found = [entry for entry in reversed(self.doors.audits) if before is None or entry.number < before]
+        return found[:limit]
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        return [entry for entry in self.doors.audits if entry.number > after][:limit]
+
+    async def audit_head(self) -> AuditHead:
+        return self._head()

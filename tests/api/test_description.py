@@ -43,7 +43,17 @@ CONFIG: dict[str, Any] = {
         {  # a text is any text, and may be no YAML
             "include-path-regex": r"/(check|publish|try|workflows/\{name\})$",
             "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "400", *REFUSED]}},
-        }
+        },
+        {  # a cursor is any text, and may not be that of the list
+            "include-path": [
+                call.path for call in CALLS if "cursor" in getattr(call.query, "__struct_fields__", ())
+            ],
+            "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "400", *REFUSED]}},
+        },
+        {  # a token is any text, and may be nobody's
+            "include-path-regex": "^/api/session",
+            "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "401", *REFUSED]}},
+        },
     ],
 }
 

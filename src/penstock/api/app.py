@@ -76,6 +76,10 @@ class App:
             observer.called(call, scope["method"], response.status_code, perf_counter() - began)
         await response(scope, receive, send)
 
+    def stop(self) -> None:
+        """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
+        self.service.streams.close()
+
     async def _answer(
         self, call: Call, values: dict[str, str], request: Request, request_id: str
     ) -> Response | Ready:

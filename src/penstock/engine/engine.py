@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.drafts import Drafts
+from penstock.engine.following import Following
 from penstock.engine.loading import Source
 from penstock.engine.overseeing import Overseeing
 from penstock.engine.running import Running
@@ -87,6 +88,7 @@ class Engine(Overseeing):
         self._opening = asyncio.Lock()
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
+        self.following = Following(self._open)
 
     # -- workflows -----------------------------------------------------------------------------------------
 

@@ -64,6 +64,9 @@ async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
             await asyncio.sleep(0.005)
         yield address(listener)
     finally:
+        stop = getattr(app, "stop", None)
+        if stop is not None:
+            stop()
         server.should_exit = True
         await task
 

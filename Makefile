@@ -50,7 +50,7 @@ reference: setup  ## Write docs/reference/cli.md from the commands
 	$(BIN)/python scripts/write_reference.py
 
 lock:  ## Make the hashed requirement locks anew (needs uv)
-	for name in runtime dev bench; do \
+	for name in runtime build dev bench; do \
 	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    requirements/$$name.in -o requirements/$$name.lock; done
 

@@ -1,13 +1,13 @@
-"""Write docs/reference/cli.md from the commands: `make reference`."""
+"""Write the pages that are made from the code: commands and settings."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.cli.reference import reference_text
+from penstock.cli.reference import reference_text, settings_text
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
+PAGES = Path(__file__).parents[1] / "docs" / "reference"
 
 if __name__ == "__main__":
-    PAGE.write_text(reference_text(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    (PAGES / "cli.md").write_text(reference_text(), encoding="utf-8")
+    (PAGES / "settings.md").write_text(settings_text(), encoding="utf-8")

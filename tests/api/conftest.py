@@ -16,7 +16,6 @@ from penstock import Engine
 from penstock.access.doors import Access
 from penstock.access.secrets import Keys
 from penstock.api.app import App
-from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.server.http import serving
@@ -81,9 +80,7 @@ def serve(tmp_path: Path) -> Serve:
                 await engine.publish(CHAIN)
                 access = Access(store, Keys(tmp_path / "penstock.key"), OWN)
                 more.setdefault("open", True)
-                service = Service(
-                    engine=engine, store=store, access=access, description=describe(CALLS, "test"), **more
-                )
+                service = await Service.of(engine, access, **more)
                 async with (
                     serving(App(service, CALLS), "127.0.0.1", 0) as base,
                     aiohttp.ClientSession() as session,

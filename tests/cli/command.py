@@ -58,7 +58,7 @@ def command(*args: object) -> list[str]:
 
 def environment(**variables: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return {**kept, "PYTHONPATH": str(ROOT / "src"), **variables}
+    return {**kept, "PYTHONPATH": str(ROOT / "src"), "PENSTOCK_PORT": "0", **variables}
 
 
 def write(folder: Path, name: str, text: str) -> Path:

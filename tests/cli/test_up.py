@@ -42,7 +42,7 @@ def test_up_says_what_is_where_and_goes_on_with_what_was_begun(folder: Path) -> 
 
     assert (stopped.code, shown(db, run)["status"]) == (0, "succeeded")
     lines = [line.split(maxsplit=1) for line in stopped.out.splitlines()]
-    assert [name for name, _ in lines] == ["store", "workflow", "worker", "lists", "tasks", "stop"]
+    assert [name for name, _ in lines] == ["server", "store", "workflow", "worker", "lists", "tasks", "stop"]
     assert dict(lines)["store"] == f"penstock.db (schema {len(MIGRATIONS)})"
     assert dict(lines)["workflow"] == "hello version 2 (flows/hello.yaml)"
     assert (dict(lines)["lists"], dict(lines)["tasks"]) == ("default", "greet")
@@ -52,6 +52,16 @@ def test_up_says_what_is_where_and_goes_on_with_what_was_begun(folder: Path) -> 
     ]
     counted = json.loads((folder / "stats.json").read_text())
     assert (counted["worker"]["worker.reported"], counted["reports"]["rejected"]) == (2, 0)
+
+
+def test_up_logs_for_machines_where_it_is_asked_to(folder: Path) -> None:
+    with serving("up", "--workflows", "flows", "--log-format", "json", cwd=folder) as up:
+        stopped = up.stop()
+
+    said = [json.loads(line) for line in stopped.err.splitlines() if line.startswith("{")]
+    assert (said[-1]["level"], said[-1]["logger"], said[-1]["message"]) == (
+        "info", "penstock.life", "penstock up has stopped",
+    )  # fmt: skip
 
 
 def test_a_workflow_that_did_not_change_gets_no_new_version(folder: Path) -> None:
@@ -154,6 +164,7 @@ def test_what_cannot_be_served_is_told_before_anything_is_opened(folder: Path) -
     assert told("--log-level", "loud") == (
         "error: --log-level 'loud' is not known: say debug, info, warning, error.\n"
     )
+    assert told("--log-format", "xml") == ("error: --log-format 'xml' is not known: say text or json.\n")
     assert told("--grace", "soon").startswith("error: --grace 'soon' ")
     assert not db.exists()
 

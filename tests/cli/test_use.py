@@ -53,7 +53,7 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
         (["bench", "web"], "error: There is no benchmark 'web': say net, engine or http.\n"),
         (["db", "mend"], "error: No such command 'mend'. See `penstock db --help`.\n"),
-        (["server"], "error: Missing option '--db'. See `penstock server --help`.\n"),
+        (["server"], "error: a server needs a database: name it with --db, or PENSTOCK_DB.\n"),
         (
             ["worker", "--db", "postgresql://nobody@127.0.0.1:1/none"],
             "error: a worker needs tasks: name their module or file with --tasks.\n",

@@ -9,6 +9,7 @@ import pytest
 
 from penstock import Context, Engine, Fatal
 from penstock.runtime.errors import (
+    BadCursor,
     BadPayload,
     IdempotencyMismatch,
     InvalidInput,
@@ -337,7 +338,15 @@ def test_runs_are_listed_by_what_is_asked(place: Place) -> None:
         await engine.wait(first, rest=True)
         await engine.wait(second, rest=True)
         assert [row["id"] for row in await engine.runs()] == [second, first]
-        assert [row["id"] for row in await engine.runs(limit=1, before=second)] == [first]
+        page = await engine.list_runs(limit=1)
+        assert ([row["id"] for row in page["items"]], page["next"] is None) == ([second], False)
+        last = await engine.list_runs(limit=1, cursor=page["next"])
+        assert ([row["id"] for row in last["items"]], last["next"]) == ([first], None)
+        for cursor in (page["next"][:-1], "x" + page["next"], "", "é", page["next"] + "="):
+            with pytest.raises(BadCursor):
+                await engine.list_runs(limit=1, cursor=cursor)
+        with pytest.raises(BadCursor):
+            await engine.list_runs(limit=1, cursor=page["next"], sort="oldest")
         assert [row["id"] for row in await engine.runs(subject="a")] == [first]
         assert [row["id"] for row in await engine.runs(label=("team", "y"))] == [second]
         assert [row["waiting_for"] for row in await engine.runs(waiting_for="go")] == [["go"], ["go"]]

@@ -15,6 +15,7 @@ SHELF = [
     "mediathread",
     "mirrors",
     "pinball_cycle",
+    "tea",
     "viblio",
     "youtube",
 ]

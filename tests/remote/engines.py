@@ -27,7 +27,7 @@ async def engine_behind_http(folder: Path) -> AsyncIterator[tuple[Engine, str]]:
     """An engine without a worker of its own, and the address of its server."""
     store = await open_store(str(folder / "penstock.db"))
     async with Engine(store=store, tasks={}, work=False) as engine:
-        service = Service(engine=engine, store=store, access=Access(store, Keys(Path("no.key"))), open=True)
+        service = await Service.of(engine, Access(store, Keys(Path("no.key"))), open=True)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield engine, base
 

@@ -43,15 +43,7 @@ async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     """The address of a server that hands out what this gate has."""
     desk = Desk(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
     store = await open_store("memory:")
-    service = Service(
-        engine=Engine(store=store),
-        store=store,
-        access=Access(store, Keys(Path("no.key"))),
-        open=True,
-        desk=desk,
-    )
-    try:
+    async with Engine(store=store, tasks={}) as engine:
+        service = await Service.of(engine, Access(store, Keys(Path("no.key"))), open=True, desk=desk)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield base
-    finally:
-        await store.close()

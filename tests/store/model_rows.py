@@ -26,9 +26,15 @@ class Run:
     pages: list[tuple[int, int, bytes]] = field(default_factory=list)
     parts: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
     payloads: dict[bytes, bytes] = field(default_factory=dict)
+    keys: set[tuple[str, str]] = field(default_factory=set)
+    timings: dict[tuple[int, int, int], tuple[datetime, datetime]] = field(default_factory=dict)
+    rests: dict[tuple[str, str], datetime] = field(default_factory=dict)
 
-    def take(self, change: Change) -> None:
+    def take(self, change: Change, now: datetime) -> None:
         """Write what is the run's own."""
+        self.keys.update(change.keys)
+        if change.rest is not None:
+            self.rests = dict.fromkeys(change.rest, now)
         self.revision, self.seq, self.head = change.revision, change.seq, change.head
         self.status, self.ended_at, self.waiting = change.status, change.ended_at, change.waiting
         if change.page is not None:

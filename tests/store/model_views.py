@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +16,30 @@ from penstock.store.change import Post
 from penstock.store.rows import (
     Filter,
     KeptRow,
+    LockRow,
+    OldTask,
     QueueRow,
     Retained,
     RunRow,
     TaskRow,
+    TimingRow,
     Version,
+    WaitingTasks,
     Worker,
     WorkflowState,
 )
 from tests.store.builders import ENDED
 from tests.store.model import ModelStore
 from tests.store.model_rows import FIRST_LOOK, Run
+from tests.store.model_tokens import ModelTokens
 
 
-class Model(ModelStore):
+class Model(ModelStore, ModelTokens):
     """The whole model: all that a store can be asked."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        ModelStore.__init__(self, clock)
+        ModelTokens.__init__(self)
 
     # Shelf
 
@@ -109,8 +120,14 @@ class Model(ModelStore):
     # Views
 
     async def runs(self, filter: Filter) -> list[RunRow]:
-        found = sorted((name for name in self.rows.runs if self._matches(name, filter)), reverse=True)
-        return [_row(name, self.rows.runs[name]) for name in found[: filter.limit]]
+        found = [_row(name, run) for name, run in self.rows.runs.items() if self._matches(name, filter)]
+        if filter.sort == "ended":
+            found = [row for row in found if row.ended_at is not None]
+        return [
+            row
+            for row in sorted(found, key=lambda row: _place(row, filter), reverse=filter.sort != "oldest")
+            if filter.after is None or _beyond(row, filter)
+        ][: max(0, filter.limit)]
 
     async def count(self, filter: Filter) -> dict[str, int]:
         counted: dict[str, int] = {}
@@ -120,7 +137,10 @@ class Model(ModelStore):
         return counted
 
     def _matches(self, name: str, filter: Filter) -> bool:
-        row = _row(name, self.rows.runs[name])
+        run = self.rows.runs[name]
+        row = _row(name, run)
+        steps = {task.new.step for task in self._tasks_of(name)}
+        texts = [name, *([row.subject] if row.subject else []), *(value for _, value in run.keys)]
         said = [
             (filter.workflow, filter.workflow == row.workflow),
             (filter.version, filter.version == row.version),
@@ -128,11 +148,14 @@ class Model(ModelStore):
             (filter.subject, filter.subject == row.subject),
             (filter.parent, filter.parent == row.parent),
             (filter.label, filter.label is not None and filter.label in row.labels.items()),
-            (filter.key, filter.key is not None and name in self.rows.keys.get(filter.key, [])),
-            (filter.waiting_for, filter.waiting_for in row.waiting_for),
+            (filter.key, filter.key in run.keys),
+            (filter.waiting_for, _waits(run, filter)),
+            (filter.aside or None, any(kind == "aside" for kind, _ in run.rests)),
+            (filter.step, ("step", filter.step) in run.rests or filter.step in steps),
+            (filter.q, any(text.startswith(filter.q or "") for text in texts)),
+            (filter.workflows, any(fnmatchcase(row.workflow, one) for one in filter.workflows or ())),
             (filter.since, filter.since is not None and row.started_at >= filter.since),
             (filter.until, filter.until is not None and row.started_at < filter.until),
-            (filter.before, filter.before is not None and name < filter.before),
         ]
         return all(holds for wanted, holds in said if wanted is not None)
 
@@ -150,6 +173,85 @@ class Model(ModelStore):
             )
             for task in sorted(self._tasks_of(run), key=lambda task: (task.new.firing, task.new.index))
         ]
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        found = sorted((one.due, n, one.body) for n, one in self.rows.timers.items() if one.run == run)
+        return [(due, body) for due, _, body in found]
+
+    async def locks(self, run: str) -> list[LockRow]:
+        return [
+            LockRow(
+                firing=row.firing,
+                index=row.index,
+                key=row.key,
+                held=row.held,
+                ahead=sum(not x.held and x.number < row.number for x in self._line(row.key)),
+                holders=tuple(sorted({x.run for x in self._line(row.key) if x.held})),
+            )
+            for row in sorted(self.rows.locks, key=lambda row: (row.firing, row.index, row.key))
+            if row.run == run
+        ]
+
+    def _line(self, key: str) -> list[Any]:
+        return [row for row in self.rows.locks if row.key == key]
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        found = sorted(
+            self.rows.tasks.values(), key=lambda one: (one.queued_at, one.run, one.new.firing, one.new.index)
+        )
+        return [
+            OldTask(
+                run=task.run,
+                workflow=self.rows.runs[task.run].new.workflow,
+                version=self.rows.runs[task.run].new.version,
+                step=task.new.step,
+                task=task.new.task,
+                task_list=task.new.task_list,
+                worker=task.worker,
+                queued_at=task.queued_at,
+                started_at=task.started_at,
+            )
+            for task in found[:limit]
+        ]
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        ready = [task for task in self.rows.tasks.values() if task.worker is None and not task.held]
+        names = sorted({(task.new.task_list, task.new.task) for task in ready})
+        grouped = [
+            (a, b, [t.queued_at for t in ready if (t.new.task_list, t.new.task) == (a, b)]) for a, b in names
+        ]
+        return [
+            WaitingTasks(task_list=a, task=b, count=len(queued), oldest=min(queued))
+            for a, b, queued in grouped
+        ]
+
+    async def stuck(self, limit: int) -> list[str]:
+        moved = {task.run for task in self.rows.tasks.values() if not task.held}
+        moved |= {one.run for one in self.rows.timers.values()} | {one.run for one in self.rows.locks}
+        moved |= {one.run for one in self.rows.messages.values() if one.run is not None}
+        moved |= {
+            run.new.parent for run in self.rows.runs.values() if run.new.parent and run.ended_at is None
+        }
+        found = [
+            name for name, run in self.rows.runs.items() if run.status == "running" and name not in moved
+        ]
+        return found[:limit]
+
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        return [
+            TimingRow(name, *place, *times)
+            for name in sorted(runs)
+            if name in self.rows.runs
+            for place, times in sorted(self.rows.runs[name].timings.items())
+        ]
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        found: dict[tuple[int, str], int] = {}
+        for run in self.rows.runs.values():
+            if run.new.workflow == workflow and since <= run.new.started_at < until:
+                place = (run.new.version, run.status)
+                found[place] = found.get(place, 0) + 1
+        return found
 
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
@@ -249,6 +351,10 @@ class Model(ModelStore):
             "seen": len(rows.ids),
             "start_key": len(rows.start_keys),
             "log": len(rows.log_lines),
+            "run_label": sum(len(json.loads(run.new.labels)) for run in runs),
+            "run_key": sum(len(run.keys) for run in runs),
+            "timing": sum(len(run.timings) for run in runs),
+            "rest": sum(len(run.rests) for run in runs),
         }
 
     async def check(self) -> list[str]:
@@ -277,6 +383,23 @@ class Model(ModelStore):
 
     async def hear(self, timeout: timedelta) -> str | None:
         return None
+
+
+def _place(row: RunRow, filter: Filter) -> tuple[datetime, str]:
+    at = row.ended_at if filter.sort == "ended" else row.started_at
+    assert at is not None
+    return at, row.id
+
+
+def _beyond(row: RunRow, filter: Filter) -> bool:
+    place, after = _place(row, filter), filter.after
+    assert after is not None
+    return place > after if filter.sort == "oldest" else place < after
+
+
+def _waits(run: Run, filter: Filter) -> bool:
+    since = run.rests.get(("event", filter.waiting_for or ""))
+    return since is not None and (filter.waiting_since is None or since <= filter.waiting_since)
 
 
 def _row(name: str, run: Run) -> RunRow:

@@ -131,7 +131,7 @@ async def test_st11_a_change_that_ends_its_run_leaves_nothing_new_behind(place: 
         store, end(A, 1, tasks=(task(),), timers=((LATER, b"t"),), locks=(lock("k"),), keys=(("a", "b"),))
     )
 
-    assert await place.counts() == before | {"history": before["history"] + 1}
+    assert await place.counts() == before | {"history": before["history"] + 1, "run_key": 1}
 
 
 async def test_st11_a_message_to_another_run_outlives_its_sender(store: Store, clock: Clock) -> None:

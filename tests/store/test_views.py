@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, LogLine, RunRow, Worker
+from penstock.store.rows import Filter, LockRow, LogLine, RunRow, TimingRow, WaitingTasks, Worker
 from tests.store.builders import (
     NOON,
     A,
@@ -18,11 +18,14 @@ from tests.store.builders import (
     change,
     end,
     given,
+    lock,
     new_run,
     plain_count,
     run_id,
     seconds,
     start,
+    task,
+    wish,
 )
 from tests.store.conftest import Clock
 
@@ -37,10 +40,15 @@ async def some_runs(store: Store) -> None:
             new_run(workflow="v", version=2, started_at=NOON + seconds(hour), labels={"team": "blue"}),
             status="waiting",
             waiting=json.dumps(["paid", "sent 🐙"]),
+            rest=(("event", "paid"), ("event", "sent 🐙"), ("step", "ship")),
         ),
-        start(C, new_run(subject="bob", started_at=NOON + seconds(2 * hour))),
-        end(C, 1, "failed", at=NOON + seconds(3 * hour)),
-        start(f"{A}-1", new_run(parent=A, started_at=NOON + seconds(hour), labels={"team": "red' OR 1=1"})),
+        start(C, new_run(subject="bob", started_at=NOON + seconds(2 * hour)), keys=(("job", "77"),)),
+        end(C, 1, "failed", at=NOON + seconds(3 * hour), rest=(("step", "pack"), ("aside", "pack"))),
+        start(
+            f"{A}-1",
+            new_run(parent=A, started_at=NOON + seconds(hour), labels={"team": "red' OR 1=1"}),
+            tasks=(task(step="ship"),),
+        ),
     )
 
 
@@ -97,8 +105,43 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"since": NOON + seconds(1800)}, [C, B, CHILD]),
     ({"until": NOON + seconds(5400)}, [B, CHILD, A]),
     ({"since": NOON + seconds(1800), "until": NOON + seconds(5400), "workflow": "w"}, [CHILD]),
-    ({"before": C}, [B, CHILD, A]),
-    ({"before": CHILD}, [A]),
+    ({"key": ("job", "77")}, [C]),
+    ({"waiting_for": "paid", "waiting_since": NOON + seconds(7200)}, [B]),
+    ({"waiting_for": "paid", "waiting_since": NOON - seconds(1)}, []),
+    ({"waiting_for": "paid", "workflow": "w"}, []),
+    ({"step": "ship"}, [B, CHILD]),
+    ({"step": "pack"}, [C]),
+    ({"step": "pack", "statuses": ("running",)}, []),
+    ({"step": "paid"}, []),
+    ({"aside": True}, [C]),
+    ({"aside": True, "statuses": ("running",)}, []),
+    ({"q": "bo"}, [C]),
+    ({"q": "7"}, [C, A]),
+    ({"q": "7", "subject": "ann"}, [A]),
+    ({"q": "b", "sort": "ended"}, [C]),
+    ({"q": A}, [CHILD, A]),
+    ({"q": "%"}, []),
+    ({"q": "0000", "limit": 2}, [C, B]),
+    ({"workflows": ("w",)}, [C, CHILD, A]),
+    ({"workflows": ("?", "x*")}, [C, B, CHILD, A]),
+    ({"workflows": ("x*",)}, []),
+    ({"workflows": ()}, []),
+    ({"workflows": ("v",), "workflow": "w"}, []),
+    ({"workflows": ("v*",), "statuses": ("waiting",)}, [B]),
+    ({"workflows": ("v*",), "statuses": ("failed",)}, []),
+    ({"workflow": "w", "statuses": ("running", "failed")}, [C, CHILD, A]),
+    ({"workflow": "w", "statuses": ("succeeded", "failed")}, [C]),
+    ({"version": 1}, [C, CHILD, A]),
+    ({"version": 2}, [B]),
+    ({"sort": "oldest"}, [A, CHILD, B, C]),
+    ({"sort": "oldest", "workflow": "w"}, [A, CHILD, C]),
+    ({"sort": "ended"}, [C]),
+    ({"sort": "ended", "workflow": "v"}, []),
+    ({"sort": "ended", "label": ("team", "red")}, []),
+    ({"after": (NOON + seconds(7200), C)}, [B, CHILD, A]),
+    ({"after": (NOON + seconds(3600), CHILD)}, [A]),
+    ({"after": (NOON + seconds(3600), B), "sort": "oldest"}, [C]),
+    ({"after": (NOON + seconds(3600), CHILD), "label": ("team", "red")}, [A]),
     ({"limit": 2}, [C, B]),
     ({"subject": "' OR 1=1 --"}, []),
     ({"workflow": "w\x7f%"}, []),
@@ -120,10 +163,11 @@ async def test_pages_follow_one_another_without_gap_or_overlap(store: Store) -> 
     runs = [run_id(n) for n in range(1, 24)]
     await store.commit([start(run) for run in runs])
 
-    pages, before = [], None
-    while page := [row.id for row in await store.runs(Filter(workflow="w", before=before, limit=10))]:
+    pages: list[list[str]] = []
+    after: tuple[Any, str] | None = None
+    while page := [row.id for row in await store.runs(Filter(workflow="w", after=after, limit=10))]:
         pages.append(page)
-        before = page[-1]
+        after = (NOON, page[-1])
 
     assert [len(page) for page in pages] == [10, 10, 3]
     assert [run for page in pages for run in page] == runs[::-1]
@@ -139,7 +183,8 @@ async def test_runs_are_counted_by_status(store: Store) -> None:
 
 
 async def test_a_run_that_goes_on_waits_no_more(store: Store) -> None:
-    await given(store, start(A, waiting='["e"]', status="waiting"), change(A, 1))
+    resting = start(A, waiting='["e"]', status="waiting", rest=(("event", "e"),))
+    await given(store, resting, change(A, 1, rest=()))
 
     assert [row.waiting_for for row in await store.runs(Filter())] == [[]]
     assert await store.runs(Filter(waiting_for="e")) == []
@@ -191,3 +236,68 @@ async def test_a_worker_that_left_is_not_listed(store: Store) -> None:
     await store.leave("nobody")
 
     assert [one.id for one in await store.workers()] == ["two"]
+
+
+async def test_the_timers_of_a_run_come_in_the_order_of_their_time(store: Store) -> None:
+    late, soon = NOON + seconds(60), NOON + seconds(30)
+    await given(store, start(A, timers=((late, b"late"), (soon, b"soon"))), start(B, timers=((soon, b"b"),)))
+
+    assert await store.timers(A) == [(soon, b"soon"), (late, b"late")]
+    assert await store.timers(C) == []
+
+
+async def test_who_waits_for_a_key_is_told_behind_whom(store: Store) -> None:
+    await given(
+        store, start(A, locks=(lock("k"),)), start(B, locks=(lock("k"),)), start(C, locks=(lock("k", 7),))
+    )
+
+    plain: dict[str, Any] = {"index": -1, "key": "k", "holders": (A,)}
+    assert await store.locks(A) == [LockRow(firing=1, held=True, ahead=0, **plain)]
+    assert await store.locks(B) == [LockRow(firing=1, held=False, ahead=0, **plain)]
+    assert await store.locks(C) == [LockRow(firing=7, held=False, ahead=1, **plain)]
+
+
+async def test_old_tasks_and_those_that_wait_for_a_worker_are_told(store: Store, clock: Clock) -> None:
+    await given(store, start(B, tasks=(task(step="late", task="u"),)))
+    later = await clock.forward(60)
+    await given(store, start(A, new_run(workflow="v"), tasks=(task(step="s"), task(2, step="s", held=True))))
+    await store.lease(wish(1, tasks=("u",)))
+
+    assert [(one.run, one.workflow, one.step, one.worker) for one in await store.old_tasks(2)] == [
+        (B, "w", "late", "amy"),
+        (A, "v", "s", None),
+    ]
+    assert await store.waiting_tasks() == [WaitingTasks(task_list="default", task="t", count=1, oldest=later)]
+
+
+async def test_a_running_run_that_nothing_can_move_is_stuck(store: Store) -> None:
+    await given(
+        store,
+        start(A),
+        start(B, tasks=(task(),)),
+        start(C, status="waiting"),
+        start(D, timers=((NOON, b""),)),
+    )
+
+    assert await store.stuck(10) == [A]
+
+
+async def test_how_long_an_attempt_waited_is_kept_of_one_run_in_sixteen(store: Store, clock: Clock) -> None:
+    chosen, other = run_id(16), run_id(17)
+    await given(store, start(chosen, tasks=(task(),)), start(other, tasks=(task(),)))
+    later = await clock.forward(9)
+    await store.lease(wish())
+
+    assert await store.timings([other, chosen, A]) == [TimingRow(chosen, 1, -1, 1, NOON, later)]
+
+
+async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
+    await some_runs(store)
+    await given(store, start(D, new_run(version=2)), end(D, 1))
+
+    day = seconds(86400)
+    assert await store.tally("w", NOON, NOON + day) == {
+        (1, "running"): 2, (1, "failed"): 1, (2, "succeeded"): 1,
+    }  # fmt: skip
+    assert await store.tally("w", NOON + seconds(1), NOON + day) == {(1, "running"): 1, (1, "failed"): 1}
+    assert await store.tally("none", NOON, NOON + day) == {}

@@ -12,7 +12,7 @@ from penstock.access.errors import InvalidAccess, Unauthenticated
 from penstock.access.tokens import admit, digest, parse_token
 from penstock.store.access_rows import AccessTokenRow
 from penstock.store.errors import StoreError
-from penstock.store.protocol import Doors
+from penstock.store.people import Doors
 
 REMEMBERED = 1.0
 """Seconds: a token that was revoked on another node counts for so long here, and not longer."""
@@ -29,7 +29,7 @@ class Admission:
         if own is not None and len(own) < SHORTEST_OWN:
             raise InvalidAccess(
                 f"the token in the settings has {len(own)} characters, {SHORTEST_OWN} at least: "
-                "make one with `penstock token create`, or `openssl rand -hex 32`"
+                "make one with `penstock access create`, or `openssl rand -hex 32`"
             )
         self._doors, self._clock = doors, clock
         self._own = None if own is None else digest(own)

@@ -10,7 +10,7 @@ import msgspec
 
 from penstock.store.access_rows import Audited, AuditHead
 from penstock.store.auditing import START, hash_of
-from penstock.store.protocol import Doors
+from penstock.store.people import Doors
 
 PAGE = 1000
 

@@ -22,7 +22,7 @@ from penstock.access.sessions import IDLE, LONGEST, caller_of_session, new_cooki
 from penstock.access.tokens import TokenWish, digest, make_token
 from penstock.store.access_rows import AccessToken, AccessTokenRow, Audited, SecretRow
 from penstock.store.errors import StoreError
-from penstock.store.protocol import Doors
+from penstock.store.people import Doors
 
 _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 LONGEST_SECRET = 64 * 1024
@@ -172,6 +172,13 @@ class Access:
         found = {name: _value(name, row, ring) for name, row in zip(names, rows, strict=True)}
         self.redactor.learn(found.values())
         return found
+
+    async def secret(self, name: str) -> str | None:
+        """The value of one secret, for a check that happens here; None: there is none. Raises SecretKeyError."""
+        try:
+            return (await self.resolve([name]))[name]
+        except UnknownSecret:
+            return None
 
     async def rotate_key(self, by: Caller) -> int:
         """Make a new key and seal all secrets with it; how many. Old keys stay, for backups. Raises SecretKeyError."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from secrets import token_hex
 from time import perf_counter
 from typing import Any, Protocol
@@ -17,11 +18,13 @@ from starlette.types import Receive, Scope, Send
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Call
 from penstock.api.guard import admit
+from penstock.api.openapi import describe
 from penstock.api.problems import problem_response, status_of
 from penstock.api.quick import Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
 from penstock.api.router import Router
 from penstock.api.service import Service
+from penstock.runtime.log_context import REQUEST
 
 log = logging.getLogger("penstock.api")
 
@@ -46,8 +49,9 @@ class App:
 
     def __init__(self, service: Service, calls: Sequence[Call], observers: Sequence[Observer] = ()) -> None:
         self.service, self.calls = service, tuple(calls)
+        service.description = describe(calls, version("penstock"))
         self._router = Router(calls)
-        self._observers = tuple(observers)
+        self._observers: tuple[Observer, ...] = (service.metrics, *observers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -55,6 +59,7 @@ class App:
             return
         began, request, call = perf_counter(), Asked(scope, receive), None
         request_id = _request_id(request)
+        REQUEST.set(request_id)
         try:
             call, values = self._router.find(scope["method"], _raw_path(scope))
             response: Response | Ready = await self._answer(call, values, request, request_id)

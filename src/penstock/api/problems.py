@@ -29,6 +29,7 @@ from penstock.runtime.errors import (
     PayloadTooLarge,
     PreconditionFailed,
 )
+from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import StoreError
 from penstock.testing.world import Endless
 
@@ -39,7 +40,9 @@ STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
     BadCursor: 400,
     Unauthenticated: 401,
+    Unverified: 401,
     Forbidden: 403,
+    Untrusted: 403,
     WrongHost: 403,
     NotFound: 404,
     MethodNotAllowed: 405,
@@ -55,6 +58,7 @@ STATUSES: dict[type[Exception], int] = {
     Endless: 422,
     TooManyRequests: 429,
     SecretKeyError: 500,
+    CertificateAway: 503,
     StoreError: 503,
     CallTimedOut: 504,
     PenstockError: 500,

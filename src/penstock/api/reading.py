@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from math import isfinite
 from typing import Any, TypeVar, get_origin
 
 import msgspec
@@ -15,22 +13,17 @@ from starlette.requests import ClientDisconnect, Request
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Invalid
 from penstock.runtime.quick_json import quick_json
+from penstock.runtime.strict_json import Unreadable as Unreadable
+from penstock.runtime.strict_json import WrongType as WrongType
+from penstock.runtime.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
-DEEPEST = 64
-MOST_KEYS = 10_000
+PATIENCE = 8 * 1024 * 1024
+"""Bytes of a body that is too large that are read and thrown away."""
 SECONDS = 30.0
 """How long a body may take."""
 
 T = TypeVar("T")
-
-
-class Unreadable(PenstockError):
-    """The request cannot be read. `code` says in which way."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class BodyTooLarge(PenstockError):
@@ -51,12 +44,6 @@ class TooSlow(PenstockError):
         super().__init__(f"the body did not come within {SECONDS:g} seconds: send it again")
 
 
-class WrongType(PenstockError):
-    """The body is of a type that is not taken here."""
-
-    code = "unsupported_media_type"
-
-
 class NotFitting(Invalid):
     """The body can be read and does not fit. `errors`: path, code and message of each thing."""
 
@@ -68,12 +55,13 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge at the first byte too many, TooSlow, WrongType if it is compressed."""
+    """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed.
+
+    Of one that is too large nothing is kept. It is read on for a while all the same: who is cut off while sending
+    does not see the answer.
+    """
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
-    length = request.headers.get("content-length")
-    if length is not None and length.isdigit() and int(length) > most:
-        raise BodyTooLarge(most)
     parts: list[bytes] = []
     size, more = 0, True
     try:
@@ -85,11 +73,14 @@ async def raw_body(request: Request, most: int = BODY) -> bytes:
                 part: bytes = message.get("body", b"")
                 more = message.get("more_body", False)
                 size += len(part)
-                if size > most:
-                    raise BodyTooLarge(most)
-                parts.append(part)
+                if size <= most:
+                    parts.append(part)
+                elif size > most + PATIENCE:
+                    break
     except TimeoutError:
         raise TooSlow from None
+    if size > most:
+        raise BodyTooLarge(most)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
@@ -113,95 +104,8 @@ def refuse_type(request: Request, accepts: tuple[str, ...]) -> None:
 # -- strict JSON -------------------------------------------------------------------------------------------
 
 
-def read_json(raw: bytes) -> Any:
-    """The value of a JSON text. Raises Unreadable with the codes of bad input."""
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        raise Unreadable("invalid_unicode", "the body is not text in UTF-8") from None
-    _refuse_depth(text)
-    if "\\u" in text and _half_pair(text):
-        raise Unreadable("invalid_unicode", "a text has half of a surrogate pair: write whole characters")
-    if "\\u0000" in text:
-        raise Unreadable("invalid_unicode", "a text has a NUL character, which cannot be kept: leave it out")
-    try:
-        return _decode(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise Unreadable("invalid_json", f"the body is not JSON: {error.msg} at {where}") from None
-    except RecursionError:
-        raise Unreadable("too_deep", f"the body is nested deeper than {DEEPEST} levels") from None
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Unreadable("duplicate_key", f"the key '{twice[:80]}' is there twice: keep one")
-    if len(made) > MOST_KEYS:
-        raise Unreadable("too_many_keys", f"an object has more than {MOST_KEYS} keys")
-    return made
-
-
-def _whole(text: str) -> int:
-    number = int(text) if len(text) <= 20 else 2**63
-    if not -(2**63) <= number < 2**63:
-        raise Unreadable("number_out_of_range", "a whole number does not fit into 64 bits: send it as text")
-    return number
-
-
-def _fraction(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise Unreadable("number_out_of_range", "a number is too large: send it as text")
-    return number
-
-
-def _constant(word: str) -> Any:
-    raise Unreadable("invalid_number", f"{word} is no number of JSON: use null or a text")
-
-
-_decode = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_int=_whole, parse_float=_fraction, parse_constant=_constant
-).decode
-
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
-_ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
-
-
-def _refuse_depth(text: str) -> None:
-    """Before parsing: the parser itself gives up at some thousand levels, and not in our words."""
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return
-    depth = 0
-    for found in _STRUCTURE.finditer(text):
-        mark = found[0]
-        if mark in "[{":
-            depth += 1
-            if depth > DEEPEST:
-                raise Unreadable("too_deep", f"the body is nested deeper than {DEEPEST} levels")
-        elif mark in "]}":
-            depth -= 1
-
-
-def _half_pair(text: str) -> bool:
-    """Whether some escaped surrogate stands alone."""
-    end, high = -1, False
-    for found in _ESCAPES.finditer(text):
-        if found[1] is None:
-            continue
-        low = found[1][1] in "cCdDeEfF"
-        if low != (high and found.start() == end):
-            return True
-        high, end = not low, found.end()
-        if high and not text.startswith("\\u", end):
-            return True
-    return False
-
-
 def value_of(raw: bytes) -> Any:
-    """The same, at once where it is plain. Raises Unreadable."""
+    """The value of a JSON text, at once where it is plain. Raises Unreadable."""
     value = quick_json(raw)
     return read_json(raw) if value is UNSET else value
 

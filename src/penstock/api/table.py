@@ -10,7 +10,9 @@ from penstock.api.routes import (
     checks,
     drafts,
     events,
+    front,
     health,
+    hooks,
     operations,
     runs,
     secrets,
@@ -20,7 +22,9 @@ from penstock.api.routes import (
 )
 
 NOUNS = (
+    front,
     health,
+    hooks,
     workflows,
     drafts,
     checks,

@@ -12,6 +12,7 @@ from penstock.cli.console import out, print_json, printable
 from penstock.cli.databases import address_in
 from penstock.cli.serving import Post
 from penstock.engine.running import Running
+from penstock.server.build import Front
 from penstock.workers.worker import Worker
 
 
@@ -26,13 +27,16 @@ class Shown(Struct, frozen=True):
         return f"{printable(self.name)} version {self.version} ({printable(self.file)})"
 
 
-async def show_post(running: Running, post: Post, workflows: Sequence[Shown], json: bool) -> None:
-    """Tell where the runs are kept, what is published, which tasks are done here, and how to stop."""
+async def show_post(
+    running: Running, post: Post, workflows: Sequence[Shown], json: bool, base: str | None = None
+) -> None:
+    """Tell where it answers, where runs are kept, what is published, which tasks are done here, how to stop."""
     facts = await running.store.facts()
     worker = running.worker
     if json:
         print_json(
             {
+                "server": base,
                 "db": address_in(facts),
                 "schema": facts["schema"],
                 "workflows": [_view(each) for each in workflows],
@@ -42,6 +46,8 @@ async def show_post(running: Running, post: Post, workflows: Sequence[Shown], js
             }
         )
         return
+    if base is not None and post.front is not None:
+        _line("server", f"{base} {_sign_in(post.front)}")
     _line("store", f"{printable(address_in(facts))} (schema {facts['schema']})")
     for each in workflows:
         _line("workflow", each.words())
@@ -77,6 +83,10 @@ def _worker_lines(worker: Worker) -> None:
 
 def _stop_line(post: Post) -> None:
     _line("stop", f"Ctrl-C or SIGTERM; tasks that run have {post.grace.total_seconds():g}s to end")
+
+
+def _sign_in(front: Front) -> str:
+    return "(no sign-in: only this machine can reach it)" if front.local else "(sign-in: a token is needed)"
 
 
 def _view(shown: Shown) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import typer
 
 from penstock.cli.problems import Wrong
 from penstock.engine.engine import Engine
+from penstock.server.settings import read_settings
 from penstock.store.opening import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
 
@@ -18,9 +19,21 @@ T = TypeVar("T")
 
 _HELP = "The database: a path for SQLite, or postgresql://user@host/name. Also PENSTOCK_DB."
 
+
+def _from_file(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
+    """What nobody said on the command line or in the environment may be in `penstock.toml`."""
+    source = context.get_parameter_source(parameter.name or "")
+    unsaid = source is not None and source.name == "DEFAULT" and not context.resilient_parsing
+    return str(read_settings(variables={})["db"]) if unsaid else value
+
+
 DbOrHere = Annotated[
-    str, typer.Option("--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP)
+    str,
+    typer.Option(
+        "--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP, callback=_from_file
+    ),
 ]
+DbOption = Annotated[str | None, typer.Option("--db", metavar="URL", help=_HELP, show_default=False)]
 Db = Annotated[str, typer.Option("--db", metavar="URL", envvar="PENSTOCK_DB", show_envvar=False, help=_HELP)]
 
 

@@ -10,20 +10,26 @@ from typing import Annotated, TextIO
 import typer
 
 from penstock import __version__
+from penstock.cli.access import access
+from penstock.cli.acting import cancel, emit, pause, rerun, resume, retry
 from penstock.cli.bench import bench
 from penstock.cli.check import check
 from penstock.cli.commands import Command, Commands, leave
 from penstock.cli.db import db
 from penstock.cli.demo import demo
+from penstock.cli.doctor import doctor
 from penstock.cli.draw import draw
+from penstock.cli.operating import queues, workers
 from penstock.cli.run import run
-from penstock.cli.runs import cancel, emit, history, pause, resume, retry, runs, show
+from penstock.cli.runs import history, runs, show
+from penstock.cli.secrets import secret
 from penstock.cli.server import server
 from penstock.cli.simulate import simulate
 from penstock.cli.tasks import tasks
 from penstock.cli.up import up
+from penstock.cli.watch import logs, watch
 from penstock.cli.worker import worker
-from penstock.cli.workflows import publish, start, workflows
+from penstock.cli.workflows import publish, start, start_source, stop_source, workflows
 
 app = typer.Typer(
     name="penstock",
@@ -54,11 +60,16 @@ def penstock(
 
 
 COMMANDS = (
-    *(check, run, simulate, draw, tasks, demo, bench, up, server, worker, publish, workflows, start),
-    *(runs, show, history, emit, cancel, retry, pause, resume),
+    *(check, run, simulate, draw, tasks, demo, bench, up, server, worker),
+    *(publish, workflows, start_source, stop_source, pause, resume),
+    *(start, runs, show, history, logs, watch),
+    *(emit, cancel, retry, rerun),
+    *(workers, queues, doctor),
 )
 for command in COMMANDS:
     app.command(cls=Command)(command)
+app.add_typer(access, name="access")
+app.add_typer(secret, name="secret")
 app.add_typer(db, name="db")
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from penstock.cli.console import err, printable
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError, Problem
+from penstock.server.settings import BadSettings
 
 
 class Wrong(Exception):
@@ -38,8 +39,10 @@ class Wrong(Exception):
             return error
         if isinstance(error, DefinitionError):
             return cls(error.problems, error.file or file)
+        if isinstance(error, BadSettings):
+            return cls(error.problems)
         if isinstance(error, PenstockError):
-            return cls.because(f"{error}.", error.code)
+            return cls.because(_ended(str(error)), error.code)
         if isinstance(error, OSError):
             return cls.because(f"{error.filename or 'the system'}: {error.strerror or error}.", "system")
         if isinstance(error, RecursionError):
@@ -57,6 +60,11 @@ class Wrong(Exception):
             place = problem.at(self.file) if self.file else problem.message
             console.print(Text.assemble(("error", "error"), ": ", printable(place)))
             show_line(console, self.text, problem.line, problem.column, "error")
+
+
+def _ended(sentence: str) -> str:
+    """With one mark at its end."""
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def show_line(

@@ -39,7 +39,7 @@ def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
         _show_starving(console, hosted)
     for name, value in (("result", snapshot.result), ("data", snapshot.data)):
         if value not in (None, {}) and not (name == "data" and value == snapshot.result):
-            console.print(Text.assemble((f"{name}: ", "bold"), _short(value)), soft_wrap=True)
+            console.print(Text.assemble((f"{name}: ", "bold"), short(value)), soft_wrap=True)
 
 
 def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
@@ -129,6 +129,7 @@ def _show_starving(console: Console, hosted: Hosted) -> None:
     console.print("`penstock check` finds such ends before they happen.", style="faint")
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value as JSON, cut where it is very long."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} … (--json shows all of it)"

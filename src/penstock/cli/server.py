@@ -1,18 +1,27 @@
-"""`penstock server`: an engine without a worker."""
+"""`penstock server`: the API and an engine, without a worker."""
 
 from __future__ import annotations
 
 from penstock.cli.announcing import show_post
-from penstock.cli.databases import Db
+from penstock.cli.configuring import Host, Port, front_of, settings_of
+from penstock.cli.databases import DbOption
 from penstock.cli.inputs import AsJson
-from penstock.cli.serving import Grace, LogLevel, Stats, read_post, serve
+from penstock.cli.problems import Wrong
+from penstock.cli.serving import Grace, LogFormat, LogLevel, Stats, read_post, serve
 from penstock.engine.running import Running
 
 
 def server(
-    db: Db, grace: Grace = "30s", log_level: LogLevel = "info", stats: Stats = None, json: AsJson = False
+    db: DbOption = None,
+    host: Host = None,
+    port: Port = None,
+    grace: Grace = "30s",
+    log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
+    stats: Stats = None,
+    json: AsJson = False,
 ) -> None:
-    """Keep runs going on a database that several processes share; workers do the tasks.
+    """Answer the API and keep runs going on a database that several processes share; workers do the tasks.
 
     Any number of them may run, on any machines, on one PostgreSQL database: they are equal, and none is needed
     for long. Signals and exit codes are those of `penstock up`.
@@ -20,10 +29,18 @@ def server(
     [bold]Examples[/bold]
 
       penstock server --db postgresql://penstock@db.example/penstock
+
+      PENSTOCK_TOKEN=… penstock server --db postgresql://penstock@db.example/penstock --host 0.0.0.0
     """
-    post = read_post(db, grace=grace, stats=stats)
+    settings = settings_of(db=db, host=host, port=port)
+    if not settings.given("db"):
+        raise Wrong.because("a server needs a database: name it with --db, or PENSTOCK_DB.")
+    front = front_of(settings)
+    post = read_post(
+        settings["db"], grace=grace, stats=stats, front=front, retention=settings["retention_days"]
+    )
 
-    async def announce(running: Running) -> None:
-        await show_post(running, post, (), json)
+    async def announce(running: Running, base: str | None) -> None:
+        await show_post(running, post, (), json, base)
 
-    serve(post, announce, log_level, "penstock server")
+    serve(post, announce, log_level, "penstock server", log_format)

@@ -7,9 +7,10 @@ import json
 import logging
 import os
 import signal
+import socket
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,9 @@ from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine.running import Running
+from penstock.metrics.logs import FORMATS, logging_to
+from penstock.server.build import Front, answering, opened
+from penstock.server.loops import run_loop
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
 
@@ -61,6 +65,9 @@ Grace = Annotated[
 LogLevel = Annotated[
     str, typer.Option("--log-level", metavar="LEVEL", help="What is logged: debug, info, warning or error.")
 ]
+LogFormat = Annotated[
+    str, typer.Option("--log-format", metavar="FORMAT", help="How it is logged: text, or json for machines.")
+]
 Stats = Annotated[
     str | None,
     typer.Option(
@@ -82,17 +89,18 @@ class Post(Struct, frozen=True, kw_only=True):
     name: str | None = None
     grace: timedelta = timedelta(seconds=30)
     stats: str | None = None
+    front: Front | None = None  # where it answers over HTTP, if it does
+    retention: Mapping[str, timedelta] = {}
 
 
-Announce = Callable[[Running], Awaitable[None]]
+Announce = Callable[[Running, str | None], Awaitable[None]]
+"""Told what runs and, where it answers over HTTP, at which address."""
 
 
-def serve(post: Post, announce: Announce, level: str, role: str) -> None:
+def serve(post: Post, announce: Announce, level: str, role: str, log_format: str = "text") -> None:
     """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
-    if level not in LEVELS:
-        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
-    with logging_to_stderr(level):
-        asyncio.run(_serve(post, announce, role))
+    with logging_to_stderr(level, log_format):
+        run_loop(_serve(post, announce, role))
 
 
 def read_post(
@@ -105,6 +113,8 @@ def read_post(
     grace: str,
     name: str | None = None,
     stats: str | None = None,
+    front: Front | None = None,
+    retention: Mapping[str, timedelta] | None = None,
 ) -> Post:
     """What the options of a command come to, its tasks imported. Raises Wrong, TasksUnreadable."""
     distinct = tuple(dict.fromkeys(sources))
@@ -119,11 +129,35 @@ def read_post(
         # 0 is allowed here: what runs is given up at once.
         grace=timedelta(0) if grace in ("0", "0s") else read_duration(grace, "--grace"),
         stats=stats,
+        front=front,
+        retention=retention or {},
     )
 
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
     stop = stop_on_signals(post.grace)
+    with _bound(post.front) as listener:
+        async with _working(post, role) as running, _answering(post, running, listener) as base:
+            await announce(running, base)
+            answers().flush()
+            log.info("%s is ready, process %d", role, os.getpid())
+            await stop.wait()
+
+
+@contextmanager
+def _bound(front: Front | None) -> Iterator[socket.socket | None]:
+    """The socket, bound before the store is opened: a port that is taken must not leave anything behind."""
+    listener = None if front is None else opened(front)
+    try:
+        yield listener
+    finally:
+        if listener is not None:
+            listener.close()
+
+
+@asynccontextmanager
+async def _working(post: Post, role: str) -> AsyncIterator[Running]:
+    """The engine and its worker; at the end what runs has the grace to finish."""
     running = await Running.open(
         post.db,
         post.tasks,
@@ -133,13 +167,11 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
         sources=post.sources,
         grace=post.grace,
         name=post.name,
+        retention=post.retention,
     )
     counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
     try:
-        await announce(running)
-        answers().flush()
-        log.info("%s is ready, process %d", role, os.getpid())
-        await stop.wait()
+        yield running
     finally:
         await running.close(post.grace)
         if counting is not None:
@@ -147,6 +179,17 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
             await asyncio.gather(counting, return_exceptions=True)
             write_stats(running, post.stats or "")
         log.info("%s has stopped", role)
+
+
+@asynccontextmanager
+async def _answering(
+    post: Post, running: Running, listener: socket.socket | None
+) -> AsyncIterator[str | None]:
+    if post.front is None or listener is None:
+        yield None
+        return
+    async with answering(running, post.db, post.front, listener) as base:
+        yield base
 
 
 def stop_on_signals(grace: timedelta) -> asyncio.Event:
@@ -169,19 +212,15 @@ def stop_on_signals(grace: timedelta) -> asyncio.Event:
     return stop
 
 
-@contextmanager
-def logging_to_stderr(level: str) -> Iterator[None]:
-    """Plain lines: time, level, words."""
-    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)-7s %(message)s"))
-    before = root.level
-    root.addHandler(handler)
-    root.setLevel(level.upper())
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(before)
+def logging_to_stderr(level: str, log_format: str = "text") -> AbstractContextManager[None]:
+    """Lines on standard error, for people or for machines. Raises Wrong."""
+    if level not in LEVELS:
+        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
+    if log_format not in FORMATS:
+        raise Wrong.because(f"--log-format '{log_format}' is not known: say {' or '.join(FORMATS)}.")
+    # What the HTTP server says of its own life is said here already.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    return logging_to(level, log_format)
 
 
 # -- what was counted --------------------------------------------------------------------------------------

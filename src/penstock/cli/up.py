@@ -1,4 +1,4 @@
-"""`penstock up`: engine and worker in one process."""
+"""`penstock up`: the API, an engine and a worker in one process."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import typer
 from msgspec import Struct
 
 from penstock.cli.announcing import Shown, show_post
-from penstock.cli.databases import DbOrHere
+from penstock.cli.configuring import Host, Port, front_of, settings_of
+from penstock.cli.databases import DbOption
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 from penstock.cli.serving import (
     Concurrency,
     Grace,
+    LogFormat,
     LogLevel,
     Processes,
     Stats,
@@ -49,7 +51,9 @@ class Folder(Struct, frozen=True):
 
 
 def up(
-    db: DbOrHere = "penstock.db",
+    db: DbOption = None,
+    host: Host = None,
+    port: Port = None,
     tasks: TaskSources = None,
     workflows: Workflows = None,
     concurrency: Concurrency = CONCURRENCY,
@@ -57,34 +61,40 @@ def up(
     task_list: TaskLists = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
-    """Run workflows here, for as long as the process lives: an engine, and a worker for its tasks.
+    """Run workflows here, for as long as the process lives: the API, an engine, and a worker for its tasks.
 
-    Runs are kept in the database: whatever happens to the process, they go on when it is started again.
+    Runs are kept in the database, ./penstock.db unless another is named: whatever happens to the process, they go on
+    when it is started again. On this machine nobody needs to sign in; any other --host needs a token.
     Ctrl-C or SIGTERM stops it in good order: what runs may finish, the rest is given back. A second signal ends it
     at once. Exit code 0: stopped. 2: it could not begin. 130: ended at once.
 
     [bold]Examples[/bold]
 
-      penstock up --workflows workflows
+      penstock up
+
+      penstock up --workflows workflows --port 8080
 
       penstock up --db postgresql://penstock@db.example/penstock --workflows workflows --tasks shop.tasks
     """
-    folder = read_folder(workflows) if workflows is not None else Folder()
-    sources = (*(tasks or ()), *folder.sources)
+    settings = settings_of(db=db, host=host, port=port, tasks=tasks, workflows=workflows)
+    front = front_of(settings)
+    folder = read_folder(settings["workflows"]) if settings["workflows"] is not None else Folder()
     post = read_post(
-        db, sources, task_list,
+        settings["db"], (*settings["tasks"], *folder.sources), task_list,
         concurrency=concurrency, processes=processes, grace=grace, stats=stats,
+        front=front, retention=settings["retention_days"],
     )  # fmt: skip
     _check(folder.files, post.tasks)
 
-    async def announce(running: Running) -> None:
+    async def announce(running: Running, base: str | None) -> None:
         shown = [await _publish(running, file) for file in folder.files]
-        await show_post(running, post, shown, json)
+        await show_post(running, post, shown, json, base)
 
-    serve(post, announce, log_level, "penstock up")
+    serve(post, announce, log_level, "penstock up", log_format)
 
 
 def read_folder(name: str) -> Folder:

@@ -14,6 +14,7 @@ from penstock.cli.problems import Wrong
 from penstock.cli.serving import (
     Concurrency,
     Grace,
+    LogFormat,
     LogLevel,
     Processes,
     Stats,
@@ -68,6 +69,7 @@ def worker(
     name: Name = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
+    log_format: LogFormat = "text",
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
@@ -101,10 +103,10 @@ def worker(
         work_far(server, token or os.environ.get("PENSTOCK_TOKEN"), post, log_level, json)
         return
 
-    async def announce(running: Running) -> None:
+    async def announce(running: Running, base: str | None) -> None:
         await show_post(running, post, (), json)
 
-    serve(post, announce, log_level, "penstock worker")
+    serve(post, announce, log_level, "penstock worker", log_format)
 
 
 def _for_whom(server: str | None, db: str | None) -> tuple[str | None, str | None]:

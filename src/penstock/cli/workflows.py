@@ -1,27 +1,29 @@
-"""`penstock publish`, `workflows` and `start`: workflows in a database."""
+"""`penstock publish`, `workflows`, `start-source`, `stop-source` and `start`."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.at import At, Penstock, acting
 from penstock.cli.commands import NO, YES
+from penstock.cli.completing import workflow_names
 from penstock.cli.console import out, print_json, printable
-from penstock.cli.databases import DbOrHere, with_engine
-from penstock.cli.inputs import AsJson, NoTasks, Tasks, read, read_input
+from penstock.cli.filters import read_pair
+from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_input
+from penstock.cli.problems import Wrong
 from penstock.cli.run import Subject
 from penstock.cli.runs import show_view
 from penstock.cli.tables import print_table
-from penstock.engine.engine import Engine
+from penstock.cli.watching import watched
 from penstock.engine.running import Running
-from penstock.store.rows import Version
+from penstock.flow.problems import DefinitionError
 
-HERE = "penstock.db"
-
-Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON.")]
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
+]
 Start = Annotated[
     bool | None,
     typer.Option(
@@ -29,7 +31,14 @@ Start = Annotated[
         help="Let the source of a new workflow make runs, or not. By default one that is started by hand does.",
     ),
 ]  # fmt: skip
-Workflow = Annotated[str, typer.Argument(metavar="NAME", help="The name of a published workflow.")]
+Note = Annotated[
+    str | None,
+    typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False),
+]
+Workflow = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The name of a published workflow.", autocompletion=workflow_names),
+]
 Input = Annotated[
     str | None,
     typer.Option(
@@ -44,52 +53,80 @@ Key = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label", metavar="NAME=VALUE", help="A label to find the run by. May be given again.",
+        show_default=False,
+    ),
+]  # fmt: skip
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended or is stalled.")]
 
 
+@acting
 def publish(
+    at: At,
     files: Files,
     tasks: Tasks = None,
     start: Start = None,
-    db: DbOrHere = HERE,
+    note: Note = None,
     no_tasks: NoTasks = False,
     json: AsJson = False,
 ) -> None:
     """Publish workflows; one that did not change gets no new version.
 
+    They are checked first, with the Python tasks beside them: one with an error is not published.
+
     [bold]Examples[/bold]
+
+      penstock publish shop.yaml
+
+      penstock publish workflows/*.yaml --start --note "ships on Sundays"
 
       penstock publish shop.yaml --db postgresql://penstock@db.example/penstock
     """
-    found = [(Path(file), read(file, tasks, no_tasks).tasks) for file in files]
-
-    async def put(file: Path, offered: Any) -> Version:
-        running = await Running.open(db, offered, work=False)
-        try:
-            return await running.catalog.publish(file, start=start, again=False)
-        finally:
-            await running.close()
-
-    versions = [asyncio.run(put(file, offered)) for file, offered in found]
+    found = [read(file, tasks, no_tasks) for file in files]
+    versions = [_published(at, each, note, start) for each in found]
     if json:
-        print_json([{"name": each.workflow, "version": each.version} for each in versions])
+        print_json([{"name": name, "version": version} for name, version in versions])
         return
-    for each in versions:
-        out().print(f"{printable(each.workflow)} version {each.version}")
+    for name, version in versions:
+        out().print(f"{printable(name)} version {version}")
 
 
-def workflows(db: DbOrHere = HERE, json: AsJson = False) -> None:
+def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> tuple[str, int]:
+    """The name and the version. What the server finds wrong is shown in the file."""
+    name = workflow.loaded.flow.name
+    text = workflow.text if "\n" in workflow.text else f"{workflow.text}\n"
+    try:
+        if at.db is not None:
+            return name, asyncio.run(_shelved(at.db, workflow, text, note, start))
+        return name, at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
+    except DefinitionError as error:
+        raise Wrong.reading(error, workflow.name, workflow.text) from None
+
+
+async def _shelved(db: str, workflow: Read, text: str, note: str | None, start: bool | None) -> int:
+    running = await Running.open(db, workflow.tasks, work=False)
+    try:
+        return (await running.catalog.publish(text, note, start, again=False)).version
+    finally:
+        await running.close()
+
+
+@acting
+def workflows(at: At, json: AsJson = False) -> None:
     """List the workflows that are published.
 
     [bold]Examples[/bold]
 
       penstock workflows --json
     """
-    found = with_engine(db, lambda engine: engine.workflows())
+    found = at.do(lambda engine: engine.workflows())
     if json:
         print_json(found)
         return
-    rows = [(printable(each["name"]), str(each["published_version"]), _state(each)) for each in found]
+    rows = [(printable(each["name"]), str(each["published_version"] or ""), _state(each)) for each in found]
     print_table(out(), ("workflow", "version:", "state"), rows)
 
 
@@ -98,16 +135,49 @@ def _state(workflow: dict[str, Any]) -> str:
     return f"{started}, paused" if workflow["paused"] else started
 
 
+@acting
+def start_source(at: At, name: Workflow, json: AsJson = False) -> None:
+    """Let the source of a workflow make runs.
+
+    [bold]Examples[/bold]
+
+      penstock start-source nightly
+    """
+    at.do(lambda engine: engine.start_source(name))
+    _say(name, "started", json)
+
+
+@acting
+def stop_source(at: At, name: Workflow, json: AsJson = False) -> None:
+    """Let the source of a workflow make no more runs; those under way finish.
+
+    [bold]Examples[/bold]
+
+      penstock stop-source nightly
+    """
+    at.do(lambda engine: engine.stop_source(name))
+    _say(name, "stopped", json)
+
+
+def _say(name: str, state: str, json: bool) -> None:
+    if json:
+        print_json({"name": name, "state": state})
+    else:
+        out().print(f"{printable(name)} is {state}")
+
+
+@acting
 def start(
+    at: At,
     name: Workflow,
     input: Input = None,
     subject: Subject = None,
     key: Key = None,
+    label: Labels = None,
     wait: Wait = False,
-    db: DbOrHere = HERE,
     json: AsJson = False,
 ) -> None:
-    """Start a run of a published workflow; processes that serve the database work on it.
+    """Start a run of a published workflow.
 
     Exit code 0: it is started, or with --wait: it succeeded. 1: it did not.
 
@@ -118,12 +188,15 @@ def start(
       penstock start shop --wait --json
     """
     given = None if input is None else read_input(input)
+    labels = dict(read_pair(each, "--label") for each in label or ()) or None
 
-    async def begin(engine: Engine) -> dict[str, Any]:
-        run = await engine.start(name, input=given, subject=subject, idempotency_key=key)
-        return await engine.wait(run) if wait else await engine.show(run)
+    async def begin(engine: Penstock) -> dict[str, Any]:
+        run = await engine.start(name, input=given, subject=subject, labels=labels, idempotency_key=key)
+        if not wait:
+            return {"id": run} if not json else await engine.show(run)
+        return await watched(engine, run, quiet=json)
 
-    view = with_engine(db, begin)
+    view = at.do(begin)
     if json:
         print_json(view)
     elif wait:

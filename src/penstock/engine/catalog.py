@@ -11,7 +11,8 @@ from penstock.engine.loading import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.offering import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.flows import Flows, encode_offers
-from penstock.store.protocol import Notes, Shelf
+from penstock.store.people import Notes
+from penstock.store.protocol import Shelf
 from penstock.store.rows import Version
 from penstock.workers.task import Task
 

@@ -14,6 +14,7 @@ import msgspec
 
 from penstock.engine.drafts import Drafts
 from penstock.engine.loading import Source
+from penstock.engine.overseeing import Overseeing
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.occurrence import Outside, Paused, Resumed
@@ -34,7 +35,7 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.short_calls import ShortCalls
-from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
+from penstock.workers.task import REGISTRY, Task, missing_tasks, tasks_of
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
@@ -43,14 +44,21 @@ CALLS = 32
 MEMORY = "memory:"
 
 
-class Engine:
+def _tasks_for(tasks: Any, running: Running | None) -> Mapping[str, Task]:
+    """Those of what runs already, those that are given, or every `@task` of this process."""
+    if running is not None:
+        return running.tasks
+    return REGISTRY if tasks is None else tasks_of(tasks)
+
+
+class Engine(Overseeing):
     """Publishes workflows and runs them.
 
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
     SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
-    `store` is one that is open already, instead of `url`.
+    `store` is one that is open already, instead of `url`; `running` is all of it, at work already.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -64,14 +72,16 @@ class Engine:
         grace: float | None = None,
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
+        running: Running | None = None,
     ) -> None:
         self._store, self._retention = store, retention
-        self._alone = url == MEMORY and store is None  # nobody else will ever see these runs
+        # Alone: nobody else will ever see these runs.
+        self._alone = url == MEMORY and store is None and running is None
         self._url, self._work, self._concurrency = url, work, concurrency
-        self._tasks = REGISTRY if tasks is None else tasks_of(tasks)
+        self._tasks = _tasks_for(tasks, running)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
-        self._running: Running | None = None
+        self._running = running
         self._opening = asyncio.Lock()
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
@@ -304,8 +314,7 @@ class Engine:
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
 
     async def runs(self, **filters: Any) -> list[dict[str, Any]]:
-        """Runs, newest first: `workflow`, `version`, `statuses`, `subject`, `label`, `key`, `waiting_for`, `since`,
-        `until`, `parent`, `limit` (50), `before` (the last id of the page before)."""
+        """The first runs of a list, newest first: what `list_runs` takes."""
         return [row_view(row) for row in await (await self._open()).store.runs(Filter(**filters))]
 
     async def counts(self, **filters: Any) -> dict[str, int]:
@@ -337,6 +346,10 @@ class Engine:
 
     # -- life ----------------------------------------------------------------------------------------------
 
+    async def running(self) -> Running:
+        """The store, the node and the worker that are at work: for what a server builds on them."""
+        return await self._open()
+
     async def close(self) -> None:
         """Let what runs finish within the grace, and close; whoever waits is told."""
         self._closed = True
@@ -359,10 +372,6 @@ class Engine:
     def sync(url: str = MEMORY, **more: Any) -> SyncEngine:
         """The same engine for plain callers: every method waits for its answer."""
         return SyncEngine(Engine(url, **more))
-
-    async def running(self) -> Running:
-        """What is at work behind it, for those who serve it to others."""
-        return await self._open()
 
     async def _open(self) -> Running:
         """The store and all that works on it, opened at the first call."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from penstock.flow.task import Offer
-from penstock.store.protocol import Notes
+from penstock.store.people import Notes
 
 PREFIX = "offer/"
 log = logging.getLogger("penstock.offers")

@@ -13,21 +13,25 @@ from penstock.flow.duration import format_duration
 from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early, finish_run
 from penstock.flow.finishing import apply_set, finish_element, report
+from penstock.flow.mending import give_up, repair, skip
 from penstock.flow.occurrence import (
     Begun,
     Canceled,
     CleanupTimedOut,
     Continued,
     Disabled,
+    GivenUp,
     Granted,
     Occurrence,
     Outside,
     Paused,
     Rang,
+    Repaired,
     Reported,
     Resumed,
     Retried,
     RunTimedOut,
+    Skipped,
 )
 from penstock.flow.plan import Answer, Plan, Timer
 from penstock.flow.repairing import disable, retry
@@ -195,5 +199,8 @@ _RULES: dict[type[Any], Callable[[Turn, Any], Answer]] = {
     Resumed: _resume,
     Retried: _retry,
     Disabled: disable,
+    Repaired: repair,
+    Skipped: skip,
+    GivenUp: give_up,
     Continued: _continue,
 }

@@ -12,7 +12,7 @@ from penstock.flow.dispatching import dispatch_plain, hold, refill, start
 from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.format.nodes import Node, describe
 from penstock.flow.keys import key_text
-from penstock.flow.occurrence import Rang
+from penstock.flow.occurrence import Rang, Skipped
 from penstock.flow.plan import Timer
 from penstock.flow.run import NEVER_FIRED, Element, Failure, Firing, Result, StepState
 from penstock.flow.scope import NO_ITEM, FiringView
@@ -68,8 +68,8 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
         begin_firing(turn, step, taken)
 
 
-def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
-    """One firing begins with what it took."""
+def begin_firing(turn: Turn, step: FlowStep, taken: Taken, skipped: Skipped | None = None) -> None:
+    """One firing begins with what it took; one that is skipped ends at once."""
     name, tokens = step.name, taken.tokens()
     consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
     number = turn.record("fired", name, None, None, None, {"consumed": consumed})
@@ -86,7 +86,9 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken) -> None:
     )
     turn.steps = turn.steps.set(name, state)
     port = turn.disabled.get(name, step.disabled) if turn.disabled else step.disabled
-    if port:
+    if skipped is not None:
+        end_firing(turn, step, firing, skipped.port, skipped.output, None)
+    elif port:
         turn.inline += 1
         end_firing(turn, step, firing, port, None, None, disabled=True)
     elif step.each is not None:

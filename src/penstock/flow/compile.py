@@ -106,6 +106,8 @@ class Flow:
 
 
 SCOPE = ("run", "data", "tags", "events", "event", "steps", "item", "index", "now")
+HOOK_SCOPE = ("body", "headers", "query", "event")
+"""What the expressions of a hook may read: the call, and the envelope that it came in."""
 
 
 def compile_flow(
@@ -146,6 +148,7 @@ class _Compiler:
             for name, step in self.definition.steps.items()
         }
         result = self.expression("result", self.definition.result, ("run", "data", "tags", "steps", "now"))
+        self.check_hooks()
         if self.problems:
             raise DefinitionError(
                 sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)), file
@@ -289,6 +292,21 @@ class _Compiler:
         )
         ending = next((name for name in (FAIL, CANCEL) if name in exit.fires), None)
         return Way(exit.port, names, OK in exit.fires, ending, exit.failure, exit.put_off)
+
+    def check_hooks(self) -> None:
+        """What is said about calls from outside can be worked out, as far as its text shows."""
+        source = self.definition.source
+        if source is not None and source.kind == "webhook":
+            for key in ("where", "subject", "input", "id"):
+                self.expression(f"source.{key}", source.options.get(key), HOOK_SCOPE)
+        for number, event in enumerate(self.definition.external or ()):
+            says = event.from_
+            if says is None or says.kind != "webhook":
+                continue
+            keys = {f"key.{name}": text for name, text in (says.key or {}).items()}
+            parts = {"where": says.where, "data": says.data, "set": says.set, "id": says.id, **keys}
+            for key, text in parts.items():
+                self.expression(f"external[{number}].from.{key}", text, HOOK_SCOPE)
 
     # -- problems ------------------------------------------------------------------------------------------
 

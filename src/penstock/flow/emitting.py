@@ -26,14 +26,15 @@ def put_token(turn: Turn, token: Token) -> None:
     if not board.wiring.keyed:
         board.put(token)
         if board.dropped:
-            _record_refused(turn, {})
+            record_refused(turn, {})
         return
     reasons: dict[int, str] = {}
     board.put(token, lambda step, event: _key(turn, step, event, reasons))
-    _record_refused(turn, reasons)
+    record_refused(turn, reasons)
 
 
-def _record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+def record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+    """Record what slots did not take."""
     board = turn.board
     for slot, dropped in board.dropped:
         name = turn.flow.by_index[slot.step].name

@@ -24,6 +24,7 @@ class Outside(Struct, frozen=True, tag=True, kw_only=True):
     set: dict[str, Any] | None = None
     id: str | None = None
     once: bool = False  # whoever brings it has seen to it that the id is no repeat
+    workflow: str | None = None  # only a run of this workflow takes it
 
 
 class Done(Struct, frozen=True, tag=True, gc=False, kw_only=True):
@@ -124,6 +125,48 @@ class Disabled(Struct, frozen=True, tag=True):
     port: str | None = "done"
 
 
+class Put(Struct, frozen=True, kw_only=True):
+    """Put an event into one slot of one step."""
+
+    step: str
+    event: str
+    slot: int = 0
+    data: Any = None
+
+
+class Take(Struct, frozen=True, kw_only=True):
+    """Take an event out of a slot, by its number in the history."""
+
+    step: str
+    number: int
+    slot: int = 0
+
+
+class Repaired(Struct, frozen=True, tag=True, kw_only=True):
+    """A person changes the marking, as a whole or not at all; only where the run is at entry `expect`, if given."""
+
+    put: tuple[Put, ...] = ()
+    take: tuple[Take, ...] = ()
+    expect: int | None = None
+    reason: str | None = None
+
+
+class Skipped(Struct, frozen=True, tag=True, kw_only=True):
+    """A person lets a step end on a port, with an output, without its task. `paused`: see `Retried`."""
+
+    step: str
+    port: str = "done"
+    output: Any = None
+    reason: str | None = None
+    paused: tuple[Pauser, ...] | None = None
+
+
+class GivenUp(Struct, frozen=True, tag=True):
+    """A person lets the run fail."""
+
+    reason: str | None = None
+
+
 class Continued(Struct, frozen=True, tag=True):
     """A decision stopped after many firings without a task: go on."""
 
@@ -141,5 +184,8 @@ Occurrence = (
     | Resumed
     | Retried
     | Disabled
+    | Repaired
+    | Skipped
+    | GivenUp
     | Continued
 )

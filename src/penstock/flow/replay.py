@@ -7,6 +7,8 @@ from typing import Any
 
 from penstock.flow.compile import Flow
 from penstock.flow.emitting import match_key
+from penstock.flow.mending import add
+from penstock.flow.occurrence import Put
 from penstock.flow.patch import merge_patch
 from penstock.flow.plan import Entry
 from penstock.flow.repairing import forget_failures
@@ -44,10 +46,24 @@ class _Replay:
             self.fired(entry)
         elif entry.kind == "set":
             self.data = merge_patch(self.data, entry.data)
-        elif entry.kind == "repaired" and "retry" in entry.data:
-            forget_failures(self.flow, self.board, set(entry.data["retry"]))
-            for number in entry.data["retry"]:
+        elif entry.kind == "repaired":
+            self.repaired(entry)
+
+    def repaired(self, entry: Entry) -> None:
+        said, step = entry.data, entry.step or ""
+        if "retry" in said:
+            forget_failures(self.flow, self.board, set(said["retry"]))
+            for number in said["retry"]:
                 self.board.put_back(*self.taken[number])
+        elif "put" in said:
+            put = Put(step=step, event=entry.event or "", slot=said["put"], data=said["data"])
+            token = Token(entry.seq, put.event, Origin(put.data, NO_TAGS, entry.at))
+            add(self.flow, self.board, put, token, self.data)
+        elif "take" in said:
+            slot = self.flow.wiring.by_name[step].slots[said["take"]]
+            self.board.remove(slot, said["number"])
+        elif said.get("cleared"):
+            self.board.clear(self.flow.wiring.by_name[step])
 
     def event(self, entry: Entry) -> None:
         if entry.event == START:

@@ -89,6 +89,12 @@ def starving(flow: Flow, snapshot: Snapshot) -> tuple[Starving, ...]:
     return tuple(found)
 
 
+def missing_slots(step: WiredStep, marking: Marking) -> tuple[bool, list[tuple[str, ...]]]:
+    """Whether anything waits at a step, and the events of each slot that does not hold what it needs."""
+    held = any(True for slot in step.slots for _ in _waiting(slot, marking))
+    return held, [slot.events for slot in step.slots if not _filled(slot, marking, None)]
+
+
 def _pending(flow: Flow, came: object) -> dict[str, bool]:
     """Outside events that may still come and are not optional: name → whether they may come again."""
     return {

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import aiohttp
 import msgspec
 
-from penstock.remote.errors import BadServer, NoServer, NotPenstock, ServerAway
+from penstock.remote.errors import BadServer, NoServer, NotPenstock, RemoteError, ServerAway
 from penstock.remote.problems import error_of
 
 DEFAULT = "http://127.0.0.1:7777"
@@ -66,6 +66,20 @@ class Connection:
         `body` is sent as JSON, bytes as they are. Raises the error that the server tells of, NoServer, ServerAway,
         NotPenstock.
         """
+        found, _ = await self.answer(method, path, body, query=query, headers=headers, patience=patience)
+        return found
+
+    async def answer(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience: float | None = None,
+    ) -> tuple[Any, Mapping[str, str]]:
+        """What `ask` answers, and the headers that came with it."""
         sent = {"accept": "application/json", **(headers or {})}
         if body is not None:
             sent.setdefault("content-type", "application/json")
@@ -75,7 +89,7 @@ class Connection:
             async with self._opened().request(
                 method, self.url + path, data=data, params=_query(query), headers=sent, timeout=limit
             ) as answer:
-                return self._read(answer, await answer.read())
+                return self._read(answer, await answer.read()), answer.headers
         except aiohttp.ClientConnectorError as error:
             raise NoServer(self.url, str(error.os_error.strerror or error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
@@ -111,6 +125,8 @@ class Connection:
             if raw and not json:
                 raise NotPenstock(self.url, f"it answers {answer.content_type or 'something'}")
             return value
+        if isinstance(value, dict) and "status" in value and "code" not in value:
+            raise RemoteError(f"the Penstock at {self.url} is not ready ({value.get('detail')}): try again")
         if not isinstance(value, dict) or "code" not in value:
             raise NotPenstock(self.url, f"it answers {answer.status} without a reason")
         raise error_of(value)

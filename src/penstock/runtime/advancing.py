@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from penstock.flow.occurrence import Outside, Retried
+from penstock.flow.occurrence import Outside, Retried, Skipped
 from penstock.runtime.deciding import Decision, decide
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
@@ -50,6 +50,7 @@ class Advancer:
         self.settled: list[Settled] = []
         self.posted: Posted = lambda messages: None
         self.overdue: Callable[[], None] = lambda: None
+        self.wrote: Callable[[int, float], None] = lambda changes, seconds: None
         self.stale = self.decided = self.batches = 0
 
     def submit(self, request: Request) -> None:
@@ -209,6 +210,7 @@ class Advancer:
             return
         self.batches += 1
         self._clock.tell(committed.now, asked)
+        self.wrote(len(changed), self._clock.asked() - asked)
         self._settle(changed, committed)
 
     async def _find_culprit(self, changed: Sequence[Decision], error: Exception) -> None:
@@ -297,7 +299,9 @@ class Advancer:
                 request.tell("duplicate")
             elif outcome == "stale" and request.from_store:
                 request.tell("superseded")
-            elif outcome == "stale" and (request.new is not None or isinstance(request.occurrence, Retried)):
+            elif outcome == "stale" and (
+                request.new is not None or isinstance(request.occurrence, Retried | Skipped)
+            ):
                 request.tell("superseded")  # the run is there, or a pause came or went
             elif request.tries > TRIES:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))

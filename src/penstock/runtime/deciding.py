@@ -19,6 +19,7 @@ from penstock.flow.occurrence import (
     Outside,
     Retried,
     RunTimedOut,
+    Skipped,
 )
 from penstock.flow.plan import Answer, Attempt, Emission, Plan
 from penstock.flow.rest import starving, waiting_for
@@ -32,6 +33,7 @@ from penstock.runtime.host import checked_event
 from penstock.runtime.inbox import KEPT_FOR, NO_RUN
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
+from penstock.runtime.resting import RESTS, new_rest
 from penstock.store.change import (
     WHOLE,
     Change,
@@ -164,6 +166,8 @@ def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve
     if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:
         posts.append(post)
     _add_rare_of_plan(rare, decision, posts)
+    if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
+        rare["rest"] = new_rest(live.flow, was, snapshot)
     if parked or plan.emissions:
         rare["kept"] = (*parked, *(_kept(each, now) for each in plan.emissions))
     if live.pack.fresh:  # the last: whatever is encoded above may find something large
@@ -196,7 +200,7 @@ def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) ->
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
             rare["read"] = (*rare.get("read", ()), request.read)
-        if isinstance(request.occurrence, Retried) and request.occurrence.paused is not None:
+        if isinstance(request.occurrence, Retried | Skipped) and request.occurrence.paused is not None:
             rare["revived"] = live.snapshot.run.workflow, _wider(request.occurrence.paused)
         if request.seen is not None:
             rare["seen"] = (*rare.get("seen", ()), request.seen)
@@ -278,7 +282,7 @@ def _new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
         attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
         attempt.task_list, attempt.priority, times.schedule_to_start, times.start_to_close,
         times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
-        held,
+        held, attempt.step,
     )  # fmt: skip
 
 
@@ -301,7 +305,7 @@ def _kept(emission: Emission, now: datetime) -> Kept:
     return keep(emission.key, event, now)
 
 
-def keep(key: dict[str, str], event: Outside, now: datetime) -> Kept:
+def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> Kept:
     """An event that looks for a run by its keys."""
     return Kept(
         keys=tuple(key.items()),
@@ -309,13 +313,14 @@ def keep(key: dict[str, str], event: Outside, now: datetime) -> Kept:
         body=encode_message(event),
         reason=NO_RUN,
         until=now + KEPT_FOR,
-        seen=seen_by_key(event, now),
+        seen=seen_by_key(event, now, source),
     )
 
 
-def seen_by_key(event: Outside, now: datetime) -> Seen | None:
-    """Found by key, an id is unique within its event."""
-    return None if event.id is None else Seen(f"key/{event.event}", event.id, now + KEPT_FOR)
+def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
+    """Found by key, an id is unique within its source and event."""
+    scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
+    return None if event.id is None else Seen(scope, event.id, now + KEPT_FOR)
 
 
 def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:

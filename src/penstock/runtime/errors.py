@@ -10,6 +10,7 @@ PenstockError
 │   ├── BadPayload           it is not JSON
 │   │   └── PayloadTooLarge  it is over the limit
 │   ├── UndeclaredEvent      the event is not declared `external`
+│   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── NameMismatch         the definition is of another workflow
 │   ├── IdempotencyMismatch  the key was used before with another input
@@ -17,7 +18,9 @@ PenstockError
 │   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
 │   ├── RunEnded             the run has ended
-│   └── NotRetryable         only a failed run can be retried
+│   ├── NotRetryable         only a failed run can be retried
+│   ├── NotSkippable         the step has nothing to skip
+│   └── Changed              it is not any more as it was expected to be
 ├── PreconditionFailed
 │   └── DraftChanged         the draft is not what the caller has seen
 ├── CallTimedOut             a call took too long
@@ -125,6 +128,18 @@ class UndeclaredEvent(Invalid):
         self.workflow, self.event = workflow, event
 
 
+class OtherWorkflow(Invalid):
+    """The run that has the event's key is of another workflow than the event is for."""
+
+    code = "other_workflow"
+
+    def __init__(self, event: str, wanted: str, found: str) -> None:
+        super().__init__(
+            f"the event '{event}' is for a run of '{wanted}', and the one with its key is of '{found}'"
+        )
+        self.event, self.wanted, self.found = event, wanted, found
+
+
 class InvalidEvent(Invalid):
     """The event's data does not fit its `schema`."""
 
@@ -198,6 +213,28 @@ class NotRetryable(Conflict):
             f"run '{run}' is {status}, only a failed run with something to retry can be retried; rerun it"
         )
         self.run, self.status = run, status
+
+
+class NotSkippable(Conflict):
+    """The step has nothing to skip."""
+
+    code = "not_skippable"
+
+    def __init__(self, run: str, step: str, why: str) -> None:
+        super().__init__(f"step '{step}' of run '{run}' cannot be skipped: {why}")
+        self.run, self.step = run, step
+
+
+class Changed(Conflict):
+    """It is not any more as it was expected to be."""
+
+    code = "changed"
+
+    def __init__(self, what: str, expected: object, found: object) -> None:
+        super().__init__(
+            f"{what} is at {found}, not at {expected} any more: look at it again; nothing was changed"
+        )
+        self.expected, self.found = expected, found
 
 
 class PreconditionFailed(PenstockError):

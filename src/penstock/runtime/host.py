@@ -40,6 +40,7 @@ from penstock.runtime.errors import (
     InvalidEvent,
     InvalidInput,
     NotRetryable,
+    OtherWorkflow,
     PayloadTooLarge,
     RunEnded,
     UndeclaredEvent,
@@ -362,7 +363,9 @@ def plain_event(event: Outside) -> Outside:
 
 
 def checked_event(flow: Flow, event: Outside) -> Outside:
-    """The event with its data in plain JSON. Raises UndeclaredEvent, InvalidEvent, BadPayload."""
+    """The event with its data in plain JSON. Raises OtherWorkflow, UndeclaredEvent, InvalidEvent, BadPayload."""
+    if event.workflow not in (None, flow.name):
+        raise OtherWorkflow(event.event, event.workflow or "", flow.name)
     if event.event not in flow.outside:
         raise UndeclaredEvent(flow.name, event.event, flow.outside)
     event = plain_event(event)

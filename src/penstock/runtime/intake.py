@@ -133,7 +133,7 @@ class Intake:
     ) -> Answer:
         """Make the run, held where its workflow or the installation is paused."""
         for _ in range(TRIES):
-            snapshot, holds = new_run(header), _holds(state)
+            snapshot, holds = new_run(header), wider_pauses(state)
             if holds:
                 snapshot = replace(snapshot, paused=holds)
             answer = await _without_doubt(partial(self._make, begun, snapshot, start_key, read, posts))
@@ -141,9 +141,9 @@ class Intake:
                 return answer
             self._flows.forget()  # a pause came or went meanwhile
             _, state = await self._flows.newest(header.workflow)
-            if read is not None and _holds(state) == holds:
+            if read is not None and wider_pauses(state) == holds:
                 return answer  # the wish was taken back
-        raise _restless(header.workflow)
+        raise restless(header.workflow)
 
     async def _make(
         self,
@@ -215,18 +215,21 @@ class Intake:
         event = checked_event(live.flow, event)
         return self._counted(await self._event(run, event, seen))
 
-    async def emit_by_key(self, key: Mapping[str, Any], event: Outside) -> Answer:
-        """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+    async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
+        """Fire an outside event into the run that has the key; one that comes too early is kept for it.
+
+        Its id is unique within `source`: who calls, or the hook that is called.
+        """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
         named = dict(key)
         if not named:
             raise Invalid("an event needs at least one key, such as {'et_job': '123'}, to find its run")
         event = plain_event(event)
-        seen = seen_by_key(event, self._clock.now())
+        seen = seen_by_key(event, self._clock.now(), source)
         run = await self._store.find(list(named.items()))
         if run is None:
-            run = await self._store.keep(keep(named, event, self._clock.now()))
+            run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
         if run == "":
@@ -270,13 +273,13 @@ class Intake:
             raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
         for _ in range(TRIES):
             _, state = await self._flows.newest(flow.name)
-            answer = await self.ask(run, Retried(step, _holds(state)))
+            answer = await self.ask(run, Retried(step, wider_pauses(state)))
             if answer == "refused":
                 raise NotRetryable(run, (await self.look(run)).snapshot.status)
             if answer != "superseded":
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
-        raise _restless(flow.name)
+        raise restless(flow.name)
 
     async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
         """A new run of the same workflow, with the same tags, and the same input unless another is given."""
@@ -352,12 +355,14 @@ async def _without_doubt(ask: Callable[[], Awaitable[Answer]]) -> Answer:
     raise AssertionError("the last question is answered or raises")
 
 
-def _holds(state: WorkflowState) -> tuple[Pauser, ...]:
+def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
+    """The pauses wider than a run that are there."""
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
     return tuple(by for by, paused in pausers if paused)
 
 
-def _restless(workflow: str) -> PenstockError:
+def restless(workflow: str) -> PenstockError:
+    """Pauses come and go faster than anything can be decided."""
     return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
 
 

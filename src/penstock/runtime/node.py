@@ -16,10 +16,12 @@ from penstock.runtime.flows import Flows
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.intake import Intake
 from penstock.runtime.memory import Live, Memory
+from penstock.runtime.mending import Mender
 from penstock.runtime.retention import DAYS, Retention
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.supervising import Pulse, keep_up
+from penstock.runtime.tokens import Tokens
 from penstock.runtime.watching import Watching
 from penstock.store.change import Message
 from penstock.store.protocol import Store
@@ -50,6 +52,8 @@ class Node:
         self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
         self.ringing = Ringing(store, clock, POLL if shared else ALONE)
         self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
+        self.mender = Mender(self.intake, self.flows, clock)
+        self.tokens = Tokens(store, self.memory, self.mender)
         self.watching = Watching(self.memory, self.look, shared)
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.pulses: dict[str, Pulse] = {}

@@ -39,7 +39,13 @@ class _Server(uvicorn.Server):
 @asynccontextmanager
 async def serving(app: Any, host: str, port: int) -> AsyncIterator[str]:
     """Serve while the block runs; the base address, with the port that was found where `port` is 0."""
-    listener = bind(host, port)
+    async with serving_on(app, bind(host, port)) as base:
+        yield base
+
+
+@asynccontextmanager
+async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
+    """Serve on a socket that is bound while the block runs; the base address."""
     config = uvicorn.Config(
         app,
         lifespan="off",

@@ -16,6 +16,11 @@ WHOLE = -1
 """The index of an element that is a whole firing: a key column cannot be null."""
 
 
+def timed(run: str) -> bool:
+    """Whether it is kept how long the attempts of a run waited: of one in sixteen, by a digit that is chance."""
+    return run[19:20] == "0"
+
+
 class NewRun(Struct, frozen=True, kw_only=True):
     """The columns of a run that never change. `start_key` makes the start idempotent: the key and a digest."""
 
@@ -45,6 +50,7 @@ class NewTask(Struct, frozen=True, gc=False):
     heartbeat: timedelta
     worker: str | None = None
     held: bool = False  # the run is paused: not handed out, and no time-out runs
+    step: str = ""  # whose attempt it is, so that runs can be found by it
 
 
 class EndedTask(Struct, frozen=True, gc=False):
@@ -139,6 +145,9 @@ class Change(Struct, frozen=True, kw_only=True):
     timers: tuple[tuple[datetime, bytes], ...] = ()
     rung: tuple[int, ...] = ()  # timers that this change uses up; one that is gone makes it `stale`
     read: tuple[int, ...] = ()  # messages that this change uses up; one that is gone makes it `stale`
+    rest: tuple[tuple[str, str], ...] | None = (
+        None  # where it rests, 'event' or 'step' and the name, in place of what was there; None: as before
+    )
     locks: tuple[Lock, ...] = ()
     unlocks: tuple[Unlock, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()  # correlation keys: the run queues for each

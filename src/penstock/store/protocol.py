@@ -14,27 +14,18 @@ ST9  A correlation key belongs to the first live run that asked for it, then to 
 ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
 ST12 What somebody did is recorded in the transaction that did it, in one chain; an entry is never changed or deleted.
+ST13 Tokens are changed all at once, and only where each has the version that was expected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from penstock.store.access_rows import (
-    AccessToken,
-    AccessTokenRow,
-    Audited,
-    AuditHead,
-    AuditRow,
-    Login,
-    NewSession,
-    SecretRow,
-    SessionRow,
-)
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change, Committed, Kept, Seen
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine
+from penstock.store.people import Doors, Drafts, Notes
 from penstock.store.rows import (
     Beat,
     Due,
@@ -42,14 +33,20 @@ from penstock.store.rows import (
     KeptRow,
     Lease,
     Leased,
+    LockRow,
     LogLine,
+    OldTask,
     QueueRow,
     Renewal,
     Retained,
     RunRow,
     StoredRun,
     TaskRow,
+    TimingRow,
+    TokenChange,
+    TokenRow,
     Version,
+    WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
@@ -200,6 +197,34 @@ class Views(Protocol):
 
     async def tasks(self, run: str) -> list[TaskRow]: ...
 
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        """When a run is woken, and what its timers say, the next one first."""
+        ...
+
+    async def locks(self, run: str) -> list[LockRow]:
+        """Where a run stands in the lines of `serialize` keys."""
+        ...
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        """Tasks that wait or are under way, the one that was queued first before all others."""
+        ...
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        """What waits for a worker, by list and task; not what a pause holds."""
+        ...
+
+    async def stuck(self, limit: int) -> list[str]:
+        """Runs that are running, with nothing that could ever move them on."""
+        ...
+
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited."""
+        ...
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        """How many runs of a workflow started then, by version and status."""
+        ...
+
     async def queues(self) -> list[QueueRow]: ...
 
     async def workers(self) -> list[Worker]: ...
@@ -218,6 +243,22 @@ class Views(Protocol):
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of its input."""
+        ...
+
+
+class Tokens(Protocol):
+    """What custom workers keep, by name."""
+
+    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
+        """Those whose names begin so, in the order of their names, behind `after`."""
+        ...
+
+    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+        """What was written, without what was deleted; or the name of one that is not as expected. No name twice."""
+        ...
+
+    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+        """Give an owner tokens that nobody owns any more, those of the highest priority first, by name."""
         ...
 
 
@@ -254,141 +295,6 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
-class Notes(Protocol):
-    """Small texts by name, such as the lists of runs that people keep."""
-
-    async def notes(self, prefix: str) -> dict[str, str]:
-        """All whose name begins so, by name."""
-        ...
-
-    async def keep_note(self, name: str, text: str) -> str:
-        """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
-        ...
-
-    async def put_note(self, name: str, text: str | None) -> bool:
-        """Keep a text, or (None) drop it; whether there was one."""
-        ...
-
-
-class Doors(Protocol):
-    """Who may come in, what is kept under lock, and what people did.
-
-    An `audit` is written in the same transaction, and only where something was changed.
-    """
-
-    async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
-        """False: the id is taken."""
-        ...
-
-    async def access_token(self, id: str) -> AccessTokenRow | None: ...
-
-    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
-        """Newest first: by id, downwards."""
-        ...
-
-    async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
-        """False: there is no such token, or it is revoked already."""
-        ...
-
-    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
-        """Note that they are used, where that was noted longer than `apart` ago."""
-        ...
-
-    async def add_session(
-        self,
-        session: NewSession,
-        lasts: timedelta,
-        instead: bytes | None = None,
-        audit: AuditRow | None = None,
-    ) -> None:
-        """Begin a session, and end the one that it stands `instead` of; those whose time is over go."""
-        ...
-
-    async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
-        """One whose time is not over and that was seen within `idle`."""
-        ...
-
-    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
-        """Note that they are seen, where that was noted longer than `apart` ago."""
-        ...
-
-    async def drop_sessions(
-        self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
-    ) -> int:
-        """End sessions, and all of the people named; how many there were."""
-        ...
-
-    async def add_login(self, login: Login, lasts: timedelta) -> None:
-        """Somebody is sent to sign in elsewhere; those whose time is over go."""
-        ...
-
-    async def take_login(self, digest: bytes) -> Login | None:
-        """Use up a sign-in; None: there is none, or its time is over, or it came back before."""
-        ...
-
-    async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
-    ) -> SecretRow:
-        """The next version of a secret."""
-        ...
-
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        """By name, those after one."""
-        ...
-
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        """Seal the same value with another key. False: it is not sealed as it `was` any more."""
-        ...
-
-    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
-        """False: there is no such secret."""
-        ...
-
-    async def note(self, audits: Sequence[AuditRow]) -> None:
-        """Record what changes no other row."""
-        ...
-
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
-        """Newest first, those with a lower number."""
-        ...
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        """In order, those with a higher number."""
-        ...
-
-    async def audit_head(self) -> AuditHead:
-        """The number and hash of the last entry, as they are kept apart from it."""
-        ...
-
-
-class Drafts(Protocol):
-    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now."""
-
-    async def draft(self, workflow: str) -> DraftRow | None: ...
-
-    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
-        """The draft as it is kept; None: it is not what was expected, and stays."""
-        ...
-
-    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
-        """False: there is none. None: it is not what was expected, and stays."""
-        ...
-
-    async def drafts(self) -> list[DraftLine]:
-        """All, by the name of their workflow."""
-        ...
-
-    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
-        """The newest first, those with a lower number than `before`."""
-        ...
-
-    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        """Workflow → status → how many runs; a workflow without runs is not in it."""
-        ...
-
-
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
@@ -401,5 +307,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Upkeep, Notes, Doors, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Tokens, Upkeep, Notes, Doors, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from msgspec import Struct
 
@@ -132,20 +133,35 @@ class Worker(Struct, frozen=True, kw_only=True):
     seen_at: datetime | None = None
 
 
+Sort = Literal["newest", "oldest", "ended"]
+
+
 class Filter(Struct, frozen=True, kw_only=True):
-    """Which runs; every part that is given must hold. `before` is the cursor: an id."""
+    """Which runs; every part that is given must hold. `after` is where the page begins: behind that run.
+
+    `workflows` are patterns of which a run's workflow must match one (`*` any text, `?` any character). `step`: a
+    task of that step waits or is under way, or the run failed, starves or waits at it. `waiting_for` an event, and
+    `waiting_since`: at that time already. `q` begins the subject, the id or the value of a correlation key. `since`
+    and `until` are of the start. With `sort` ended only runs that have ended are listed, the latest first.
+    """
 
     workflow: str | None = None
+    workflows: tuple[str, ...] | None = None
     version: int | None = None
     statuses: tuple[str, ...] = ()
     subject: str | None = None
     parent: str | None = None
     label: tuple[str, str] | None = None
     key: tuple[str, str] | None = None
+    step: str | None = None
     waiting_for: str | None = None
+    waiting_since: datetime | None = None
+    aside: bool = False  # an event was set aside in it
     since: datetime | None = None
     until: datetime | None = None
-    before: str | None = None
+    q: str | None = None
+    sort: Sort = "newest"
+    after: tuple[datetime, str] | None = None  # the time that the list is sorted by, and the id
     limit: int = 50
 
 
@@ -197,6 +213,74 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     queued_at: datetime
     started_at: datetime | None
     progress: bytes | None
+
+
+class LockRow(Struct, frozen=True, kw_only=True):
+    """An element in the line of a `serialize` key: how many wait before it, and which runs hold the key."""
+
+    firing: int
+    index: int
+    key: str
+    held: bool
+    ahead: int
+    holders: tuple[str, ...]
+
+
+class OldTask(Struct, frozen=True, kw_only=True):
+    """A task that was queued long ago, and whose it is."""
+
+    run: str
+    workflow: str
+    version: int
+    step: str
+    task: str
+    task_list: str
+    worker: str | None
+    queued_at: datetime
+    started_at: datetime | None
+
+
+class WaitingTasks(Struct, frozen=True, kw_only=True):
+    """How many tasks of one name wait on a list for a worker, and since when the oldest."""
+
+    task_list: str
+    task: str
+    count: int
+    oldest: datetime
+
+
+class TokenRow(Struct, frozen=True, kw_only=True):
+    """A token of a custom worker; `data` is JSON. No version is used twice for one name."""
+
+    name: str
+    version: int
+    owner: str | None = None
+    expires: datetime | None = None
+    priority: float = 0
+    data: bytes = b"null"
+
+
+class TokenChange(Struct, frozen=True, kw_only=True):
+    """What becomes of one token. `expect` None: there must be none; `gone`: it is deleted."""
+
+    name: str
+    expect: int | None = None
+    gone: bool = False
+    owner: str | None = None
+    expires: datetime | None = None
+    priority: float = 0
+    data: bytes = b"null"
+
+
+class TimingRow(Struct, frozen=True):
+    """How long an attempt waited for a worker."""
+
+    run: str
+    firing: int
+    index: int
+    attempt: int
+    queued_at: datetime
+    started_at: datetime
 
 
 class Retained(Struct, frozen=True):

@@ -14,6 +14,7 @@ from penstock.flow.occurrence import Done, Failed
 from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, copied, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
+from penstock.runtime.log_context import ATTEMPT
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task
 
@@ -22,6 +23,7 @@ Outcome = Done | Failed
 
 def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAYLOAD_LIMIT) -> Outcome:
     """Run a plain function; whatever it raises is a failure of the attempt, not of the worker."""
+    ATTEMPT.set(attempt)
     try:
         given = arguments(task, attempt.params)
         answer = task.function(context, **given) if task.takes_context else task.function(**given)
@@ -30,12 +32,15 @@ def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAY
         if _stops(error):
             raise
         return failure(error)
+    finally:
+        ATTEMPT.set(None)
 
 
 async def call_async(
     task: Task, attempt: Attempt, context: Context | None, limit: int = PAYLOAD_LIMIT
 ) -> Outcome:
     """The same for a coroutine function."""
+    ATTEMPT.set(attempt)
     try:
         given = arguments(task, attempt.params)
         answer = await (task.function(context, **given) if task.takes_context else task.function(**given))
@@ -44,6 +49,8 @@ async def call_async(
         if _stops(error) or isinstance(error, GeneratorExit) or _withdrawn(error):
             raise
         return failure(error)
+    finally:
+        ATTEMPT.set(None)  # not by `reset`: a coroutine may be closed from elsewhere
 
 
 def _stops(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from penstock.flow.payload import copied
 from penstock.flow.plan import Attempt
 from penstock.flow.scope import events_of, inputs_of, run_variable
 from penstock.flow.tags import visible
+from penstock.runtime.trace_ids import traceparent
 
 LogSink = Callable[[Attempt, str, str], None]
 """Where the lines of tasks go: the attempt that wrote it, the level, the text."""
@@ -95,6 +96,11 @@ class Context:
     def idempotency_key(self) -> str:
         """The same over all attempts: hand it to services, so that a repeat does nothing twice."""
         return self._attempt.id
+
+    @property
+    def traceparent(self) -> str:
+        """W3C trace context: send it as the header of that name, and what you call shows below this attempt."""
+        return traceparent(self._attempt)
 
     @property
     def canceled(self) -> bool:

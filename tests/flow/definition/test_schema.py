@@ -17,6 +17,7 @@ from penstock.flow.format.reading import WORKFLOW, from_plain, read_definition
 from penstock.flow.format.schema import definition_schema, schema_text
 from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES
 from penstock.flow.format.step_reading import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
+from penstock.flow.format.verify_reading import METHODS
 from penstock.flow.format.writing import to_plain
 from penstock.flow.problems import DefinitionError
 
@@ -50,7 +51,7 @@ def maps(value: Any) -> Iterator[dict[str, Any]]:
 
 def test_the_schema_knows_exactly_the_keys_that_reading_knows() -> None:
     levels: list[Level] = [WORKFLOW, DEFAULTS, STEP, BACKOFF, TIMEOUTS, SLOT, EXTERNAL]
-    known = {tuple(level.keys) for level in (*levels, *SOURCES.values(), *FROM.values())}
+    known = {tuple(level.keys) for level in (*levels, *SOURCES.values(), *FROM.values(), *METHODS.values())}
     assert {tuple(properties) for properties in maps(SCHEMA)} == known
 
 
@@ -85,6 +86,8 @@ INVALID: list[dict[str, Any]] = [
     {"source": {"kind": "schedule"}},
     {"source": {"kind": "schedule", "cron": "x", "every": 5}},
     {"source": {"kind": "webhook", "verify": ""}},
+    {"source": {"kind": "webhook", "verify": "github"}},
+    {"source": {"kind": "webhook", "verify": {"method": "hmac", "secret": "A", "algoritm": "sha1"}}},
     {"source": {"kind": "topic", "bus": "b"}},
     {"source": {"kind": "api", "cron": "x"}},
     {"external": "a"},

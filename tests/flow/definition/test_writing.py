@@ -109,6 +109,11 @@ slots = st.one_of(
 )
 events = st.lists(emitted, max_size=3).map(tuple)
 ports = st.sampled_from(["done", "failed", "then", "else", "no", "404"])
+secrets = st.from_regex(r"[A-Z][A-Z0-9_]{0,20}", fullmatch=True)
+verifies = st.just("sns") | st.builds(
+    lambda secret, prefix: {"method": "hmac", "secret": secret, "prefix": prefix},
+    *(secrets | st.lists(secrets, min_size=1, max_size=2), free_text),
+)
 sources = st.one_of(
     st.just(Source()),
     st.builds(
@@ -125,15 +130,13 @@ sources = st.one_of(
         lambda every: Source(kind="schedule", options={"every": every}), st.sampled_from(["15m", 90, 0.5])
     ),
     st.builds(lambda cron: Source(kind="search", options={"store": "s", "cron": cron}), filled_text),
-    st.builds(
-        lambda verify: Source(kind="webhook", options={"verify": verify, "where": "true"}), filled_text
-    ),
+    st.builds(lambda verify: Source(kind="webhook", options={"verify": verify, "where": "true"}), verifies),
     st.builds(lambda topic: Source(kind="topic", options={"bus": "b", "topic": topic}), filled_text),
 )
 froms = st.builds(
     From,
     kind=st.just("webhook"),
-    verify=maybe(filled_text | st.dictionaries(free_text, json_values, min_size=1, max_size=2)),
+    verify=maybe(verifies),
     where=maybe(filled_text),
     key=maybe(st.dictionaries(free_text, filled_text, max_size=2)),
     data=maybe(filled_text),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec import Struct
+from starlette.responses import Response
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
@@ -33,6 +34,13 @@ async def ready(ask: Ask[None, None]) -> Any:
     except Exception as error:
         return Reply(Health("away", str(error)), 503)
     return Health("ok")
+
+
+@calls.get("/metrics", "read", media="text/plain; version=0.0.4")
+async def metrics(ask: Ask[None, None]) -> Response:
+    """What Prometheus reads."""
+    body, media = await ask.service.metrics.exposition(ask.request.headers.get("accept", ""))
+    return Response(body, media_type=media)
 
 
 @calls.get("/openapi.json", "public", gives=dict[str, Any])

@@ -17,7 +17,7 @@ from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.gate import Assignment, Gate
-from penstock.store.protocol import Notes
+from penstock.store.people import Notes
 from penstock.store.rows import Lease, Worker
 
 POLLS = 1000

@@ -106,7 +106,7 @@ async def _timed(engine: Engine, runs: int) -> float:
 async def _app(engine: Engine) -> App:
     store = (await engine.running()).store
     access = Access(store, Keys(Path("penstock.key")))
-    return App(Service(engine=engine, store=store, access=access, open=True), CALLS)
+    return App(await Service.of(engine, access, open=True), CALLS)
 
 
 async def _until_the_input_ends(serving: asyncio.Future[None] | None) -> None:

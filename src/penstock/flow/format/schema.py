@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from penstock.flow.format.schema_parts import DEFINITIONS, WORKFLOW
+from penstock.flow.format.schema_verify import VERIFY
 
 Schema = dict[str, Any]
 
@@ -20,7 +21,7 @@ def definition_schema() -> Schema:
         "title": "Penstock workflow definition, format 1",
         "description": "A workflow: steps that wait for events, run a task and fire events.",
         **WORKFLOW,
-        "$defs": DEFINITIONS,
+        "$defs": {**DEFINITIONS, "verify": VERIFY},
     }
 
 

@@ -53,10 +53,7 @@ _PREFIX = _text("Only objects whose key begins so.", minLength=1)
 _GLOB = _text("Only objects whose key matches this pattern.", minLength=1)
 _CRON = _text("When, in five fields: minute, hour, day of month, month, day of week.", minLength=1)
 _TZ = _text("Time zone of `cron`, such as Europe/Berlin.", minLength=1)
-_VERIFY = {
-    "description": "How the sender is verified: the name of a method, such as sns, or a map of its settings.",
-    "anyOf": [{"type": "string", "minLength": 1}, {"type": "object", "minProperties": 1}],
-}
+_VERIFY = _ref("verify", "How the sender is verified.")
 _BUS = _text("The broker, by its name in the settings.", minLength=1)
 _TOPIC = _text("The topic to listen to.", minLength=1)
 _WHERE = _ref("expression", "Only where this condition holds.")

@@ -23,16 +23,8 @@ from penstock.flow.format.fields import (
     whole,
 )
 from penstock.flow.format.nodes import plain
+from penstock.flow.format.verify_reading import read_verify
 from penstock.flow.names import nearest
-
-
-def _verify(spot: Spot) -> Json:
-    if isinstance(spot.value, dict) and spot.value:
-        return plain(spot.node)
-    if isinstance(spot.value, str):
-        return filled(spot)
-    spot.must("the name of a method such as sns, or a map")
-    return None
 
 
 def _every(spot: Spot) -> Json:
@@ -81,7 +73,7 @@ SOURCES: dict[str, Level] = {
             "catch_up": choice("none", "latest", "all"),
         },
     ),
-    "webhook": Level("a source of kind `webhook`", {**_KIND, "verify": _verify, **_REQUEST}, ("verify",)),
+    "webhook": Level("a source of kind `webhook`", {**_KIND, "verify": read_verify, **_REQUEST}, ("verify",)),
     "topic": Level("a source of kind `topic`", {**_KIND, **_BUS, **_REQUEST}, ("bus", "topic")),
 }
 
@@ -93,8 +85,10 @@ _FROM: dict[str, Read] = {
     "id": expression,
 }
 FROM: dict[str, Level] = {
-    "webhook": Level("`from` of kind `webhook`", {**_KIND, "verify": _verify, **_FROM}),
-    "topic": Level("`from` of kind `topic`", {**_KIND, "verify": _verify, **_BUS, **_FROM}, ("bus", "topic")),
+    "webhook": Level("`from` of kind `webhook`", {**_KIND, "verify": read_verify, **_FROM}),
+    "topic": Level(
+        "`from` of kind `topic`", {**_KIND, "verify": read_verify, **_BUS, **_FROM}, ("bus", "topic")
+    ),
 }
 
 

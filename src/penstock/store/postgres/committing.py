@@ -21,7 +21,7 @@ from penstock.store.postgres.texts import refuse_bad_texts
 
 _RUN = "run revision seq status ended_at waiting head"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
-_TASK = "run firing idx attempt task task_list priority worker beat start_within run_for end_within held"
+_TASK = "run firing idx attempt task task_list priority worker beat start_within run_for end_within held step"
 
 
 class Misfit(Exception):
@@ -56,6 +56,7 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
         outcomes = dict.fromkeys(stale, "stale")
     await _guard(work, fitting)
     await _states(work, fitting)
+    await _marks(work, fitting, now)
     fence = await _tasks(work, fitting, now)
     messages = await _others(work, fitting, now)
     await note(work, [audit for change in fitting for audit in change.audits])
@@ -132,6 +133,21 @@ async def _states(work: Work, changes: list[Change]) -> None:
     await _some(work, "insert_payload", "run digest body", bodies)
 
 
+async def _marks(work: Work, changes: list[Change], now: datetime) -> None:
+    """What runs are found by: their labels, their keys, where they rest. Most changes have none of it."""
+    labelled = [c.run for c in changes if c.new is not None and c.new.labels != "{}"]
+    if labelled:
+        await work.rows("insert_labels", runs=labelled)
+    keys = [(c.run, name, value) for c in changes for name, value in c.keys]
+    await _some(work, "insert_run_key", "run name value", keys)
+    rested = [c.run for c in changes if c.rest is not None]
+    if rested:
+        await work.rows("drop_rest", runs=rested)
+    rests = [(c.run, kind, name) for c in changes for kind, name in c.rest or ()]
+    if rests:
+        await work.rows("insert_rest", now=now, **columns("run kind name", rests))
+
+
 async def _tasks(work: Work, changes: list[Change], now: datetime) -> int:
     """Tasks, those that go before those that come: an element may be tried again at once. Answers their first fence."""
     void = sorted((c.run, firing, index) for c in changes for firing, index in c.void)
@@ -148,7 +164,7 @@ async def _tasks(work: Work, changes: list[Change], now: datetime) -> int:
 
 def _new_task(run: str, t: NewTask) -> tuple[object, ...]:
     which = (run, t.firing, t.index, t.attempt, t.task, t.task_list, t.priority, t.worker, t.heartbeat)
-    return (*which, t.schedule_to_start, t.start_to_close, t.schedule_to_close, t.held)
+    return (*which, t.schedule_to_start, t.start_to_close, t.schedule_to_close, t.held, t.step)
 
 
 async def _others(work: Work, changes: list[Change], now: datetime) -> list[Message]:

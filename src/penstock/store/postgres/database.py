@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import random
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -114,11 +114,10 @@ class Work:
         answer: list[Any] = await self.connection.fetch(found.text, *(values[name] for name in found.names))
         return answer
 
-    async def planned(self, query: str, **values: object) -> list[Any]:
-        """As `rows`, planned for these very values: for lists whose filters are mostly absent."""
-        found = SQL[query]
-        statement = await self.connection.prepare(found.text)
-        answer: list[Any] = await statement.fetch(*(values[name] for name in found.names))
+    async def asked(self, sql: str, values: Sequence[object]) -> list[Any]:
+        """All rows of a statement that was put together, planned for these very values."""
+        statement = await self.connection.prepare(sql)
+        answer: list[Any] = await statement.fetch(*values)
         return answer
 
     async def value(self, query: str, **values: object) -> Any:
@@ -173,9 +172,9 @@ class Database:
             lambda work: work.rows(query, **values), alone=self.prepared, changes=False
         )
 
-    async def planned(self, query: str, **values: object) -> list[Any]:
-        """As `read`, planned for these very values."""
-        return await self.transact(lambda work: work.planned(query, **values), changes=False)
+    async def asked(self, sql: str, values: Sequence[object]) -> list[Any]:
+        """As `read`, for a statement that was put together."""
+        return await self.transact(lambda work: work.asked(sql, values), changes=False)
 
     async def transact(
         self,

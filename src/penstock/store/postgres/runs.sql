@@ -51,6 +51,25 @@ INSERT INTO payload (run, digest, body)
 SELECT * FROM unnest(:run::text[], :digest::bytea[], :body::bytea[])
 ON CONFLICT (run, digest) DO NOTHING;
 
+-- name: insert_labels
+INSERT INTO run_label (name, value, started_at, run)
+SELECT label.key, label.value, started_at, id FROM run, jsonb_each_text(labels) AS label WHERE id = ANY(:runs::text[]);
+
+-- name: insert_run_key
+INSERT INTO run_key (run, name, value, started_at)
+SELECT x.run, x.name, x.value, run.started_at
+  FROM unnest(:run::text[], :name::text[], :value::text[]) AS x (run, name, value) JOIN run ON run.id = x.run
+ON CONFLICT DO NOTHING;
+
+-- name: drop_rest
+DELETE FROM rest WHERE run = ANY(:runs::text[]);
+
+-- name: insert_rest
+INSERT INTO rest (run, kind, name, since, started_at)
+SELECT x.run, x.kind, x.name, :now::timestamptz, run.started_at
+  FROM unnest(:run::text[], :kind::text[], :name::text[]) AS x (run, kind, name) JOIN run ON run.id = x.run
+ON CONFLICT DO NOTHING;
+
 -- name: insert_timer
 INSERT INTO timer (run, due, body, ready_at)
 SELECT run, due, body, due

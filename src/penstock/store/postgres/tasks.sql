@@ -1,23 +1,28 @@
+-- part: timed
+timed AS (INSERT INTO timing (run, firing, idx, attempt, queued_at, started_at)
+                SELECT run, firing, idx, attempt, queued_at, started_at FROM leased WHERE substr(run, 20, 1) = '0'
+                ON CONFLICT (run, firing, idx, attempt) DO UPDATE SET started_at = excluded.started_at)
+
 -- name: insert_task
 -- With a worker it is leased at once. Fences begin where the last restore says; told is the one of a first lease.
 WITH base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
      made AS (
 INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
-                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
+                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held, step)
 SELECT run, firing, idx, attempt, base.fence + CASE WHEN worker IS NULL THEN 0 ELSE 1 END, task, task_list, priority,
        :now::timestamptz, CASE WHEN worker IS NOT NULL THEN :now::timestamptz END, worker, beat, start_within, run_for, end_within,
        COALESCE(:now::timestamptz + start_within, 'infinity'), COALESCE(stop_by, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'),
        COALESCE(lease_until, 'infinity'),
        CASE WHEN held THEN 'infinity' ELSE COALESCE(LEAST(
            CASE WHEN worker IS NULL THEN :now::timestamptz + start_within END, stop_by, :now::timestamptz + end_within, lease_until), 'infinity') END,
-       held
+       held, step
   FROM (SELECT *, CASE WHEN worker IS NOT NULL THEN :now::timestamptz + run_for END AS stop_by,
                CASE WHEN worker IS NOT NULL THEN :now::timestamptz + beat END AS lease_until
           FROM unnest(:run::text[], :firing::bigint[], :idx::bigint[], :attempt::integer[], :task::text[],
                       :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
-                      :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[])
+                      :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[], :step::text[])
                WITH ORDINALITY AS x (run, firing, idx, attempt, task, task_list, priority, worker, beat, start_within,
-                                     run_for, end_within, held, ord)) AS x, base
+                                     run_for, end_within, held, step, ord)) AS x, base
  ORDER BY ord)
 SELECT fence + 1 FROM base;
 
@@ -47,6 +52,7 @@ UPDATE task SET held = false,
 -- name: lease_tasks
 -- The first of one list. Rows that another caller is taking are passed over, not waited for.
 -- One whose time to start is over is left for `due`, also while a node has it in hand.
+WITH leased AS (
 UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
        stop_by = COALESCE(x.now + run_for, 'infinity'),
        expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
@@ -61,13 +67,16 @@ UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, l
          ORDER BY first.priority DESC, first.turn LIMIT :limit) AS x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
-          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn;
+          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn, queued_at, started_at),
+     -- use: timed
+SELECT * FROM leased;
 
 -- name: lease_from_lists
 -- The first of each list, then the first of these. Rows that another caller is taking are passed over, not waited for:
 -- more of each list than are wanted are looked at, but only those that are wanted are locked, so that callers at the
 -- same moment do not take the rest from one another.
 -- One whose time to start is over is left for `due`, also while a node has it in hand.
+WITH leased AS (
 UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
        stop_by = COALESCE(x.now + run_for, 'infinity'),
        expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
@@ -86,7 +95,9 @@ UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, l
          ORDER BY first.priority DESC, first.turn LIMIT :limit FOR UPDATE OF free SKIP LOCKED) AS x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
-          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn;
+          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn, queued_at, started_at),
+     -- use: timed
+SELECT * FROM leased;
 
 -- name: renew_task
 -- All leases of a worker in one statement. Locked in one order, so that two callers do not wait for each other.

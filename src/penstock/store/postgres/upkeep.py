@@ -55,7 +55,11 @@ class PostgresUpkeep:
 
     async def check(self) -> list[str]:
         async def work(work: Work) -> list[str]:
-            return [says.format(*row) for query, says in _WRONG.items() for row in await work.rows(query)]
+            return [
+                says.format(*row)
+                for query, says in _WRONG.items()
+                for row in await work.rows(query, limit=20)
+            ]
 
         return await self.database.transact(work, changes=False, isolation="repeatable_read")
 

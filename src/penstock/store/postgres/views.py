@@ -2,13 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from penstock.store.postgres.database import Database
-from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
+from penstock.store.listing import (
+    Pair,
+    allowed,
+    count_question,
+    driver_of,
+    merged,
+    probe,
+    questions,
+    tallied,
+)
+from penstock.store.postgres.database import Database, Work
+from penstock.store.rows import (
+    Filter,
+    KeptRow,
+    Lease,
+    LockRow,
+    OldTask,
+    QueueRow,
+    RunRow,
+    TaskRow,
+    TimingRow,
+    WaitingTasks,
+    Worker,
+)
+from penstock.store.walks import Dialect
 
+DIALECT = Dialect("$", hints=False, time=lambda moment: moment)
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
 
@@ -21,15 +47,66 @@ class PostgresViews:
     async def runs(self, filter: Filter) -> list[RunRow]:
         if filter.limit <= 0:
             return []
-        values = _values(filter) | {"limit": filter.limit}
-        return [_run(row) for row in await self.database.planned("list_runs", **values)]
+        names = await self._allowed(filter)
+        few = probe(filter, DIALECT, names)
+        number = None if few is None else (await self.database.asked(few.sql, few.values))[0][0]
+        driver = driver_of(filter, names, number)
+        pairs = await self._pairs(names) if driver == "version" else []
+        asked = questions(filter, DIALECT, names, driver, pairs)
+        found = [row for one in asked for row in await self.database.asked(one.sql, one.values)]
+        return merged((_run(row) for row in found), filter)
 
     async def count(self, filter: Filter) -> dict[str, int]:
-        return {row[0]: row[1] for row in await self.database.planned("count_runs", **_values(filter))}
+        if filter == Filter(limit=filter.limit):
+            return {row[0]: row[1] for row in await self.database.read("count_all_runs")}
+        asked = count_question(filter, DIALECT, await self._allowed(filter))
+        return {row[0]: row[1] for row in await self.database.asked(asked.sql, asked.values)}
+
+    async def _allowed(self, filter: Filter) -> list[str] | None:
+        known = [] if filter.workflows is None or filter.workflow is not None else await self._workflows()
+        return allowed(filter, lambda: known)
+
+    async def _workflows(self) -> list[str]:
+        return [row[0] for row in await self.database.read("workflows_of_runs")]
+
+    async def _pairs(self, names: list[str] | None) -> list[Pair]:
+        wanted = await self._workflows() if names is None else names
+        return [(row[0], row[1]) for row in await self.database.read("versions_of_runs", names=wanted)]
 
     async def tasks(self, run: str) -> list[TaskRow]:
         found = await self.database.read("tasks_of_run", run=run)
         return [TaskRow(lease=Lease(*row[:5]), **dict(list(row.items())[5:])) for row in found]
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return [(row[0], row[1]) for row in await self.database.read("timers_of_run", run=run)]
+
+    async def locks(self, run: str) -> list[LockRow]:
+        found = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
+        return [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in found]
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        return [OldTask(**row) for row in await self.database.read("old_tasks", limit=limit)]
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        return [WaitingTasks(**row) for row in await self.database.read("waiting_tasks")]
+
+    async def stuck(self, limit: int) -> list[str]:
+        return [row[0] for row in await self.database.read("stuck_runs", limit=limit)]
+
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        return [TimingRow(*row) for row in await self.database.read("timings_of_runs", runs=list(runs))]
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        asked = {"workflow": workflow, "since": since, "until": until}
+
+        async def work(work: Work) -> list[list[Any]]:
+            return [await work.rows(f"tally_{what}", **asked) for what in ("versions", "trouble", "running")]
+
+        # One view of all: a run that ends meanwhile must not be counted twice.
+        versions, trouble, running = await self.database.transact(
+            work, changes=False, isolation="repeatable_read"
+        )
+        return tallied(versions, trouble, running)
 
     async def queues(self) -> list[QueueRow]:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]
@@ -58,24 +135,6 @@ class PostgresViews:
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         found = await self.database.read("start_key_run", workflow=workflow, key=key)
         return (found[0][0], found[0][1]) if found else None
-
-
-def _values(filter: Filter) -> dict[str, Any]:
-    key, key_value = filter.key or (None, None)
-    return {
-        "before": filter.before,
-        "workflow": filter.workflow,
-        "version": filter.version,
-        "statuses": filter.statuses or None,
-        "subject": filter.subject,
-        "parent": filter.parent,
-        "labels": msgspec.json.encode(dict([filter.label])).decode() if filter.label else None,
-        "key": key,
-        "key_value": key_value,
-        "waiting_for": filter.waiting_for,
-        "since": filter.since,
-        "until": filter.until,
-    }
 
 
 def _run(row: Any) -> RunRow:

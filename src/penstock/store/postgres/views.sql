@@ -1,31 +1,68 @@
--- name: list_runs
--- Newest first. Planned for each question: a filter that is absent costs nothing, one that is there finds its index.
-SELECT id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at FROM run
- WHERE (:before::text IS NULL OR id < :before)
-   AND (:workflow::text IS NULL OR workflow = :workflow) AND (:version::integer IS NULL OR version = :version)
-   AND (:statuses::text[] IS NULL OR status = ANY(:statuses))
-   AND (:subject::text IS NULL OR subject = :subject) AND (:parent::text IS NULL OR parent = :parent)
-   AND (:labels::jsonb IS NULL OR (labels <> '{}' AND labels @> :labels))
-   AND (:key::text IS NULL OR id IN (SELECT run FROM correlation WHERE name = :key AND value = :key_value::text))
-   AND (:waiting_for::text IS NULL OR jsonb_exists(waiting, :waiting_for))
-   AND (:since::timestamptz IS NULL OR started_at >= :since) AND (:until::timestamptz IS NULL OR started_at < :until)
- ORDER BY id DESC LIMIT :limit::bigint;
+-- Lists of runs are put together in `store/listing.py`.
 
--- name: count_runs
-SELECT status, count(*) FROM run
- WHERE (:before::text IS NULL OR id < :before)
-   AND (:workflow::text IS NULL OR workflow = :workflow) AND (:version::integer IS NULL OR version = :version)
-   AND (:statuses::text[] IS NULL OR status = ANY(:statuses))
-   AND (:subject::text IS NULL OR subject = :subject) AND (:parent::text IS NULL OR parent = :parent)
-   AND (:labels::jsonb IS NULL OR (labels <> '{}' AND labels @> :labels))
-   AND (:key::text IS NULL OR id IN (SELECT run FROM correlation WHERE name = :key AND value = :key_value::text))
-   AND (:waiting_for::text IS NULL OR jsonb_exists(waiting, :waiting_for))
-   AND (:since::timestamptz IS NULL OR started_at >= :since) AND (:until::timestamptz IS NULL OR started_at < :until)
- GROUP BY status;
+-- name: workflows_of_runs
+-- From one to the next without a look at the runs between.
+WITH RECURSIVE known AS (
+    (SELECT workflow FROM run ORDER BY workflow LIMIT 1)
+    UNION ALL
+    SELECT after.workflow FROM known,
+           LATERAL (SELECT workflow FROM run WHERE run.workflow > known.workflow ORDER BY workflow LIMIT 1) AS after)
+SELECT workflow FROM known;
+
+-- name: versions_of_runs
+WITH RECURSIVE known AS (
+    SELECT name AS workflow, -1 AS version FROM unnest(:names::text[]) AS name
+    UNION ALL
+    SELECT known.workflow, after.version FROM known,
+           LATERAL (SELECT version FROM run WHERE run.workflow = known.workflow AND run.version > known.version
+                     ORDER BY version LIMIT 1) AS after)
+SELECT workflow, version FROM known WHERE version >= 0;
+
+-- name: count_all_runs
+-- From the index alone.
+SELECT status, count(*) FROM run GROUP BY status;
 
 -- name: tasks_of_run
 SELECT run, firing, idx, attempt, fence, task, task_list, worker, held, queued_at, started_at, progress FROM task
  WHERE run = :run::text ORDER BY firing, idx;
+
+-- name: timers_of_run
+SELECT due, body FROM timer WHERE run = :run::text ORDER BY due, id;
+
+-- name: locks_of_run
+SELECT firing, idx AS index, key, held,
+       (SELECT count(*) FROM lock AS x WHERE x.key = lock.key AND NOT x.held AND x.number < lock.number) AS ahead,
+       ARRAY(SELECT DISTINCT x.run FROM lock AS x WHERE x.key = lock.key AND x.held ORDER BY 1) AS holders
+  FROM lock WHERE run = :run::text ORDER BY firing, idx, key;
+
+-- name: old_tasks
+SELECT task.run, run.workflow, run.version, task.step, task.task, task.task_list, task.worker, task.queued_at, task.started_at
+  FROM task JOIN run ON run.id = task.run
+ ORDER BY task.queued_at, task.run, task.firing, task.idx LIMIT :limit::bigint;
+
+-- name: waiting_tasks
+SELECT task_list, task, count(*) AS count, min(queued_at) AS oldest FROM task WHERE worker IS NULL AND NOT held
+ GROUP BY task_list, task ORDER BY task_list, task;
+
+-- name: timings_of_runs
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = ANY(:runs::text[])
+ ORDER BY run, firing, idx, attempt;
+
+-- name: tally_versions
+-- From the index alone, and so the next one: who went well is whoever is left.
+SELECT version, count(*) FROM run
+ WHERE workflow = :workflow::text AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
+
+-- name: tally_trouble
+SELECT version, status, count(*) FROM run
+ WHERE workflow = :workflow::text AND status NOT IN ('running', 'succeeded')
+   AND started_at >= :since::timestamptz AND started_at < :until::timestamptz
+ GROUP BY version, status;
+
+-- name: tally_running
+SELECT version, count(*) FROM run
+ WHERE status = 'running' AND workflow = :workflow::text
+   AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
 
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND NOT held) AS ready,

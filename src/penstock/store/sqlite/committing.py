@@ -114,6 +114,17 @@ def _states(session: Session, changes: list[Change]) -> None:
     session.many("drop_part", gone)
     session.many("put_part", [(r, p.kind, p.firing, p.index, p.body) for r, p in parts if p.body is not None])
     session.many("insert_payload", [(c.run, digest, body) for c in changes for digest, body in c.payloads])
+    _marks(session, changes)
+
+
+def _marks(session: Session, changes: list[Change]) -> None:
+    """What runs are found by: their labels, their keys, where they rest. Most changes have none of it."""
+    labelled = [(c.run,) for c in changes if c.new is not None and c.new.labels != "{}"]
+    session.many("insert_labels", labelled)
+    session.many("insert_run_key", [(name, value, c.run) for c in changes for name, value in c.keys])
+    session.many("drop_rest", [(c.run,) for c in changes if c.rest is not None])
+    rests = [(kind, name, session.now, c.run) for c in changes for kind, name in c.rest or ()]
+    session.many("insert_rest", rests)
 
 
 def _tasks(session: Session, changes: list[Change]) -> None:
@@ -169,6 +180,7 @@ def _new_task(run: str, task: NewTask, turn: int, now: int, fence: int) -> tuple
         lease_until,
         NEVER if task.held else expires,
         task.held,
+        task.step,
     )
 
 

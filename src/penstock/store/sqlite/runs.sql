@@ -27,6 +27,21 @@ DELETE FROM part WHERE run = :run AND kind = :kind AND firing = :firing AND idx 
 -- name: insert_payload
 INSERT INTO payload (run, digest, body) VALUES (:run, :digest, :body) ON CONFLICT (run, digest) DO NOTHING;
 
+-- name: insert_labels
+INSERT INTO run_label (name, value, started_at, run)
+SELECT label.key, label.value, run.started_at, run.id FROM run, json_each(run.labels) AS label WHERE run.id = :run;
+
+-- name: insert_run_key
+INSERT INTO run_key (run, name, value, started_at) SELECT id, :name, :value, started_at FROM run WHERE id = :run
+ON CONFLICT DO NOTHING;
+
+-- name: drop_rest
+DELETE FROM rest WHERE run = :run;
+
+-- name: insert_rest
+INSERT INTO rest (run, kind, name, since, started_at) SELECT id, :kind, :name, :since, started_at FROM run WHERE id = :run
+ON CONFLICT DO NOTHING;
+
 -- name: insert_timer
 INSERT INTO timer (id, run, due, body, ready_at) VALUES (:id, :run, :due, :body, :ready_at);
 

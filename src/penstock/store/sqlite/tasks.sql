@@ -1,8 +1,10 @@
 -- name: insert_task
 INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, turn, queued_at, started_at, worker, beat,
-                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held)
+                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held,
+                  step)
 VALUES (:run, :firing, :idx, :attempt, :fence, :task, :task_list, :priority, :turn, :queued_at, :started_at, :worker, :beat,
-        :start_within, :run_for, :end_within, :start_by, :stop_by, :end_by, :lease_until, :expires, :held);
+        :start_within, :run_for, :end_within, :start_by, :stop_by, :end_by, :lease_until, :expires, :held,
+        :step);
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
@@ -41,6 +43,11 @@ SELECT priority, turn, run, firing, idx, attempt, fence, task, task_list, beat, 
 UPDATE task SET worker = :worker, fence = :fence, started_at = :now, lease_until = :until, stop_by = :stop_by,
        expires = :expires, progress = NULL
  WHERE run = :run AND firing = :firing AND idx = :idx;
+
+-- name: insert_timing
+INSERT INTO timing (run, firing, idx, attempt, queued_at, started_at)
+SELECT run, firing, idx, attempt, queued_at, started_at FROM task WHERE run = :run AND firing = :firing AND idx = :idx
+ON CONFLICT (run, firing, idx, attempt) DO UPDATE SET started_at = excluded.started_at;
 
 -- name: renew_task
 -- A lease that ran out may be in hand as lost: it is not prolonged.

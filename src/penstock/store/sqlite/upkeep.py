@@ -23,6 +23,7 @@ GONE = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
 
 _TABLES = {
+    "run_label": "drop_labels_of_runs",  # first: it reads them from the runs
     "run": "drop_runs",
     "history": "drop_history_of_runs",
     "part": "drop_parts_of_runs",
@@ -35,6 +36,9 @@ _TABLES = {
     "message": "drop_messages_of_runs",
     "lock": "drop_locks_of_runs",
     "correlation": "drop_correlations_of_runs",
+    "run_key": "drop_run_keys_of_runs",
+    "rest": "drop_rests_of_runs",
+    "timing": "drop_timings_of_runs",
 }
 
 
@@ -99,7 +103,8 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
     }
     with db:
         for query, sentence in tell.items():
-            found += [sentence.format(*row) for row in session.rows(query)]
+            values = (20,) if query == "stuck_runs" else ()
+            found += [sentence.format(*row) for row in session.rows(query, values)]
     return found
 
 

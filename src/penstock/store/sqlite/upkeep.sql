@@ -22,6 +22,20 @@ DELETE FROM seen WHERE run IN (SELECT value FROM json_each(:runs));
 -- name: drop_start_keys_of_runs
 DELETE FROM start_key WHERE run IN (SELECT value FROM json_each(:runs));
 
+-- name: drop_labels_of_runs
+DELETE FROM run_label WHERE (name, value, started_at, run) IN (
+    SELECT label.key, label.value, run.started_at, run.id FROM json_each(:runs) AS old CROSS JOIN run, json_each(labels) AS label
+     WHERE run.id = old.value);
+
+-- name: drop_run_keys_of_runs
+DELETE FROM run_key WHERE run IN (SELECT value FROM json_each(:runs));
+
+-- name: drop_rests_of_runs
+DELETE FROM rest WHERE run IN (SELECT value FROM json_each(:runs));
+
+-- name: drop_timings_of_runs
+DELETE FROM timing WHERE run IN (SELECT value FROM json_each(:runs));
+
 -- name: outdated_kept
 SELECT id FROM kept WHERE until <= :now ORDER BY until LIMIT :limit;
 
@@ -60,6 +74,10 @@ UNION SELECT 'payload', run FROM payload WHERE NOT EXISTS (SELECT 1 FROM run WHE
 UNION SELECT 'timer', run FROM timer WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timer.run)
 UNION SELECT 'lock', run FROM lock WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = lock.run)
 UNION SELECT 'correlation', run FROM correlation WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = correlation.run)
+UNION SELECT 'run_label', run FROM run_label WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_label.run)
+UNION SELECT 'run_key', run FROM run_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_key.run)
+UNION SELECT 'timing', run FROM timing WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timing.run)
+UNION SELECT 'rest', run FROM rest WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = rest.run)
 UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = start_key.run)
 LIMIT 20;
 
@@ -72,7 +90,7 @@ SELECT id FROM run WHERE status = 'running'
    AND NOT EXISTS (SELECT 1 FROM message WHERE message.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM lock WHERE lock.run = run.id)
    AND NOT EXISTS (SELECT 1 FROM run AS child WHERE child.parent = run.id AND child.ended_at IS NULL)
- LIMIT 20;
+ LIMIT :limit;
 
 -- name: overheld_locks
 SELECT key, count(*), max(most) FROM lock WHERE held = 1 GROUP BY key HAVING count(*) > max(most) LIMIT 20;
@@ -94,4 +112,5 @@ SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
 -- name: highest_number
 SELECT max(n) FROM (SELECT max(id) AS n FROM timer UNION ALL SELECT max(id) FROM message
   UNION ALL SELECT max(id) FROM kept UNION ALL SELECT max(id) FROM log UNION ALL SELECT max(turn) FROM task
-  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation);
+  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation
+  UNION ALL SELECT max(version) FROM token);

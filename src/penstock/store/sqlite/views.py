@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from penstock.store.rows import Filter, KeptRow, Lease, QueueRow, RunRow, TaskRow, Worker
-from penstock.store.sqlite.session import Row, Session, json_list
-from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
+from penstock.store.listing import (
+    Pair,
+    allowed,
+    count_question,
+    driver_of,
+    merged,
+    probe,
+    questions,
+    tallied,
+)
+from penstock.store.rows import (
+    Filter,
+    KeptRow,
+    Lease,
+    LockRow,
+    OldTask,
+    QueueRow,
+    RunRow,
+    TaskRow,
+    TimingRow,
+    WaitingTasks,
+    Worker,
+)
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.times import micros, moment, moment_or_none
+from penstock.store.walks import Dialect, Question
 
-_LAST = "\U0010ffff"
-"""After every id."""
+DIALECT = Dialect("?", hints=True, time=micros)
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
 _tuple = msgspec.json.Decoder(tuple[str, ...])
@@ -21,42 +45,34 @@ def runs(session: Session, filter: Filter) -> list[RunRow]:
     """See `Store.runs`."""
     if filter.limit <= 0:
         return []
-    values = _values(filter)
-    if filter.subject is not None or filter.parent is not None or filter.key is not None:
-        found = session.named("list_runs_among", values)
-    elif filter.statuses and (filter.workflow is None or "succeeded" not in filter.statuses):
-        found = [
-            row
-            for status in sorted(set(filter.statuses))
-            for row in session.named("list_runs_in_status", values | {"status": status})
-        ]
-        found.sort(key=lambda row: str(row[0]), reverse=True)
-    elif filter.workflow is not None:
-        found = session.named("list_runs_of_workflow", values)
-    else:
-        found = session.named("list_runs", values)
-    return [_run(row) for row in found[: filter.limit]]
+    names = allowed(filter, lambda: _workflows(session))
+    few = probe(filter, DIALECT, names)
+    driver = driver_of(filter, names, None if few is None else _told(session, few)[0][0])
+    pairs = _pairs(session, names) if driver == "version" else []
+    asked = questions(filter, DIALECT, names, driver, pairs)
+    return merged((_run(row) for one in asked for row in _told(session, one)), filter)
 
 
-def _values(filter: Filter) -> dict[str, Any]:
-    label, label_value = filter.label or (None, None)
-    key, key_value = filter.key or (None, None)
-    return {
-        "before": _LAST if filter.before is None else filter.before,
-        "workflow": filter.workflow,
-        "version": filter.version,
-        "statuses": json_list(filter.statuses) if filter.statuses else None,
-        "subject": filter.subject,
-        "parent": filter.parent,
-        "label": label,
-        "label_value": label_value,
-        "key": key,
-        "key_value": key_value,
-        "waiting_for": filter.waiting_for,
-        "since": -NEVER if filter.since is None else micros(filter.since),
-        "until": NEVER if filter.until is None else micros(filter.until),
-        "limit": filter.limit,
-    }
+def _told(session: Session, asked: Question) -> list[Any]:
+    return session.db.execute(asked.sql, asked.values).fetchall()
+
+
+def _workflows(session: Session) -> list[str]:
+    """Those that have runs."""
+    found: list[str] = []
+    while row := session.row("next_workflow", (found[-1] if found else "",)):
+        found.append(row[0])
+    return found
+
+
+def _pairs(session: Session, names: Sequence[str] | None) -> list[Pair]:
+    found: list[Pair] = []
+    for name in _workflows(session) if names is None else names:
+        version = -1
+        while row := session.row("next_version", (name, version)):
+            version = row[0]
+            found.append((name, version))
+    return found
 
 
 def _run(row: Row) -> RunRow:
@@ -79,7 +95,9 @@ def count(session: Session, filter: Filter) -> dict[str, int]:
     """See `Store.count`."""
     if filter == Filter(limit=filter.limit):
         return dict(session.rows("count_all_runs"))
-    return dict(session.named("count_runs", _values(filter)))
+    names = allowed(filter, lambda: _workflows(session))
+    asked = count_question(filter, DIALECT, names)
+    return dict(_told(session, asked))
 
 
 def tasks(session: Session, run: str) -> list[TaskRow]:
@@ -97,6 +115,73 @@ def tasks(session: Session, run: str) -> list[TaskRow]:
         )
         for row in session.rows("tasks_of_run", (run,))
     ]
+
+
+def timers(session: Session, run: str) -> list[tuple[datetime, bytes]]:
+    """See `Store.timers`."""
+    return [(moment(due), body) for due, body in session.rows("timers_of_run", (run,))]
+
+
+def locks(session: Session, run: str) -> list[LockRow]:
+    """See `Store.locks`."""
+    return [
+        LockRow(
+            firing=firing,
+            index=index,
+            key=key,
+            held=bool(held),
+            ahead=ahead,
+            holders=tuple(sorted(_names.decode(holders))),
+        )
+        for firing, index, key, held, ahead, holders in session.rows("locks_of_run", (run,))
+    ]
+
+
+def old_tasks(session: Session, limit: int) -> list[OldTask]:
+    """See `Store.old_tasks`."""
+    return [
+        OldTask(
+            run=run,
+            workflow=workflow,
+            version=version,
+            step=step,
+            task=task,
+            task_list=task_list,
+            worker=worker,
+            queued_at=moment(queued_at),
+            started_at=moment_or_none(started_at),
+        )
+        for run, workflow, version, step, task, task_list, worker, queued_at, started_at in session.rows(
+            "old_tasks", (limit,)
+        )
+    ]
+
+
+def waiting_tasks(session: Session) -> list[WaitingTasks]:
+    """See `Store.waiting_tasks`."""
+    return [
+        WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
+        for task_list, task, count, oldest in session.rows("waiting_tasks")
+    ]
+
+
+def timings(session: Session, runs: Sequence[str]) -> list[TimingRow]:
+    """See `Store.timings`."""
+    return [
+        TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
+        for run, firing, index, attempt, queued_at, started_at in session.rows_of_runs(
+            "timings_of_runs", runs
+        )
+    ]
+
+
+def tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    """See `Store.tally`."""
+    values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
+    versions, trouble, running = (
+        session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
+    )
+    return tallied(versions, trouble, running)
 
 
 def queues(session: Session) -> list[QueueRow]:

@@ -1,48 +1,12 @@
--- part: asked_for
--- What a filter asks for; a part of it that is null asks for nothing.
-   AND (:workflow IS NULL OR workflow = :workflow) AND (:version IS NULL OR version = :version)
-   AND (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
-   AND (:subject IS NULL OR subject = :subject) AND (:parent IS NULL OR parent = :parent)
-   AND (:label IS NULL OR EXISTS (SELECT 1 FROM json_each(labels) WHERE key = :label AND value = :label_value))
-   AND (:key IS NULL OR EXISTS (SELECT 1 FROM correlation WHERE run = run.id AND name = :key AND value = :key_value))
-   AND (:waiting_for IS NULL OR EXISTS (SELECT 1 FROM json_each(waiting) WHERE value = :waiting_for))
-   AND started_at >= :since AND started_at < :until
+-- Lists of runs are put together in `store/listing.py`.
 
--- name: list_runs
--- Newest first. Each way of asking has an index to walk; the rest is filtered on the way.
-SELECT id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at FROM run
- WHERE id < :before
-   -- use: asked_for
- ORDER BY id DESC LIMIT :limit;
+-- name: next_workflow
+-- The next workflow that has runs: from one to the next without a look at those between.
+SELECT workflow FROM run INDEXED BY run_by_version WHERE workflow > :workflow ORDER BY workflow LIMIT 1;
 
--- name: list_runs_of_workflow
-SELECT id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at FROM run
- WHERE workflow = :workflow AND id < :before
-   -- use: asked_for
- ORDER BY id DESC LIMIT :limit;
-
--- name: list_runs_in_status
--- One status at a time: among a million ended runs there may be few of it.
-SELECT id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at FROM run
- WHERE status = :status AND id < :before
-   -- use: asked_for
- ORDER BY id DESC LIMIT :limit;
-
--- name: list_runs_among
--- Few: those of a subject, of a parent, or with a key.
-SELECT id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at FROM run
- WHERE id IN (SELECT id FROM run WHERE :subject IS NOT NULL AND subject = :subject
-              UNION SELECT id FROM run WHERE :parent IS NOT NULL AND parent = :parent
-              UNION SELECT run FROM correlation WHERE name = :key AND value = :key_value)
-   AND id < :before
-   -- use: asked_for
- ORDER BY id DESC LIMIT :limit;
-
--- name: count_runs
-SELECT status, count(*) FROM run
- WHERE id < :before
-   -- use: asked_for
- GROUP BY status;
+-- name: next_version
+SELECT version FROM run INDEXED BY run_by_version WHERE workflow = :workflow AND version > :version
+ ORDER BY version LIMIT 1;
 
 -- name: count_all_runs
 -- From the index alone.
@@ -51,6 +15,41 @@ SELECT status, count(*) FROM run GROUP BY status;
 -- name: tasks_of_run
 SELECT run, firing, idx, attempt, fence, task, task_list, worker, held, queued_at, started_at, progress FROM task
  WHERE run = :run ORDER BY firing, idx;
+
+-- name: timers_of_run
+SELECT due, body FROM timer WHERE run = :run ORDER BY due, id;
+
+-- name: locks_of_run
+SELECT firing, idx, key, held,
+       (SELECT count(*) FROM lock AS x WHERE x.key = lock.key AND x.held = 0 AND x.number < lock.number),
+       (SELECT json_group_array(DISTINCT x.run) FROM lock AS x WHERE x.key = lock.key AND x.held = 1)
+  FROM lock WHERE run = :run ORDER BY firing, idx, key;
+
+-- name: old_tasks
+SELECT task.run, run.workflow, run.version, task.step, task.task, task.task_list, task.worker, task.queued_at, task.started_at
+  FROM task JOIN run ON run.id = task.run ORDER BY task.queued_at, task.run, task.firing, task.idx LIMIT :limit;
+
+-- name: waiting_tasks
+SELECT task_list, task, count(*), min(queued_at) FROM task WHERE worker IS NULL AND held = 0
+ GROUP BY task_list, task ORDER BY task_list, task;
+
+-- name: timings_of_runs
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run IN (SELECT value FROM json_each(:runs))
+ ORDER BY run, firing, idx, attempt;
+
+-- name: tally_versions
+-- From the index alone, and so the next one: who went well is whoever is left.
+SELECT version, count(*) FROM run INDEXED BY run_by_version
+ WHERE workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
+
+-- name: tally_trouble
+SELECT version, status, count(*) FROM run INDEXED BY run_by_trouble
+ WHERE workflow = :workflow AND status NOT IN ('running', 'succeeded') AND started_at >= :since AND started_at < :until
+ GROUP BY version, status;
+
+-- name: tally_running
+SELECT version, count(*) FROM run INDEXED BY run_by_status
+ WHERE status = 'running' AND workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
 
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND held = 0), count(*) FILTER (WHERE worker IS NULL AND held = 1),

@@ -1,0 +1,63 @@
+"""Hooks: calls from outside that verify themselves."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from starlette.responses import Response
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+from penstock.api.reading import raw_body
+from penstock.sources.envelope import Call
+from penstock.sources.webhook import Received
+
+calls = Calls("hooks")
+LARGEST = 256 * 1024
+KINDS = (
+    "application/json",
+    "application/cloudevents+json",
+    "application/cloudevents-batch+json",
+    "text/plain",
+)
+
+
+@calls.post("/hooks/{workflow}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202))
+async def start_by_hook(ask: Ask[None, None]) -> Any:
+    """Start a run by a signed call; it is durable when this answers, and a repeat changes nothing."""
+    return await _receive(ask, None)
+
+
+@calls.post(
+    "/hooks/{workflow}/{event}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202)
+)
+async def emit_by_hook(ask: Ask[None, None]) -> Any:
+    """Fire an event by a signed call into the run that has the key that it carries."""
+    return await _receive(ask, ask.path["event"])
+
+
+@calls.options("/hooks/{workflow}", "public", status=200)
+async def consent_to_start(ask: Ask[None, None]) -> Response:
+    """The handshake of CloudEvents: which origins may send here."""
+    return await _consent(ask, None)
+
+
+@calls.options("/hooks/{workflow}/{event}", "public", status=200)
+async def consent_to_emit(ask: Ask[None, None]) -> Response:
+    """The handshake of CloudEvents: which origins may send here."""
+    return await _consent(ask, ask.path["event"])
+
+
+async def _receive(ask: Ask[None, None], event: str | None) -> Reply:
+    request, workflow = ask.request, ask.path["workflow"]
+    ask.service.limiters.hooks.check(f"{workflow}/{event or ''}", monotonic())
+    body = await raw_body(request, LARGEST)
+    call = Call(dict(request.headers), body, dict(request.query_params))
+    received = await ask.service.hooks.receive(workflow, event, call)
+    return Reply(received, received.status)
+
+
+async def _consent(ask: Ask[None, None], event: str | None) -> Response:
+    answer = await ask.service.hooks.consent(ask.path["workflow"], event, dict(ask.request.headers))
+    return Response(None, answer.status, answer.headers)

@@ -1,0 +1,68 @@
+"""`--filter`: one action on many runs, after a preview."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli.at import At
+from penstock.cli.console import out, plural, print_json
+from penstock.cli.filters import read_filter, read_pair
+from penstock.cli.problems import Wrong
+from penstock.remote.engine import run_query
+
+NAMES = {
+    "workflow", "version", "status", "subject", "label", "key", "step", "waiting_for", "waiting_since", "since",
+    "until", "q",
+}  # fmt: skip
+
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", metavar="NAME=VALUE", show_default=False,
+        help="Act on every run that fits, after a preview: workflow=…, status=…, since=2h … May be given again.",
+    ),
+]  # fmt: skip
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --filter: do it without asking.")]
+
+
+def read_filters(given: Sequence[str]) -> dict[str, Any]:
+    """`NAME=VALUE`, as often as wanted; a status may come again. Raises Wrong."""
+    found: dict[str, Any] = {}
+    for text in given:
+        name, value = read_pair(text, "--filter")
+        if name not in NAMES:
+            raise Wrong.because(f"--filter '{text}' is not known: use {', '.join(sorted(NAMES))}.")
+        if name == "status":
+            found.setdefault("statuses", []).append(value)
+        elif name in found:
+            raise Wrong.because(f"--filter {name} is given twice: give it once.")
+        else:
+            found[name] = value
+    return read_filter(**found)
+
+
+def act_on_many(at: At, action: str, run: str | None, given: Sequence[str], yes: bool, json: bool) -> None:
+    """Count the runs, ask, act on them. Raises Wrong where nobody can be asked."""
+    if run is not None:
+        raise Wrong.because("name a run or give --filter, not both.")
+    if at.db is not None:
+        raise Wrong.because("--filter acts on many runs at a server: leave --db out, or use --server.")
+    filter = run_query(read_filters(given))
+    count = at.ask(lambda engine: engine.bulk(action, filter, dry_run=True))["count"]
+    if count and not yes and not _confirmed(action, count):
+        raise typer.Abort
+    answer = at.ask(lambda engine: engine.bulk(action, filter)) if count else {"count": 0, "done": 0}
+    if json:
+        print_json(answer)
+    else:
+        out().print(f"{action}: {plural(answer.get('done', answer['count']), 'run')}")
+
+
+def _confirmed(action: str, count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise Wrong.because(f"{plural(count, 'run')} would be acted on by {action}: say --yes to do it.")
+    return typer.confirm(f"{action} {plural(count, 'run')}?", err=True)

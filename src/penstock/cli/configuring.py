@@ -1,0 +1,40 @@
+"""Settings of a command: its options before the environment before `penstock.toml`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Annotated, Any
+
+import typer
+
+from penstock.server.build import Front, has_tokens, refuse_open
+from penstock.server.settings import Settings, read_settings
+
+Host = Annotated[
+    str | None,
+    typer.Option(
+        "--host", metavar="HOST", show_default=False,
+        help="The address to listen on; 127.0.0.1 unless said otherwise. Another one needs a token.",
+    ),
+]  # fmt: skip
+Port = Annotated[
+    int | None,
+    typer.Option(
+        "--port", metavar="PORT", show_default=False, min=0, max=65535,
+        help="The port; 7777 unless said otherwise, 0 finds a free one.",
+    ),
+]  # fmt: skip
+
+
+def settings_of(**options: Any) -> Settings:
+    """What is in force for a command with these options. Raises BadSettings."""
+    return read_settings(options, variables=os.environ)
+
+
+def front_of(settings: Settings) -> Front:
+    """Where a server listens. Raises NeedsToken, WeakToken, before anything is opened."""
+    front = Front(settings["host"], settings["port"], settings["token"])
+    unsure = not front.local and front.token is None
+    refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))
+    return front

@@ -1,0 +1,109 @@
+"""How the sender of a hook is verified (`verify`), out of nodes. Secrets are named here, never written."""
+
+from __future__ import annotations
+
+import re
+
+from penstock.flow.definition import Json
+from penstock.flow.format.fields import (
+    Level,
+    Read,
+    Spot,
+    choice,
+    filled,
+    identifier,
+    listed,
+    read_level,
+    text,
+)
+from penstock.flow.format.nodes import plain
+from penstock.flow.names import nearest
+
+_TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]{1,256}")
+_LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")
+
+
+def _secret(spot: Spot) -> str | None:
+    found: str | None = identifier("a secret")(spot)
+    if found is not None and (_LIKE_A_SECRET.match(found) or len(found) > 64):
+        spot.wrong(
+            "wrong_value",
+            "`secret` is the name of a secret, not the secret itself; keep that with `penstock secret set NAME`.",
+        )
+        return None
+    return found
+
+
+def _topic(spot: Spot) -> str | None:
+    found = filled(spot)
+    if found is not None and not _TOPIC.fullmatch(found):
+        spot.wrong(
+            "wrong_value",
+            "`topics` lists topics of Amazon SNS, such as arn:aws:sns:eu-west-1:123456789012:jobs.",
+        )
+        return None
+    return found
+
+
+_METHOD: dict[str, Read] = {"method": lambda spot: spot.value}
+_SHARED: dict[str, Read] = {**_METHOD, "secret": listed(_secret), "origins": listed(filled)}
+_HEADER: dict[str, Read] = {"header": identifier("a header"), "prefix": text}
+
+METHODS: dict[str, Level] = {
+    "standard": Level("`verify` of method `standard`", _SHARED, ("secret",)),
+    "github": Level("`verify` of method `github`", _SHARED, ("secret",)),
+    "hmac": Level(
+        "`verify` of method `hmac`",
+        {
+            **_SHARED,
+            **_HEADER,
+            "algorithm": choice("sha256", "sha512", "sha1"),
+            "encoding": choice("hex", "base64"),
+        },
+        ("secret",),
+    ),
+    "token": Level("`verify` of method `token`", {**_SHARED, **_HEADER}, ("secret",)),
+    "sns": Level("`verify` of method `sns`", {**_METHOD, "topics": listed(_topic)}),
+}
+
+
+def read_verify(spot: Spot) -> Json:
+    """The name of a method that needs no settings, or a map of its `method` and settings; as it is written."""
+    if isinstance(spot.value, str):
+        return _short(spot)
+    if not isinstance(spot.value, dict) or not spot.value:
+        spot.must("a map such as {method: github, secret: NAME}, or sns")
+        return None
+    if "method" not in spot.value:
+        spot.wrong(
+            "missing_key", f"`verify` needs the key `method`: one of {', '.join(METHODS)}.", spot.key_place
+        )
+        return None
+    at = spot.child("method")
+    if not isinstance(at.value, str) or at.value not in METHODS:
+        _unknown(at)
+        return None
+    read_level(spot, METHODS[at.value])
+    return plain(spot.node)
+
+
+def _short(spot: Spot) -> str | None:
+    method = filled(spot)
+    if method is None:
+        return None
+    if method not in METHODS:
+        _unknown(spot)
+        return None
+    if METHODS[method].required:
+        spot.wrong(
+            "missing_key",
+            f"The method `{method}` needs a secret: write {{method: {method}, secret: NAME}}.",
+        )
+        return None
+    return method
+
+
+def _unknown(spot: Spot) -> None:
+    near = nearest(str(spot.value), METHODS)
+    hint = f"did you mean `{near}`?" if near else f"it is one of {', '.join(METHODS)}."
+    spot.wrong("wrong_value", f"`verify` has no method {plain(spot.node)!r}; {hint}")

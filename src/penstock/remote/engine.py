@@ -1,0 +1,208 @@
+"""`RemoteEngine`: what `Engine` does, done by a server elsewhere. Same names, same answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+from types import TracebackType
+from typing import Any
+
+from penstock.flow.view import time_text
+from penstock.remote.connection import DEFAULT, Connection, Told, path_of
+
+PAGE = 200
+HISTORY_PAGE = 1000
+SOONEST, LATEST = 0.05, 1.0
+"""Seconds between two looks at a run that is waited for: few at first, then more."""
+OVER = ("succeeded", "failed", "canceled", "timed_out", "stalled")
+
+
+class RemoteEngine:
+    """Asks a server. Use it with `async with`."""
+
+    def __init__(self, url: str = DEFAULT, token: str | None = None) -> None:
+        self.connection = Connection(url, token)
+
+    # -- workflows -----------------------------------------------------------------------------------------
+
+    async def publish(
+        self, name: str, text: str, *, note: str | None = None, start: bool | None = None, again: bool = True
+    ) -> int:
+        """Publish a definition, YAML or JSON as it was written; its version."""
+        body = _given(definition=text, note=note, start=start, again=again)
+        answer = await self.connection.post(path_of("api", "workflows", name, "publish"), body)
+        return int(answer["version"])
+
+    async def workflows(self) -> list[dict[str, Any]]:
+        """Every workflow: name, newest version, whether it is started and whether it is paused."""
+        return await self.listed("/api/workflows")
+
+    async def start_source(self, workflow: str) -> None:
+        """Let the source of a workflow make runs."""
+        await self.connection.post(path_of("api", "workflows", workflow, "start"))
+
+    async def stop_source(self, workflow: str) -> None:
+        """Let the source of a workflow make no more runs; those under way finish."""
+        await self.connection.post(path_of("api", "workflows", workflow, "stop"))
+
+    async def pause_workflow(self, workflow: str | None = None) -> None:
+        """Dispatch nothing new of a workflow, or (None) of the installation, until it is resumed."""
+        await self.connection.post(_workflow_path(workflow, "pause"))
+
+    async def resume_workflow(self, workflow: str | None = None) -> None:
+        """Go on where the pause of a workflow or of the installation held runs."""
+        await self.connection.post(_workflow_path(workflow, "resume"))
+
+    # -- runs ----------------------------------------------------------------------------------------------
+
+    async def start(
+        self,
+        workflow: str,
+        *,
+        subject: str | None = None,
+        input: Any = None,
+        labels: Mapping[str, str] | None = None,
+        idempotency_key: str | None = None,
+        version: int | None = None,
+    ) -> str:
+        """Start a run; its id. A key seen before gives the first run."""
+        body = _given(
+            subject=subject, input=input, labels=labels, idempotency_key=idempotency_key, version=version
+        )
+        return str((await self.connection.post(path_of("api", "workflows", workflow, "runs"), body))["id"])
+
+    async def emit(
+        self,
+        event: str,
+        data: Any = None,
+        *,
+        run: str | None = None,
+        key: Mapping[str, str] | None = None,
+        id: str | None = None,
+    ) -> str:
+        """Fire an outside event into a run, named by `run` or found by `key`: `accepted`, `duplicate` or `recorded`."""
+        path = "/api/events" if run is None else path_of("api", "runs", run, "events")
+        answer = await self.connection.post(path, _given(event=event, data=data, key=key, id=id))
+        return "duplicate" if answer.get("duplicate") else str(answer.get("status", "accepted"))
+
+    async def wait(self, run: str, timeout: float | None = None) -> dict[str, Any]:
+        """Wait until the run has ended or is stalled; the run. Raises TimeoutError."""
+        pause = SOONEST
+        async with asyncio.timeout(timeout):
+            while (view := await self.show(run))["status"] not in OVER:
+                await asyncio.sleep(pause)
+                pause = min(LATEST, pause * 1.5)
+        return view
+
+    async def cancel(self, run: str, *, force: bool = False, reason: str | None = None) -> dict[str, Any]:
+        """Cancel a run; its clean-up steps still run unless forced."""
+        return await self._act(run, "cancel", _given(force=force, reason=reason))
+
+    async def pause(self, run: str) -> dict[str, Any]:
+        """Dispatch nothing new of a run until it is resumed."""
+        return await self._act(run, "pause")
+
+    async def resume(self, run: str) -> dict[str, Any]:
+        """Go on where a pause held the run."""
+        return await self._act(run, "resume")
+
+    async def retry(self, run: str, step: str | None = None) -> dict[str, Any]:
+        """Put back what the failed steps of a failed run consumed, and run on."""
+        return await self._act(run, "retry", _given(step=step))
+
+    async def rerun(self, run: str, *, version: int | None = None, input: Any = None) -> str:
+        """A new run of the same workflow with the same input, or another; its id."""
+        return str((await self._act(run, "rerun", _given(version=version, input=input)))["id"])
+
+    async def _act(self, run: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        view: dict[str, Any] = await self.connection.post(path_of("api", "runs", run, action), body or {})
+        return view
+
+    async def bulk(self, action: str, filter: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
+        """Act on every run that fits a filter of the API; with `dry_run` only count them."""
+        body = {"filter": dict(filter), "action": action, "dry_run": dry_run}
+        answer: dict[str, Any] = await self.connection.post("/api/runs/bulk", body)
+        return answer
+
+    # -- reading -------------------------------------------------------------------------------------------
+
+    async def show(self, run: str) -> dict[str, Any]:
+        """The run as it is now."""
+        view: dict[str, Any] = await self.connection.get(path_of("api", "runs", run))
+        return view
+
+    async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
+        """All that happened to a run, in order."""
+        return await self.listed(
+            path_of("api", "runs", run, "history"), {"after": after or None}, limit=limit, page=HISTORY_PAGE
+        )
+
+    async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+        """What the tasks of a run wrote with `ctx.log`, in order."""
+        path = path_of("api", "runs", run, "logs")
+        return await self.listed(path, {"after": after or None}, limit=limit, page=HISTORY_PAGE)
+
+    async def runs(self, *, limit: int = 50, **filters: Any) -> list[dict[str, Any]]:
+        """Runs, newest first, by the filters of the API; `statuses` are several."""
+        return await self.listed("/api/runs", run_query(filters), limit=limit)
+
+    async def queues(self) -> list[dict[str, Any]]:
+        """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
+        return await self.listed("/api/queues")
+
+    async def workers(self) -> list[dict[str, Any]]:
+        """The workers that are there."""
+        return await self.listed("/api/workers")
+
+    def stream(self, run: str, after: int = 0) -> AsyncIterator[Told]:
+        """The history of a run as it grows, after an entry; it ends with the run."""
+        return self.connection.stream(path_of("api", "runs", run, "stream"), query={"after": after})
+
+    async def listed(
+        self,
+        path: str,
+        query: Mapping[str, Any] | None = None,
+        *,
+        limit: int | None = None,
+        page: int = PAGE,
+    ) -> list[dict[str, Any]]:
+        """The items of a list, page by page, up to a limit."""
+        items: list[dict[str, Any]] = []
+        cursor = None
+        while limit is None or len(items) < limit:
+            size = page if limit is None else min(page, limit - len(items))
+            answer = await self.connection.get(path, {**(query or {}), "limit": size, "cursor": cursor})
+            items += answer["items"]
+            cursor = answer.get("next")
+            if cursor is None:
+                break
+        return items
+
+    async def close(self) -> None:
+        await self.connection.close()
+
+    async def __aenter__(self) -> RemoteEngine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _workflow_path(workflow: str | None, action: str) -> str:
+    return path_of("api", action) if workflow is None else path_of("api", "workflows", workflow, action)
+
+
+def run_query(filters: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters of `Engine.runs` under the names of the API."""
+    query = {"status" if name == "statuses" else name: value for name, value in filters.items()}
+    for name in ("label", "key"):
+        if query.get(name) is not None:
+            query[name] = "=".join(query[name])
+    return {name: time_text(value) if isinstance(value, datetime) else value for name, value in query.items()}

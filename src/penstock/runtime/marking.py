@@ -1,0 +1,85 @@
+"""The marking of a run, now or after any entry of its history: which events wait in which slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from penstock.flow.compile import Flow
+from penstock.flow.plan import Entry
+from penstock.flow.replay import fold
+from penstock.flow.run import NEVER_FIRED, Snapshot
+from penstock.flow.view import time_text
+from penstock.kernel.marking import Marking, Token
+from penstock.kernel.wiring import WiredSlot
+
+
+def marking_now(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
+    """The marking as it is: `expect` of a repair is its `seq`."""
+    steps = {name: snapshot.steps.get(name, NEVER_FIRED) for name in flow.steps}
+    shown = {
+        name: {"status": state.status, "firings": state.firings, "live": len(state.live)}
+        for name, state in steps.items()
+    }
+    return _view(flow, snapshot.seq, snapshot.marking, shown)
+
+
+def marking_at(flow: Flow, history: Iterable[Entry]) -> dict[str, Any]:
+    """The marking after the last of the entries, which are all from the first on. Raises BrokenHistory."""
+    entries = list(history)
+    shown = {name: {"status": "blocked", "firings": 0, "live": 0} for name in flow.steps}
+    for entry in entries:
+        if entry.step in shown:
+            _count(shown[entry.step], entry)
+    return _view(flow, entries[-1].seq if entries else 0, fold(flow, entries), shown)
+
+
+def _count(state: dict[str, Any], entry: Entry) -> None:
+    """What one entry says about its step."""
+    if entry.kind == "fired":
+        state.update(status="running", firings=state["firings"] + 1, live=state["live"] + 1)
+    elif entry.kind == "ended" or (entry.kind == "withdrawn" and entry.firing is not None):
+        status = (
+            "canceled" if entry.kind == "withdrawn" else "failed" if entry.port == "failed" else "complete"
+        )
+        state.update(status=status, live=state["live"] - 1)
+    elif entry.kind == "repaired" and (entry.data or {}).get("cleared"):
+        state["status"] = "complete"
+
+
+def _view(flow: Flow, seq: int, marking: Marking, steps: Mapping[str, Any]) -> dict[str, Any]:
+    waiting: dict[int, list[tuple[str | None, Token]]] = {}
+    for place, tokens in marking.tokens.items():
+        index, key = (place, None) if isinstance(place, int) else place
+        waiting.setdefault(index, []).extend((key, token) for token in tokens)
+    return {
+        "seq": seq,
+        "slots": [
+            _slot(flow, slot, sorted(waiting.get(slot.index, ()), key=lambda each: each[1].number))
+            for slot in flow.wiring.slots
+        ],
+        "steps": dict(steps),
+    }
+
+
+def _slot(flow: Flow, slot: WiredSlot, waiting: list[tuple[str | None, Token]]) -> dict[str, Any]:
+    return {
+        "step": flow.wiring.steps[slot.step].name,
+        "slot": slot.position,
+        "takes": list(slot.events),
+        "need": slot.need or 1,
+        "events": [event_view(token, key) for key, token in waiting],
+    }
+
+
+def event_view(token: Token, key: str | None = None) -> dict[str, Any]:
+    """One event that waits; `key` is that of a step with `match`."""
+    origin = token.load
+    return {
+        "number": token.number,
+        "event": token.name,
+        "data": origin.data,
+        "at": time_text(origin.at),
+        "step": origin.step,
+        **({} if key is None else {"key": key}),
+    }

@@ -1,0 +1,116 @@
+"""People mend runs: each repair is decided like anything else that happens to a run, and written in its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
+
+from penstock.flow.advance import advance
+from penstock.flow.mending import misfit, unskippable
+from penstock.flow.occurrence import GivenUp, Put, Repaired, Skipped, Take
+from penstock.flow.plan import Plan
+from penstock.flow.turn import Turn
+from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded
+from penstock.runtime.flows import Flows
+from penstock.runtime.host import plain_payload
+from penstock.runtime.intake import TRIES, Intake, restless, wider_pauses
+from penstock.runtime.memory import Live
+from penstock.runtime.store_clock import StoreClock
+
+T = TypeVar("T")
+
+
+class Mender:
+    """Repairs of runs. What it answers is durable."""
+
+    def __init__(self, intake: Intake, flows: Flows, clock: StoreClock) -> None:
+        self._intake, self._flows, self._clock = intake, flows, clock
+
+    async def repair(
+        self,
+        run: str,
+        *,
+        put: Sequence[Mapping[str, Any]] = (),
+        take: Sequence[Mapping[str, Any]] = (),
+        expect: int | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Put events into slots and take others out; `{seq, will_fire}`: the steps that begin by it.
+
+        `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed.
+        Raises UnknownRun, Invalid, RunEnded, Changed.
+        """
+        puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
+        wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
+        for _ in range(TRIES):
+            live = await self._intake.look(run)
+            plan = self._try(live, wish)
+            if dry_run:
+                return _told(plan)
+            answer = await self._intake.ask(run, replace(wish, expect=live.snapshot.seq))
+            if answer == "accepted":
+                return _told(plan)
+        raise Changed(f"run '{run}'", expect, (await self._intake.look(run)).snapshot.seq)
+
+    def _try(self, live: Live, wish: Repaired) -> Plan:
+        """What the repair leads to. Raises RunEnded, Changed, Invalid."""
+        snapshot, now = live.snapshot, self._clock.now()
+        if snapshot.ended:
+            raise RunEnded(snapshot.run.id, snapshot.status)
+        if wish.expect is not None and wish.expect != snapshot.seq:
+            raise Changed(f"run '{snapshot.run.id}'", wish.expect, snapshot.seq)
+        wrong = misfit(Turn(live.flow, snapshot, now), wish)
+        if wrong is not None:
+            raise Invalid(f"run '{snapshot.run.id}' cannot be repaired so: {wrong}")
+        return advance(live.flow, snapshot, [wish], now)
+
+    async def skip(
+        self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
+    ) -> None:
+        """Let a step end on a port with an output, without its task: one under way, ready, failed or starving.
+
+        Raises UnknownRun, Invalid, NotSkippable.
+        """
+        wish = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
+        for _ in range(TRIES):
+            live = await self._intake.look(run)
+            self._refuse_skip(live, wish)
+            if live.snapshot.ended:
+                _, state = await self._flows.newest(live.flow.name)
+                wish = replace(wish, paused=wider_pauses(state))
+            if await self._intake.ask(run, wish) == "accepted":
+                return
+            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+        raise restless(live.flow.name)
+
+    def _refuse_skip(self, live: Live, wish: Skipped) -> None:
+        known = live.flow.steps.get(wish.step)
+        if known is None:
+            raise Invalid(
+                f"'{live.flow.name}' has no step '{wish.step}': its steps are {', '.join(live.flow.steps)}"
+            )
+        wrong = unskippable(Turn(live.flow, live.snapshot, self._clock.now()), known, wish)
+        if wrong is not None:
+            raise NotSkippable(live.snapshot.run.id, wish.step, wrong)
+
+    async def fail(self, run: str, reason: str | None = None) -> None:
+        """Let a run fail; its clean-up steps still run. Raises UnknownRun, RunEnded."""
+        if await self._intake.ask(run, GivenUp(reason)) == "refused":
+            raise RunEnded(run, (await self._intake.look(run)).snapshot.status)
+
+
+def _read(items: Sequence[Mapping[str, Any]], kind: type[T]) -> tuple[T, ...]:
+    try:
+        return convert(list(items), tuple[kind, ...])  # type: ignore[valid-type]
+    except ValidationError as error:
+        word = kind.__name__.lower()
+        raise Invalid(f"`{word}` is a list of what to {word}, each with its step and slot: {error}") from None
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    fired = [entry.step for entry in plan.history if entry.kind == "fired"]
+    return {"seq": plan.snapshot.seq, "status": plan.snapshot.status, "will_fire": fired}

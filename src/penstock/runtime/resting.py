@@ -1,0 +1,41 @@
+"""Where a run rests, so that it can be looked for: the events it waits for, and the steps it waits or failed at."""
+
+from __future__ import annotations
+
+from penstock.flow.compile import Flow
+from penstock.flow.rest import starving, waiting_for
+from penstock.flow.run import Snapshot
+
+RESTS = frozenset({"waiting", "stalled", "failed"})
+
+Rest = tuple[tuple[str, str], ...]
+"""'event', 'step' or 'aside' (a step at which an event was set aside), and its name."""
+
+
+def rest_of(flow: Flow, snapshot: Snapshot) -> Rest:
+    """Where the run rests, and the steps at which events were set aside; nothing where it moves, or ended well."""
+    aside = () if snapshot.ended else sorted({("aside", each.step) for each in snapshot.aside})
+    return (*_resting(flow, snapshot), *aside)
+
+
+def _resting(flow: Flow, snapshot: Snapshot) -> Rest:
+    if snapshot.status == "waiting":
+        events = waiting_for(flow, snapshot)
+        takers = [slot.step for name in events for slot in flow.wiring.takers.get(name, ())]
+        steps = {flow.wiring.steps[index].name for index in takers}
+    elif snapshot.status == "stalled":
+        hungry = starving(flow, snapshot)
+        events = tuple({name for each in hungry for name in each.events()})
+        steps = {each.step for each in hungry}
+    elif snapshot.status == "failed":
+        events = ()
+        steps = {name for name, state in snapshot.steps.items() if state.status == "failed"}
+    else:
+        return ()
+    return (*(("event", name) for name in sorted(events)), *(("step", name) for name in sorted(steps)))
+
+
+def new_rest(flow: Flow, was: Snapshot, now: Snapshot) -> Rest | None:
+    """Where a run rests now; None where that is as it was, so that it is known since when."""
+    rest = rest_of(flow, now)
+    return None if rest == rest_of(flow, was) else rest

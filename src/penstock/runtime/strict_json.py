@@ -1,0 +1,114 @@
+"""JSON of strangers: what two readers could take differently, or no store could keep, is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from math import isfinite
+from typing import Any
+
+from penstock.flow.errors import PenstockError
+
+DEEPEST = 64
+MOST_KEYS = 10_000
+
+
+class Unreadable(PenstockError):
+    """The request cannot be read. `code` says in which way."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class WrongType(PenstockError):
+    """The body is of a type that is not taken here."""
+
+    code = "unsupported_media_type"
+
+
+def read_json(raw: bytes) -> Any:
+    """The value of a JSON text. Raises Unreadable with the codes of bad input."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        raise Unreadable("invalid_unicode", "the body is not text in UTF-8") from None
+    _refuse_depth(text)
+    if "\\u" in text and _half_pair(text):
+        raise Unreadable("invalid_unicode", "a text has half of a surrogate pair: write whole characters")
+    if "\\u0000" in text:
+        raise Unreadable("invalid_unicode", "a text has a NUL character, which cannot be kept: leave it out")
+    try:
+        return _decode(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise Unreadable("invalid_json", f"the body is not JSON: {error.msg} at {where}") from None
+    except RecursionError:
+        raise Unreadable("too_deep", f"the body is nested deeper than {DEEPEST} levels") from None
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise Unreadable("duplicate_key", f"the key '{twice[:80]}' is there twice: keep one")
+    if len(made) > MOST_KEYS:
+        raise Unreadable("too_many_keys", f"an object has more than {MOST_KEYS} keys")
+    return made
+
+
+def _whole(text: str) -> int:
+    number = int(text) if len(text) <= 20 else 2**63
+    if not -(2**63) <= number < 2**63:
+        raise Unreadable("number_out_of_range", "a whole number does not fit into 64 bits: send it as text")
+    return number
+
+
+def _fraction(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise Unreadable("number_out_of_range", "a number is too large: send it as text")
+    return number
+
+
+def _constant(word: str) -> Any:
+    raise Unreadable("invalid_number", f"{word} is no number of JSON: use null or a text")
+
+
+_decode = json.JSONDecoder(
+    object_pairs_hook=_pairs, parse_int=_whole, parse_float=_fraction, parse_constant=_constant
+).decode
+
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
+_ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
+
+
+def _refuse_depth(text: str) -> None:
+    """Before parsing: the parser itself gives up at some thousand levels, and not in our words."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return
+    depth = 0
+    for found in _STRUCTURE.finditer(text):
+        mark = found[0]
+        if mark in "[{":
+            depth += 1
+            if depth > DEEPEST:
+                raise Unreadable("too_deep", f"the body is nested deeper than {DEEPEST} levels")
+        elif mark in "]}":
+            depth -= 1
+
+
+def _half_pair(text: str) -> bool:
+    """Whether some escaped surrogate stands alone."""
+    end, high = -1, False
+    for found in _ESCAPES.finditer(text):
+        if found[1] is None:
+            continue
+        low = found[1][1] in "cCdDeEfF"
+        if low != (high and found.start() == end):
+            return True
+        high, end = not low, found.end()
+        if high and not text.startswith("\\u", end):
+            return True
+    return False

@@ -1,0 +1,127 @@
+"""From settings to a server that answers: who may come in, where it listens, what it serves."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+
+from penstock.access.admission import SHORTEST_OWN
+from penstock.access.doors import Access
+from penstock.access.origin import is_loopback_host
+from penstock.access.redacting import RedactingFilter
+from penstock.access.secrets import FILE as KEY_FILE
+from penstock.access.secrets import VARIABLE as KEY_VARIABLE
+from penstock.access.secrets import Keys
+from penstock.api.app import App
+from penstock.api.service import Service
+from penstock.api.table import CALLS
+from penstock.engine.engine import MEMORY, Engine
+from penstock.engine.running import Running
+from penstock.flow.errors import PenstockError
+from penstock.server.http import bind, serving_on
+from penstock.store.errors import NeedsMigration
+from penstock.store.opening import is_shared, open_store, sqlite_path
+from penstock.store.protocol import Store
+
+
+class NeedsToken(PenstockError):
+    """The server would be open to other machines, and nobody could sign in."""
+
+    code = "needs_token"
+
+    def __init__(self, host: str) -> None:
+        super().__init__(
+            f"{host} can be reached from other machines, so sign-in is needed: make a token with "
+            "`penstock access create --role admin --db URL`, or set PENSTOCK_TOKEN to the first admin token"
+        )
+        self.host = host
+
+
+class WeakToken(PenstockError):
+    """The first admin token is too short."""
+
+    code = "weak_token"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"PENSTOCK_TOKEN is too short to be a token: use {SHORTEST_OWN} characters or more, such as "
+            "`openssl rand -hex 32` makes them"
+        )
+
+
+class Front(Struct, frozen=True):
+    """Where a server listens, and the token that an administrator may come in with."""
+
+    host: str
+    port: int
+    token: str | None = None
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine can reach it: then nobody needs to sign in."""
+        return is_loopback_host(f"[{self.host}]" if ":" in self.host else self.host)
+
+
+def refuse_open(front: Front, tokens: bool = False) -> None:
+    """Beyond loopback somebody must be able to sign in; `tokens` says that the database knows some.
+
+    Raises NeedsToken, WeakToken. Nothing was opened yet.
+    """
+    if front.token is not None and len(front.token) < SHORTEST_OWN:
+        raise WeakToken
+    if not front.local and front.token is None and not tokens:
+        raise NeedsToken(front.host)
+
+
+def opened(front: Front) -> socket.socket:
+    """The bound socket: whoever calls before the server is ready waits. Raises PortTaken."""
+    return bind(front.host, front.port)
+
+
+def access_to(store: Store, db: str, token: str | None = None) -> Access:
+    """The doors of what is kept at `db`; the keys of its secrets lie beside a file, else in this folder."""
+    beside = Path() if is_shared(db) or db == MEMORY else Path(sqlite_path(db)[0]).parent
+    return Access(store, Keys(beside / KEY_FILE, os.environ.get(KEY_VARIABLE)), token)
+
+
+async def has_tokens(db: str) -> bool:
+    """Whether somebody could sign in with a token that the database has; it is not made where it is not there."""
+    if not is_shared(db) and not os.path.exists(sqlite_path(db)[0]):
+        return False
+    try:
+        store = await open_store(db, migrate=False)
+    except NeedsMigration:
+        return False
+    try:
+        return any(row.state == "live" for row in await store.access_tokens(None, 1000))
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def answering(running: Running, db: str, front: Front, listener: socket.socket) -> AsyncIterator[str]:
+    """Serve the API of what is running while the block runs; its address. At the end calls under way are finished."""
+    access = access_to(running.store, db, front.token)
+    service = await Service.of(Engine(running=running), access, open=front.local)
+    with _redacting(access):
+        async with serving_on(App(service, CALLS), listener) as base:
+            yield base
+
+
+@contextmanager
+def _redacting(access: Access) -> Iterator[None]:
+    """What is logged goes without secrets."""
+    handlers, blot = list(logging.getLogger().handlers), RedactingFilter(access.redactor)
+    for handler in handlers:
+        handler.addFilter(blot)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(blot)

@@ -1,0 +1,94 @@
+"""The values of settings: each from a text, or from what TOML has. What cannot be is a ValueError with a reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from penstock.flow.duration import parse_duration
+from penstock.runtime.retention import DAYS
+
+_SIZE = re.compile(r"(\d+) ?(B|KiB|MiB)?")
+_UNITS = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+
+
+def text(given: Any) -> str:
+    if not isinstance(given, str) or not given.strip():
+        raise ValueError("must be a text")
+    return given
+
+
+def port(given: Any) -> int:
+    number = whole(given, "must be a port, 0 to 65535")
+    if not 0 <= number <= 65535:
+        raise ValueError("must be a port, 0 to 65535")
+    return number
+
+
+def whole(given: Any, why: str) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        raise ValueError(why)
+    try:
+        return int(given)
+    except ValueError:
+        raise ValueError(why) from None
+
+
+def switch(given: Any) -> bool:
+    known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    value = given if isinstance(given, bool) else known.get(str(given).lower())
+    if value is None:
+        raise ValueError("must be true or false")
+    return value
+
+
+def names(given: Any) -> tuple[str, ...]:
+    """A list; as a text with commas."""
+    parts = given.split(",") if isinstance(given, str) else given
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise ValueError("must be a list of texts")
+    return tuple(part.strip() for part in parts if part.strip())
+
+
+def pairs(given: Any) -> dict[str, Any]:
+    """A map; as a text `NAME=VALUE` with commas."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    found = {}
+    for part in names(given):
+        name, equals, value = part.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise ValueError("must be NAME=VALUE")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def size(given: Any) -> int:
+    found = _SIZE.fullmatch(str(given).strip())
+    number = int(found[1]) * _UNITS[found[2]] if found else 0
+    if number < 1:
+        raise ValueError("must be a size such as 256KiB")
+    return number
+
+
+def duration(given: Any) -> timedelta:
+    try:
+        return parse_duration(float(given) if str(given).replace(".", "", 1).isdigit() else given)
+    except (ValueError, TypeError):
+        raise ValueError("must be a duration such as 30s or 10m") from None
+
+
+def days(given: Any) -> dict[str, timedelta]:
+    """Days for every status, or by status."""
+    why = f"must be days, 1 or more: 30, or by status ({', '.join(DAYS)})"
+    if isinstance(given, int) or str(given).isdigit():
+        given = dict.fromkeys(DAYS, given)
+    try:
+        found = {name: whole(value, why) for name, value in pairs(given).items()}
+    except ValueError:
+        raise ValueError(why) from None
+    if not set(found) <= set(DAYS) or any(not 1 <= value <= 36_500 for value in found.values()):
+        raise ValueError(why)
+    return {name: timedelta(days=value) for name, value in found.items()}

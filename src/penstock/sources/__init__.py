@@ -1,0 +1,1 @@
+"""What comes from outside, translated: verified calls become runs and events."""

@@ -1,0 +1,100 @@
+"""What a verified call carries: one message, or those of a batch, as the expressions of a hook see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from penstock.runtime.strict_json import Unreadable, WrongType, read_json
+from penstock.sources.cloudevents import CloudEvent, is_cloudevent, media_type, read_cloudevents
+from penstock.sources.signatures import Headers
+from penstock.sources.sns import Letter
+from penstock.sources.verifying import Hmac, Rule, Token, Verified
+
+_SECRET = frozenset(
+    {
+        "authorization",
+        "proxy-authorization",
+        "cookie",
+        "webhook-signature",
+        "x-hub-signature-256",
+        "x-hub-signature",
+    }
+)
+
+
+class Call(Struct, frozen=True):
+    """One HTTP call of a hook: names of headers in lower case, the body as it came."""
+
+    headers: Headers
+    body: bytes
+    query: Mapping[str, str] = {}
+
+
+class Message(Struct, frozen=True):
+    """One thing that a call says. `id`: by which its repeat is known, unless the hook says otherwise."""
+
+    body: Any
+    scope: dict[str, Any]
+    id: str | None
+
+
+def messages_of(call: Call, rule: Rule, verified: Verified) -> list[Message]:
+    """The messages of a call. Raises Unreadable, WrongType."""
+    visible = _visible(call, rule)
+    if is_cloudevent(call.headers):
+        return [_of_event(each, visible) for each in read_cloudevents(call.headers, call.body)]
+    kind = media_type(call.headers)
+    if call.body and kind not in ("", "application/json") and not kind.endswith("+json"):
+        raise WrongType(f"a hook takes application/json or CloudEvents, not '{kind[:80]}'")
+    body = read_json(call.body) if call.body else None
+    return [_message(body, {"id": verified.id}, visible, verified.id)]
+
+
+def message_of_letter(letter: Letter, call: Call, rule: Rule) -> Message:
+    """What SNS delivers: the body is the message itself, as JSON where it is a map or a list."""
+    event = {
+        "id": letter.id,
+        "source": letter.topic,
+        "type": letter.kind,
+        "subject": letter.subject,
+        "time": letter.at.isoformat(),
+    }
+    made = _message(_content(letter.message), event, _visible(call, rule), letter.id)
+    if isinstance(made.body, dict):
+        # The id of the delivery is in the envelope; people look for it in the body.
+        made.scope["body"] = {"messageId": letter.id, **made.body}
+    return made
+
+
+def _content(text: str) -> Any:
+    if not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return read_json(text.encode())
+    except Unreadable as error:
+        if error.code == "invalid_json":
+            return text
+        raise
+
+
+def _of_event(event: CloudEvent, visible: dict[str, Any]) -> Message:
+    named = {**event.attributes, **msgspec.to_builtins(event)}
+    del named["attributes"], named["data"]
+    return _message(event.data, named, visible, f"{event.source} {event.id}")
+
+
+def _message(body: Any, event: dict[str, Any], visible: dict[str, Any], id: str | None) -> Message:
+    return Message(body, {"body": body, "event": event, **visible}, id)
+
+
+def _visible(call: Call, rule: Rule) -> dict[str, Any]:
+    """What expressions may see besides the body; a secret that was sent must not end up in a run."""
+    hidden = {rule.header.lower()} if isinstance(rule, Token | Hmac) else set()
+    headers = {
+        name: value for name, value in call.headers.items() if name not in _SECRET and name not in hidden
+    }
+    return {"headers": headers, "query": dict(call.query)}

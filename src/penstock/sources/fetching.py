@@ -1,0 +1,28 @@
+"""The one kind of call that hooks make by themselves: a small file from a host that was checked before."""
+
+from __future__ import annotations
+
+import aiohttp
+
+LARGEST = 64 * 1024
+SECONDS = 5.0
+
+
+async def fetch(url: str, largest: int = LARGEST) -> bytes:
+    """What is at an address: no redirects, no proxies, no cookies, little and soon. Raises OSError."""
+    timeout = aiohttp.ClientTimeout(total=SECONDS)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout, cookie_jar=aiohttp.DummyCookieJar()) as session,
+            session.get(url, allow_redirects=False) as answer,
+        ):
+            if answer.status != 200:
+                raise OSError(f"it answered {answer.status}")
+            found = await answer.content.read(largest + 1)
+            while len(found) <= largest and (more := await answer.content.read(largest + 1 - len(found))):
+                found += more
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise OSError(f"it does not answer: {error}") from error
+    if len(found) > largest:
+        raise OSError(f"it has more than {largest} bytes")
+    return found

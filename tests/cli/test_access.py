@@ -1,0 +1,66 @@
+"""Tokens and secrets in a database, from the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import penstock
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    return str(tmp_path / "penstock.db")
+
+
+def test_a_token_is_shown_once_listed_and_revoked(db: str) -> None:
+    made = penstock("access", "create", "--role", "worker", "--task-list", "gpu", "--name", "box", "--db", db)
+    [listed] = penstock("access", "list", "--db", db, "--json").json
+    revoked = penstock("access", "revoke", listed["id"], "--db", db)
+    again = penstock("access", "list", "--db", db)
+
+    assert made.out.startswith("ps_worker_")
+    assert (listed["name"], listed["task_lists"], listed["state"]) == ("box", ["gpu"], "live")
+    assert revoked.out == f"{listed['id']} is revoked\n"
+    assert "revoked" in again.out
+    assert made.out.strip() not in again.out
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["--role", "king"], "--role 'king' is not known: say viewer, operator, author, admin, worker."),
+        (["--role", "viewer", "--expires", "soon"], "--expires 'soon' is no number of days: write 30, or never."),
+        (
+            ["--role", "viewer", "--task-list", "gpu"],
+            "'task_lists' and 'concurrency' are for workers: leave them out, or use the role worker.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_token_that_cannot_be_is_told(db: str, args: list[str], sentence: str) -> None:
+    said = penstock("access", "create", *args, "--db", db)
+
+    assert (said.code, said.err) == (2, f"error: {sentence}\n")
+
+
+def test_a_secret_is_read_from_stdin_and_never_shown(db: str, tmp_path: Path) -> None:
+    said = penstock("secret", "set", "mail.password", "--db", db, stdin="open sesame\n")
+    listed = penstock("secret", "list", "--db", db, "--json")
+    kept = (tmp_path / "penstock.db").read_bytes()
+    removed = penstock("secret", "rm", "mail.password", "--db", db, "--json")
+
+    assert said.out == "mail.password is set, version 1\n"
+    assert [each["name"] for each in listed.json] == ["mail.password"]
+    assert b"open sesame" not in kept
+    assert "open sesame" not in listed.out
+    assert removed.json == {"name": "mail.password", "removed": True}
+
+
+def test_a_secret_needs_a_value(db: str) -> None:
+    said = penstock("secret", "set", "x", "--db", db)
+
+    assert (said.code, said.err) == (
+        2,
+        "error: stdin is empty: pipe the value into it, or type it at a terminal.\n",
+    )

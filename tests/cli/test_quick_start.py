@@ -1,0 +1,48 @@
+"""The beginning of the README, done word for word with real processes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.command import ROOT, environment
+from tests.cli.serving import serving
+from tests.cli.test_front import base_of
+
+
+def blocks() -> list[str]:
+    """What a newcomer is told to type: to set up, in an empty folder, and in another terminal."""
+    start = (ROOT / "README.md").read_text(encoding="utf-8").split("## Start\n")[1].split("\n## ")[0]
+    return re.findall(r"^```sh\n(.*?)^```$", start, re.M | re.S)
+
+
+def command_on_path(folder: Path) -> str:
+    """A folder with `penstock` in it, as `make setup` makes it."""
+    script = folder / "bin" / "penstock"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m penstock "$@"\n')
+    script.chmod(0o755)
+    return f"{script.parent}:/usr/bin:/bin"
+
+
+def test_what_the_readme_says_works_for_a_newcomer(tmp_path: Path) -> None:
+    setup, up, terminal = blocks()
+    (tmp_path / "empty").mkdir()
+
+    with serving(*up.split()[1:], cwd=tmp_path / "empty") as server:
+        variables = environment(PENSTOCK_SERVER=base_of(server), PATH=command_on_path(tmp_path))
+        done = subprocess.run(
+            ["bash", "-euc", terminal],
+            cwd=ROOT, env=variables, capture_output=True, text=True, timeout=50, check=False,
+        )  # fmt: skip
+        stopped = server.stop()
+
+    assert setup.splitlines()[0] == "make setup"
+    assert (done.returncode, stopped.code) == (0, 0), done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "tea version 1"
+    assert len([line for line in lines if re.match(r"tea succeeded after 3\.\ds", line)]) == 2
+    assert 'result: "Tea in a cup"' in lines
+    assert [line.split()[1:3] for line in lines[-3:]] == [["workflow", "status"], *[["tea", "succeeded"]] * 2]

@@ -1,0 +1,294 @@
+"""A verified call of a workflow's hook starts one run, however often it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from penstock import Engine
+from penstock.runtime.strict_json import Unreadable, WrongType
+from penstock.sources.cloudevents import Handshake
+from penstock.sources.envelope import Call
+from penstock.sources.errors import CallRefused, SourceStopped, Stale, UnknownHook, Unverified
+from penstock.store.change import Change, Committed
+from penstock.store.errors import StoreAway
+from penstock.store.opening import open_store
+from penstock.store.protocol import Store
+from tests.durable.conftest import Place
+from tests.sources.amazon import NOW
+from tests.sources.hooking import ORDERS, TASKS, counted, hooks_of, order
+from tests.sources.signing import OTHER, signed_github, signed_standard
+
+
+async def begun(engine: Engine, text: str = ORDERS) -> None:
+    await engine.publish(text, start=True)
+
+
+def test_row_31_a_call_starts_a_run_and_its_replay_none(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        answers = await asyncio.gather(*(hooks.receive("orders", None, order()) for _ in range(8)))
+        assert sorted(counted(each)[:2] for each in answers) == [(200, True)] * 7 + [(201, False)]
+        [run] = {each.run for each in answers}
+        assert run is not None
+        view = await engine.wait(run, 30)
+        assert (view["status"], view["subject"], view["input"]) == (
+            "succeeded", "o-1", {"order": "o-1", "from": "shop/1", "shop": "west"},
+        )  # fmt: skip
+        again = await hooks.receive("orders", None, order())
+        assert (again.status, again.run, again.duplicate) == (200, run, True)
+        assert (await engine.counts())["succeeded"] == 1
+
+    place.run(main, TASKS)
+
+
+def test_a_repeat_that_says_something_else_is_still_a_repeat(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        first = await hooks.receive("orders", None, order("o-1"))
+        second = await hooks.receive("orders", None, order("o-2"))
+        assert (second.run, second.duplicate, second.status) == (first.run, True, 200)
+        third = await hooks.receive("orders", None, order("o-2", id="msg_2"))
+        assert (third.run != first.run, third.status) == (True, 201)
+
+    place.run(main, TASKS)
+
+
+def test_a_key_of_the_api_does_not_take_the_place_of_a_call(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        await engine.start("orders", input={"order": "x"}, idempotency_key="msg_1")
+        assert (await (await hooks_of(engine)).receive("orders", None, order())).status == 201
+
+    place.run(main, TASKS)
+
+
+def test_forged_replayed_and_bad_calls_start_nothing() -> None:
+    calls: list[tuple[Call, type[Exception]]] = [
+        (Call({}, b'{"order": "o-1"}'), Unverified),
+        (Call(order().headers, b'{"order":  "o-1"}'), Unverified),
+        (Call({**order().headers, "webhook-id": "msg_2"}, order().body), Unverified),
+        (order(body=b"{"), Unreadable),
+        (order(body=b'{"order": "a", "order": "b"}'), Unreadable),
+        (order(body=b'{"order": NaN}'), Unreadable),
+        (order(content_type="application/x-www-form-urlencoded"), WrongType),
+        (order(content_type="application/cloudevents+json"), Unreadable),
+        (order(None), CallRefused),
+        (order([1]), CallRefused),
+        (order(body=b"5"), CallRefused),
+    ]
+
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        for call, error in calls:
+            with pytest.raises(error):
+                await hooks.receive("orders", None, call)
+        late = signed_standard(b'{"order": 1}', NOW.replace(hour=11))
+        with pytest.raises(Stale):
+            await hooks.receive("orders", None, Call(late, b'{"order": 1}'))
+        assert await engine.runs() == []
+        assert sum(hooks.refused.values()) == len(calls) + 1
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_row_28_a_secret_that_is_missing_or_empty_lets_nobody_pass() -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        for new, old in (("", ""), ("", " "), ("whsec_", "")):
+            hooks = await hooks_of(engine, NEW=new, OLD=old)
+            empty = Call(signed_standard(b"{}", NOW, secret="whsec_"), b"{}")
+            for call in (order(), empty, Call({}, b"{}")):
+                with pytest.raises(Unverified):
+                    await hooks.receive("orders", None, call)
+        assert await engine.runs() == []
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_the_old_secret_counts_while_both_are_named() -> None:
+    body = b'{"order": "o-9"}'
+    call = Call({**signed_standard(body, NOW, secret=OTHER), "user-agent": "s"}, body, {"shop": "w"})
+
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        assert (await (await hooks_of(engine, OLD=OTHER)).receive("orders", None, call)).status == 201
+        with pytest.raises(Unverified):
+            await (await hooks_of(engine)).receive("orders", None, call)
+
+    Place("memory:").run(main, TASKS)
+
+
+class Outage:
+    """A store that writes nothing while it is away; with `deaf` it writes, and nobody hears of it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.away = self.deaf = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def commit(self, changes: Sequence[Change]) -> Committed:
+        if self.away:
+            raise StoreAway("the connection is lost")
+        done = await self._store.commit(changes)
+        if self.deaf:
+            self.deaf = False
+            raise StoreAway("the connection is lost", unsure=True)
+        return done
+
+
+def test_row_32_while_the_database_is_away_the_sender_is_told_and_later_there_is_one_run(
+    place: Place,
+) -> None:
+    async def main() -> None:
+        store = Outage(await open_store(place.url))
+        async with Engine(store=cast(Store, store), tasks=TASKS) as engine, asyncio.timeout(60):
+            await begun(engine)
+            hooks = await hooks_of(engine)
+            store.away = True
+            for _ in range(2):
+                with pytest.raises(StoreAway):
+                    await hooks.receive("orders", None, order())
+            store.away = False
+            assert await engine.runs() == []
+
+            store.deaf = True
+            answers = [await hooks.receive("orders", None, order()) for _ in range(2)]
+            assert [each.duplicate for each in answers][1:] == [True]
+            assert len({each.run for each in answers}) == len(await engine.runs()) == 1
+
+    asyncio.run(main())
+
+
+def test_a_source_that_is_stopped_takes_no_calls_and_tells_only_its_senders() -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(ORDERS)
+        hooks = await hooks_of(engine)
+        with pytest.raises(Unverified):
+            await hooks.receive("orders", None, Call({}, b"{}"))
+        with pytest.raises(SourceStopped):
+            await hooks.receive("orders", None, order())
+        await engine.start_source("orders")
+        assert (await hooks.receive("orders", None, order())).status == 201
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_what_the_condition_leaves_out_starts_nothing() -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        answer = await hooks.receive("orders", None, order(body=b'{"test": true}'))
+        assert (counted(answer), await engine.runs()) == ((200, False, True), [])
+        assert dict(hooks.taken) == {"ignored": 1}
+
+    Place("memory:").run(main, TASKS)
+
+
+# -- defaults and other senders ----------------------------------------------------------------------------
+
+PUSHES = """
+penstock: 1
+name: pushes
+source: {kind: webhook, verify: {method: github, secret: GH}}
+steps: {ship: {task: ship, emits: OK}}
+"""
+KEYED = """
+penstock: 1
+name: keyed
+source:
+  kind: webhook
+  verify: {method: token, secret: KEY, header: X-Key}
+  input: '{"headers": headers, "query": query, "event": event}'
+steps: {ship: {task: ship, emits: OK}}
+"""
+
+
+def test_without_expressions_the_body_is_the_input_and_the_delivery_the_id() -> None:
+    body = b'{"ref": "main"}'
+
+    async def main(engine: Engine) -> None:
+        await begun(engine, PUSHES)
+        hooks = await hooks_of(engine, GH="s3cret")
+        calls = [Call(signed_github(body, id), body) for id in ("d-1", "d-1", "d-2")]
+        answers = [await hooks.receive("pushes", None, call) for call in calls]
+        assert [each.status for each in answers] == [201, 200, 201]
+        assert (await engine.show(answers[0].run or ""))["input"] == {"ref": "main"}
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_a_secret_in_a_header_is_not_seen_by_expressions() -> None:
+    headers = {"x-key": "t0p", "authorization": "Bearer t0p", "cookie": "a=t0p", "x-other": "seen"}
+
+    async def main(engine: Engine) -> None:
+        await begun(engine, KEYED)
+        hooks = await hooks_of(engine, KEY="t0p")
+        answers = [await hooks.receive("keyed", None, Call(headers, b"", {"a": "1"})) for _ in range(2)]
+        assert [each.status for each in answers] == [201, 201]
+        assert (await engine.show(answers[0].run or ""))["input"] == {
+            "headers": {"x-other": "seen"},
+            "query": {"a": "1"},
+            "event": {"id": None},
+        }
+
+    Place("memory:").run(main, TASKS)
+
+
+EVENTS = ORDERS.replace('headers["user-agent"]', "event.type").replace("query.shop", "event.source")
+
+
+def event(id: str, order: str = "o-1") -> dict[str, Any]:
+    return {"specversion": "1.0", "id": id, "source": "/shop", "type": "sold", "data": {"order": order}}
+
+
+def signed_events(kind: str, body: Any, id: str = "msg_1") -> Call:
+    text = json.dumps(body).encode()
+    return Call({**signed_standard(text, NOW, id), "content-type": kind}, text)
+
+
+def test_cloud_events_start_a_run_each_and_are_known_by_source_and_id(place: Place) -> None:
+    one, many = "application/cloudevents+json", "application/cloudevents-batch+json"
+
+    async def main(engine: Engine) -> None:
+        await begun(engine, EVENTS)
+        hooks = await hooks_of(engine)
+        first = await hooks.receive("orders", None, signed_events(one, event("1")))
+        assert (await engine.show(first.run or ""))["input"] == {
+            "order": "o-1",
+            "from": "sold",
+            "shop": "/shop",
+        }
+        batch = [event("1"), event("2", "o-2"), event("2", "o-2")]
+        answer = await hooks.receive("orders", None, signed_events(many, batch, "msg_2"))
+        assert (answer.status, answer.duplicate, [each.status for each in answer.items]) == (
+            201, False, [200, 201, 200],
+        )  # fmt: skip
+        bad = [event("3"), {**event("4"), "specversion": "9"}]
+        with pytest.raises(Unreadable):
+            await hooks.receive("orders", None, signed_events(many, bad, "msg_3"))
+        assert len(await engine.runs()) == 2
+
+    place.run(main, TASKS)
+
+
+def test_consent_is_given_to_the_origins_of_the_hook() -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        for origin, status in (("events.example.com", 200), ("evil.example.com", 403)):
+            assert (await hooks.consent("orders", None, {"webhook-request-origin": origin})).status == status
+        assert await hooks.consent("orders", None, {}) == Handshake(403, {})
+        with pytest.raises(UnknownHook):
+            await hooks.consent("orders", "sold", {})
+
+    Place("memory:").run(main, TASKS)

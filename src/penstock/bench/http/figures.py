@@ -16,18 +16,16 @@ LIST_BAR = 100.0
 
 
 class Beside(Struct, frozen=True):
-    """Answers a second of a call, and of the bare framework before and after."""
+    """What a call was answered, and answers a second of the bare framework around it."""
 
     call: Heard
-    bare: tuple[Heard, Heard]
+    floor: float
+    ratio: float
 
-    @property
-    def floor(self) -> float:
-        return mean(each.per_s for each in self.bare)
 
-    @property
-    def ratio(self) -> float:
-        return self.call.per_s / self.floor
+def beside(call: Heard, *bare: Heard) -> Beside:
+    floor = mean(each.per_s for each in bare)
+    return Beside(call, floor, call.per_s / floor)
 
 
 def beside_figures(store: str, work: str, found: Beside, bar: float) -> list[Figure]:

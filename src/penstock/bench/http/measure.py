@@ -15,6 +15,7 @@ from penstock.bench.http.figures import (
     CALL_BAR,
     START_BAR,
     Beside,
+    beside,
     beside_figures,
     list_figures,
     step_figures,
@@ -80,7 +81,7 @@ def _rounds(hello: Process, ours: Process, ask: Ask, sizes: Sizes) -> Beside:
     for _ in range(ROUNDS):
         before = load(hello, _sized(HELLO, sizes, sizes.seconds / 2))
         heard = load(ours, _sized(ask, sizes, sizes.seconds))
-        found.append(Beside(heard, (before, load(hello, _sized(HELLO, sizes, sizes.seconds / 2)))))
+        found.append(beside(heard, before, load(hello, _sized(HELLO, sizes, sizes.seconds / 2))))
     return sorted(found, key=lambda each: each.ratio)[ROUNDS // 2]
 
 

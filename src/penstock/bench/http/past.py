@@ -22,15 +22,21 @@ _ID = "'00000000' || CAST(i AS text)"
 class Words:
     """What the two databases write differently."""
 
-    def __init__(self, mark: str, time: str, label: str) -> None:
-        self.mark, self.time, self.label = mark, time, label
+    def __init__(self, mark: str, time: str, label: str, waiting: str) -> None:
+        self.mark, self.time, self.label, self.waiting = mark, time, label, waiting
 
 
-SQLITE = Words("?", f"1700000000000000 + (i - {FIRST}) * 1000000", "'{{\"team\":\"' || {team} || '\"}}'")
+SQLITE = Words(
+    "?",
+    f"1700000000000000 + (i - {FIRST}) * 1000000",
+    "'{{\"team\":\"' || {team} || '\"}}'",
+    "'[\"paid\"]'",
+)
 POSTGRES = Words(
     "$",
     f"timestamptz '2023-11-14' + (i - {FIRST}) * interval '1 second'",
     "jsonb_build_object('team', {team})",
+    "jsonb '[\"paid\"]'",
 )
 
 
@@ -44,7 +50,7 @@ def statements(tables: Mapping[str, Sequence[str]], words: Words) -> Iterator[st
         "labels": words.label.format(team=team),
         "started_at": words.time,
         "ended_at": f"CASE WHEN {_LIVE} THEN NULL ELSE {words.time} END",
-        "waiting": f"CASE WHEN {_LIVE} THEN '[\"paid\"]' ELSE NULL END",
+        "waiting": f"CASE WHEN {_LIVE} THEN {words.waiting} ELSE NULL END",
     }
     yield _insert("run", tables["run"], changed, words, f"run WHERE id = {words.mark}3")
     beside: dict[str, tuple[dict[str, str], str]] = {
@@ -55,7 +61,7 @@ def statements(tables: Mapping[str, Sequence[str]], words: Words) -> Iterator[st
     for table, (values, where) in beside.items():
         if table in tables:
             made = {"run": _ID, "started_at": words.time, **values}
-            third = f"{words.mark}3 IS NOT NULL"  # every statement has the same values
+            third = f"CAST({words.mark}3 AS text) IS NOT NULL"  # every statement has the same values
             yield _insert(table, tables[table], made, words, f"(SELECT 1) AS one WHERE {where} AND {third}")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +13,6 @@ from msgspec import Struct
 from penstock.access.admission import SHORTEST_OWN
 from penstock.access.doors import Access
 from penstock.access.origin import is_loopback_host
-from penstock.access.redacting import RedactingFilter
 from penstock.access.secrets import FILE as KEY_FILE
 from penstock.access.secrets import VARIABLE as KEY_VARIABLE
 from penstock.access.secrets import Keys
@@ -24,6 +22,7 @@ from penstock.api.table import CALLS
 from penstock.engine.engine import MEMORY, Engine
 from penstock.engine.running import Running
 from penstock.flow.errors import PenstockError
+from penstock.metrics.logs import redactions
 from penstock.server.http import bind, serving_on
 from penstock.store.errors import NeedsMigration
 from penstock.store.opening import is_shared, open_store, sqlite_path
@@ -117,11 +116,9 @@ async def answering(running: Running, db: str, front: Front, listener: socket.so
 @contextmanager
 def _redacting(access: Access) -> Iterator[None]:
     """What is logged goes without secrets."""
-    handlers, blot = list(logging.getLogger().handlers), RedactingFilter(access.redactor)
-    for handler in handlers:
-        handler.addFilter(blot)
+    redact = access.redactor.redact
+    redactions.append(redact)
     try:
         yield
     finally:
-        for handler in handlers:
-            handler.removeFilter(blot)
+        redactions.remove(redact)

@@ -85,6 +85,26 @@ def play(serve: Callable[..., Any]) -> Play:
     return run
 
 
+LOAD = {
+    "task": "far.load",
+    "step": "load",
+    "params": {"path": "/a"},
+    "input": {},
+    "events": {"START": {"path": "/a"}},
+    "data": {"path": "/a"},
+    "tags": {},
+}
+STORE = {
+    "task": "far.store",
+    "step": "store",
+    "params": {},
+    "input": {"load": {"bytes": 3}},
+    "events": {"load": {"bytes": 3}},
+    "data": {"path": "/a", "size": 3},
+    "tags": {"kind": "video"},
+}
+
+
 def test_a_poll_is_answered_with_all_that_a_task_needs(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         [run] = await worker.start()
@@ -106,28 +126,8 @@ def test_a_poll_is_answered_with_all_that_a_task_needs(play: Play) -> None:
         "deadline": None,
         "task_list": "far",
     }
-    assert first == same | {
-        "id": first["idempotency_key"],
-        "idempotency_key": first["id"],
-        "task": "far.load",
-        "step": "load",
-        "params": {"path": "/a"},
-        "input": {},
-        "events": {"START": {"path": "/a"}},
-        "data": {"path": "/a"},
-        "tags": {},
-    }
-    assert then == same | {
-        "id": then["idempotency_key"],
-        "idempotency_key": then["id"],
-        "task": "far.store",
-        "step": "store",
-        "params": {},
-        "input": {"load": {"bytes": 3}},
-        "events": {"load": {"bytes": 3}},
-        "data": {"path": "/a", "size": 3},
-        "tags": {"kind": "video"},
-    }
+    assert first == same | LOAD | {"id": first["id"], "idempotency_key": first["id"]}
+    assert then == same | STORE | {"id": then["id"], "idempotency_key": then["id"]}
 
 
 def test_id_and_key_stay_over_attempts_and_the_lease_does_not(play: Play) -> None:

@@ -36,8 +36,8 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
+from penstock.workers.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY, Task, missing_tasks, tasks_of
-from penstock.workers.threads import Threads
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
@@ -83,7 +83,7 @@ class Engine(Overseeing):
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = _tasks_for(tasks, running)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
-        self._calls = Threads(CALLS, "penstock-call")
+        self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running
         self._opening = asyncio.Lock()
         self._closed = False

@@ -40,14 +40,20 @@ async def hello() -> None:
         return PlainTextResponse("Hello, world!")
 
     listener = bind("127.0.0.1", 0)
-    config = uvicorn.Config(Starlette(routes=[Route("/", greet)]), access_log=False, log_config=None)
+    app = Starlette(routes=[Route("/", greet)])
+    config = uvicorn.Config(app, access_log=False, log_config=None, lifespan="off")
     print(address(listener), flush=True)
     await _until_the_input_ends(asyncio.ensure_future(uvicorn.Server(config).serve(sockets=[listener])))
 
 
+def _nothing() -> None:
+    """A task whose own work costs nothing."""
+
+
 async def api(url: str) -> None:
     """An engine behind HTTP. It has the tasks for calls, and does none for runs."""
-    async with Engine(url, tasks=tasks(), work=False) as engine:
+    plain = {name: _nothing for name in tasks()}
+    async with Engine(url, tasks=plain, work=False) as engine:
         await prepared(engine)
         await engine.publish(DEFINITION, again=False)
         async with serving(await _app(engine), "127.0.0.1", 0) as base:

@@ -79,7 +79,7 @@ async def fail_run(ask: Ask[FailRun, None]) -> Any:
 async def act_on_runs(ask: Ask[Bulk, None]) -> Any:
     """Act on every run that fits a filter, up to 10,000; with `dry_run` count them."""
     body = ask.body
-    more = {"force": True} if body.force and body.action == "cancel" else {}
+    more: dict[str, Any] = {"force": True} if body.force and body.action == "cancel" else {}
     said = body.filter.said(ask.caller.workflows)
     answer = await ask.engine.bulk(body.action, said, dry_run=body.dry_run, **more)
     return asdict(BulkDone(**answer))

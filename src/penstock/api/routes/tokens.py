@@ -30,7 +30,7 @@ async def change_tokens(ask: Ask[ChangeTokens, None]) -> Any:
     body = ask.body
     if body.claim is not None:
         return TokensChanged(items=await _claimed(ask, body.claim))
-    names = [each.name for each in (*body.insert, *body.update, *body.delete)]
+    names = body.names()
     for name in names:
         _may(ask, "repair", name)
     changes = {name: value for name, value in to_builtins(body).items() if name != "claim"}

@@ -243,6 +243,11 @@ class ChangeTokens(Struct, kw_only=True, forbid_unknown_fields=True):
     reason: Text | None = None
     claim: Claim | None = None
 
+    def names(self) -> list[str]:
+        """All that is to be changed."""
+        new = [*self.insert, *self.update]
+        return [each.name for each in new] + [each.name for each in self.delete]
+
 
 class TokensChanged(Struct, kw_only=True):
     """The tokens that were written or claimed; for those of a run the steps that begin by it."""

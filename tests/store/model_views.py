@@ -275,6 +275,9 @@ class Model(ModelStore, ModelTokens):
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
 
+    async def keep_note(self, name: str, text: str) -> str:
+        return self.rows.notes.setdefault(name, text)
+
     async def put_note(self, name: str, text: str | None) -> bool:
         was = self.rows.notes.pop(name, None) is not None
         if text is not None:

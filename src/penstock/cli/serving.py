@@ -137,7 +137,7 @@ def read_post(
 
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
-    stop = _stop_on_signals(post.grace)
+    stop = stop_on_signals(post.grace)
     with _bound(post.front) as listener:
         async with _working(post, role) as running, _answering(post, running, listener) as base:
             await announce(running, base)
@@ -194,7 +194,7 @@ async def _answering(
         yield base
 
 
-def _stop_on_signals(grace: timedelta) -> asyncio.Event:
+def stop_on_signals(grace: timedelta) -> asyncio.Event:
     """The first signal asks for a stop, the second one does not wait for it."""
     stop = asyncio.Event()
 

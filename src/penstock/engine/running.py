@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from penstock.engine.catalog import Catalog
+from penstock.engine.offering import keep_offers
 from penstock.runtime.node import Node
 from penstock.store.opening import is_shared, open_store
 from penstock.store.protocol import Store
@@ -77,6 +78,8 @@ class Running:
                 grace=grace,
                 now=node.clock.now,
             )
+        if shared and worker is not None:  # others show and check them too
+            await keep_offers(store, [task.offer for task in tasks.values()])
         return cls(store, node, worker, tasks)
 
     async def close(self, grace: timedelta | None = None) -> None:

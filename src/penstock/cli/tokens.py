@@ -142,7 +142,8 @@ def _show(answer: dict[str, Any], words: str, json: bool) -> None:
     if json:
         print_json(answer)
         return
-    out().print(printable(words))
+    written = "".join(f", version {each['version']}" for each in answer.get("items", ()))
+    out().print(printable(words) + written)
     if fires := answer.get("will_fire"):
         out().print(f"now begins: {printable(', '.join(map(str, fires)))}")
 

@@ -55,6 +55,7 @@ def questions(
 def count_question(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question:
     """How many runs of each status the filter finds; where the page begins does not count."""
     writing = Writing(replace(filter, after=None), dialect, names)
+    writing.paged = False
     conditions = [*writing.conditions(), *writing.window("run.started_at", "run.id")]
     sql = f"SELECT status, count(*) FROM run WHERE {' AND '.join(conditions) or '1 = 1'} GROUP BY status"
     return Question(sql, tuple(writing.values))

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from penstock.flow.occurrence import Outside, Retried
-from penstock.runtime.deciding import Decision, decide
+from penstock.runtime.deciding import Decision, decide, write_down
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.flows import Flows
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.change import Committed, Message, Outcome
+from penstock.store.change import Change, Committed, Message, Outcome
 from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.protocol import Runs
 
@@ -29,7 +29,7 @@ TRIES = 50
 
 log = logging.getLogger("penstock.advancing")
 
-Settled = Callable[[Decision], None]
+Settled = Callable[[Sequence[Decision]], None]
 Posted = Callable[[list[Message]], None]
 
 
@@ -135,14 +135,12 @@ class Advancer:
         try:
             for run, requests in batch.items():
                 live = lives.get(run)
-                if isinstance(live, Live):
-                    decision = self._decide(live, requests, now)
-                    if decision is not None:
-                        decisions.append(decision)
-                else:
+                if not isinstance(live, Live):
                     self._refuse(run, requests, live)
+                elif (decision := self._decide(live, requests, now)) is not None:
+                    decisions.append(decision)
             self.decided += len(decisions)
-            await self._write(decisions)
+            await self._write([each for each in decisions if self._write_down(each)])
         except BaseException:
             for decision in decisions:
                 self._give_up(decision)
@@ -171,13 +169,25 @@ class Advancer:
     def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
         """One run that cannot be decided about must not hold the others."""
         try:
-            return decide(live, requests, now, self._dispatch)
+            return decide(live, requests, now)
         except Exception as error:
-            log.exception("run %s cannot be decided about", live.snapshot.run.id)
-            self._memory.forget(live.snapshot.run.id)
-            for request in requests:
-                request.tell(None, error)
+            self._undecided(live, requests, error)
             return None
+
+    def _write_down(self, decision: Decision) -> bool:
+        """The same for one whose decision cannot be written down."""
+        try:
+            write_down(decision, self._dispatch)
+            return True
+        except Exception as error:
+            self._undecided(decision.live, decision.requests, error)
+            return False
+
+    def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
+        log.exception("run %s cannot be decided about", live.snapshot.run.id)
+        self._memory.forget(live.snapshot.run.id)
+        for request in requests:
+            request.tell(None, error)
 
     def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
         """A run that is not there, or cannot be read, is left alone."""
@@ -191,32 +201,38 @@ class Advancer:
     # -- writing -------------------------------------------------------------------------------------------
 
     async def _write(self, decisions: list[Decision]) -> None:
-        unchanged = [each for each in decisions if each.change is None]
-        changed = [each for each in decisions if each.change is not None]
-        for decision in unchanged:
-            self._answer_unchanged(decision)
-        if changed:
-            await self._commit(changed)
+        changed: list[Decision] = []
+        changes: list[Change] = []
+        for decision in decisions:
+            if decision.change is None:
+                self._answer_unchanged(decision)
+            else:
+                changed.append(decision)
+                changes.append(decision.change)
+        if changes:
+            await self._commit(changed, changes)
 
-    async def _commit(self, changed: Sequence[Decision]) -> None:
+    async def _commit(self, changed: Sequence[Decision], changes: Sequence[Change]) -> None:
         asked = self._clock.asked()
         try:
-            committed = await self._store.commit([each.change for each in changed if each.change is not None])
+            committed = await self._store.commit(changes)
         except (StoreAway, StoreFull):
             raise
         except Exception as error:
-            await self._find_culprit(changed, error)
+            await self._find_culprit(changed, changes, error)
             return
         self.batches += 1
         self._clock.tell(committed.now, asked)
         self._settle(changed, committed)
 
-    async def _find_culprit(self, changed: Sequence[Decision], error: Exception) -> None:
+    async def _find_culprit(
+        self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
+    ) -> None:
         """The store cannot write some change: it must not take the others of its batch with it."""
         if len(changed) > 1:
             middle = len(changed) // 2
-            await self._commit(changed[:middle])
-            await self._commit(changed[middle:])
+            await self._commit(changed[:middle], changes[:middle])
+            await self._commit(changed[middle:], changes[middle:])
             return
         [decision] = changed
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
@@ -235,46 +251,61 @@ class Advancer:
                 self.submit(request)
 
     def _settle(self, changed: Sequence[Decision], committed: Committed) -> None:
-        lost = False
-        for decision, outcome in zip(changed, committed.outcomes, strict=True):
-            if outcome == "applied":
-                self._apply(decision, committed)
-            else:
-                lost = lost or outcome == "stale"
+        outcomes = committed.outcomes
+        if outcomes.count("applied") == len(changed):
+            self._apply(changed, committed)
+        else:
+            self._sort(changed, committed)
+        if committed.messages:
+            self.posted(committed.messages)
+        if "stale" in outcomes:
+            self.overdue()  # what was dropped because another node was faster may still be there
+
+    def _sort(self, changed: Sequence[Decision], committed: Committed) -> None:
+        """Some of the changes did not fit any more."""
+        told = list(zip(changed, committed.outcomes, strict=True))
+        self._apply([decision for decision, outcome in told if outcome == "applied"], committed)
+        for decision, outcome in told:
+            if outcome != "applied":
                 self.stale += outcome == "stale"
                 self._give_up(decision)
                 self._again(decision.requests, outcome)
-        if committed.messages:
-            self.posted(committed.messages)
-        if lost:
-            self.overdue()  # what was dropped because another node was faster may still be there
 
-    def _apply(self, decision: Decision, committed: Committed) -> None:
-        live, plan = decision.live, decision.plan
-        live.snapshot = snapshot = plan.snapshot
-        run = snapshot.run.id
-        if snapshot.ended:
-            self._memory.forget(run)
-        else:
-            self._memory.keep(run, live)
-        if decision.desks:
-            self._dispatch.hand_over(decision.desks, committed.now, committed.fence)
-        change = decision.change
+    def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
+        """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
+        memory = self._memory
+        for decision in decisions:
+            live = decision.live
+            live.snapshot = snapshot = decision.plan.snapshot
+            if snapshot.ended:
+                memory.forget(snapshot.run.id)
+            else:
+                memory.keep(snapshot.run.id, live)
+        given = [each for decision in decisions for each in decision.desks]
+        if given:
+            self._dispatch.hand_over(given, committed.now, committed.fence)
+        for decision in decisions:
+            self._tell_workers(decision)
+        for settled in self.settled:
+            settled(decisions)
+        for decision in decisions:
+            self._answer(decision)
+
+    def _tell_workers(self, decision: Decision) -> None:
+        """There is work that was not handed over, or some is not wanted any more."""
+        change, desks = decision.change, decision.desks
         assert change is not None
-        if len(change.tasks) > len(decision.desks):
-            handed = {(attempt.firing, attempt.index) for attempt, _ in decision.desks}
+        if len(change.tasks) > len(desks):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in desks}
             self._dispatch.note(
                 attempt.task_list
-                for attempt in plan.attempts
+                for attempt in decision.plan.attempts
                 if (attempt.firing, attempt.index) not in handed
             )
         if change.hold is False:
             self._dispatch.look()
         if change.void:
-            self._dispatch.withdrawn(run, change.void)
-        for settled in self.settled:
-            settled(decision)
-        self._answer(decision)
+            self._dispatch.withdrawn(change.run, change.void)
 
     def _answer(self, decision: Decision) -> None:
         for request, answer in zip(decision.requests, decision.answers, strict=False):

@@ -24,6 +24,9 @@ from penstock.store.protocol import Runs
 
 BATCH = 500
 LANES = 2
+TOGETHER = 32
+"""Runs that are decided and then written down: few enough for a processor to have them still at hand."""
+
 TRIES = 50
 """How often a decision is made anew because others were faster, before something must be wrong."""
 
@@ -131,16 +134,16 @@ class Advancer:
     async def _advance(self, batch: dict[str, list[Request]]) -> None:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
+        written: list[Decision] = []
         now = self._clock.now()
         try:
-            for run, requests in batch.items():
-                live = lives.get(run)
-                if not isinstance(live, Live):
-                    self._refuse(run, requests, live)
-                elif (decision := self._decide(live, requests, now)) is not None:
-                    decisions.append(decision)
-            self.decided += len(decisions)
-            await self._write([each for each in decisions if self._write_down(each)])
+            runs = list(batch)
+            for at in range(0, len(runs), TOGETHER):
+                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now)
+                decisions += decided
+                written += [each for each in decided if self._write_down(each)]
+            self.decided += len(written)
+            await self._write(written)
         except BaseException:
             for decision in decisions:
                 self._give_up(decision)
@@ -166,6 +169,22 @@ class Advancer:
             lives.update(await self._memory.fetch(wanted, remember=True))
         return lives
 
+    def _decide_some(
+        self,
+        runs: Sequence[str],
+        batch: dict[str, list[Request]],
+        lives: dict[str, Live | BaseException],
+        now: datetime,
+    ) -> list[Decision]:
+        decisions: list[Decision] = []
+        for run in runs:
+            live, requests = lives.get(run), batch[run]
+            if not isinstance(live, Live):
+                self._refuse(run, requests, live)
+            elif (decision := self._decide(live, requests, now)) is not None:
+                decisions.append(decision)
+        return decisions
+
     def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
         """One run that cannot be decided about must not hold the others."""
         try:
@@ -175,7 +194,7 @@ class Advancer:
             return None
 
     def _write_down(self, decision: Decision) -> bool:
-        """The same for one whose decision cannot be written down."""
+        """Nor may one whose decision cannot be written down."""
         try:
             write_down(decision, self._dispatch)
             return True
@@ -285,18 +304,19 @@ class Advancer:
         if given:
             self._dispatch.hand_over(given, committed.now, committed.fence)
         for decision in decisions:
-            self._tell_workers(decision)
+            change = decision.change
+            assert change is not None
+            if len(change.tasks) != len(decision.desks) or change.hold is False or change.void:
+                self._tell_workers(decision, change)
         for settled in self.settled:
             settled(decisions)
         for decision in decisions:
             self._answer(decision)
 
-    def _tell_workers(self, decision: Decision) -> None:
+    def _tell_workers(self, decision: Decision, change: Change) -> None:
         """There is work that was not handed over, or some is not wanted any more."""
-        change, desks = decision.change, decision.desks
-        assert change is not None
-        if len(change.tasks) > len(desks):
-            handed = {(attempt.firing, attempt.index) for attempt, _ in desks}
+        if len(change.tasks) > len(decision.desks):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in decision.desks}
             self._dispatch.note(
                 attempt.task_list
                 for attempt in decision.plan.attempts

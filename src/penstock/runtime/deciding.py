@@ -116,6 +116,7 @@ def write_down(decision: Decision, desks: Desks) -> None:
             decision.change = _change(decision, desks.reserve)
         except BaseException:
             desks.free(decision.desks)
+            decision.desks = []
             raise
 
 

@@ -21,6 +21,7 @@ from penstock.cli.commands import INTERRUPTED
 from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
+from penstock.engine import loop
 from penstock.engine.running import Running
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
@@ -92,7 +93,7 @@ def serve(post: Post, announce: Announce, level: str, role: str) -> None:
     if level not in LEVELS:
         raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
     with logging_to_stderr(level):
-        asyncio.run(_serve(post, announce, role))
+        loop.run(_serve(post, announce, role))
 
 
 def read_post(

@@ -77,13 +77,8 @@ class Advancer:
             while True:
                 await self._wake.wait()
                 await self._lanes.acquire()
-                await asyncio.sleep(0)  # whoever is about to ask joins this batch
-                batch = self._take()
-                if not batch:
-                    self._wake.clear()
-                    self._lanes.release()
-                    continue
-                task = asyncio.create_task(self._carry(batch))
+                self._wake.clear()
+                task = asyncio.create_task(self._carry())
                 self._carrying.add(task)
                 task.add_done_callback(self._carrying.discard)
         finally:
@@ -103,6 +98,7 @@ class Advancer:
             if run not in self._busy:
                 batch[run] = self._waiting[run]
                 if len(batch) >= BATCH:
+                    self._wake.set()  # there may be more
                     break
         for run in batch:
             batch[run], rest = _one_decision(self._waiting.pop(run))
@@ -111,7 +107,9 @@ class Advancer:
         self._busy.update(batch)
         return batch
 
-    async def _carry(self, batch: dict[str, list[Request]]) -> None:
+    async def _carry(self) -> None:
+        """One batch, gathered a turn of the loop after it was asked for: whoever is about to ask joins it."""
+        batch = self._take()
         try:
             await self._advance(batch)
         except BaseException as error:
@@ -128,7 +126,7 @@ class Advancer:
         finally:
             self._busy.difference_update(batch)
             self._lanes.release()
-            if self._waiting:
+            if batch and self._waiting:
                 self._wake.set()
 
     async def _advance(self, batch: dict[str, list[Request]]) -> None:

@@ -101,9 +101,11 @@ class Advancer:
                     self._wake.set()  # there may be more
                     break
         for run in batch:
-            batch[run], rest = _one_decision(self._waiting.pop(run))
-            if rest:
-                self._waiting[run] = rest
+            requests = self._waiting.pop(run)
+            if len(requests) > 1:
+                batch[run], rest = _one_decision(requests)
+                if rest:
+                    self._waiting[run] = rest
         self._busy.update(batch)
         return batch
 
@@ -159,7 +161,7 @@ class Advancer:
                 flow = self._flows.known(header.workflow, header.version)
                 assert flow is not None, "a run is made only with its flow at hand"
                 lives[run] = Live(flow, first.new)
-            elif live is None or any(request.fresh for request in requests):
+            elif live is None or any([request.fresh for request in requests]):
                 wanted.append(run)
             else:
                 lives[run] = live
@@ -357,8 +359,6 @@ class Advancer:
 
 def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
     """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
-    if len(requests) == 1:
-        return requests, []
     ids = 0
     for number, request in enumerate(requests):
         ids += isinstance(request.occurrence, Outside) and request.seen is not None

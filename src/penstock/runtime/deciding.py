@@ -205,6 +205,8 @@ def _rare_of_requests(decision: Decision) -> dict[str, Any]:
     if requests[0].new is not None:
         rare["new"] = _new_run(live, requests[0], decision.now)
     for request in requests:
+        if request.lease is not None:
+            continue  # it ends an attempt, and uses up nothing else
         if request.rung is not None:
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
@@ -224,7 +226,7 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) 
     children = len(change.tasks) < len(plan.attempts) and [
         each for each in plan.attempts if each.task == TASK
     ]
-    canceled = _cancel_posts(decision) if plan.withdrawn else []
+    canceled = _cancel_posts(decision) if plan.withdrawn else ()
     if posts := _posts(decision, children or (), canceled, change.over):
         rare["posts"] = tuple(posts)
     if plan.withdrawn:
@@ -257,10 +259,13 @@ def _posts(
 ) -> list[Post]:
     """What other runs are told."""
     plan, snapshot = decision.plan, decision.plan.snapshot
+    ends = over and snapshot.run.parent is not None
+    if not (decision.requests[0].posts or children or canceled or ends or plan.unfinished):
+        return []
     posts = [*decision.requests[0].posts]
     for attempt in children:
         posts += start_posts(attempt)
-    if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:
+    if ends and (post := end_post(snapshot)) is not None:
         posts.append(post)
     posts += canceled
     if plan.unfinished:

@@ -47,21 +47,25 @@ class Changes:
         self._ring: deque[RunState] = deque(maxlen=RING)
         self._wakes: set[asyncio.Event] = set()
         self._wanted_until = 0.0
+        self._missed = False  # something changed while nobody looked on
         self._fresh: dict[str, None] = {}
         self._stirred = asyncio.Event()
         self.epoch, self.count = token_hex(4), 0
 
     # -- what changed --------------------------------------------------------------------------------------
 
-    def settled(self, decision: Decision) -> None:
-        """A run went on here."""
-        if decision.change is None:
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """Runs went on here. On the way of every step: what nobody looks at is not remembered."""
+        changed = [decision for decision in decisions if decision.change is not None]
+        if not changed:
             return
-        snapshot = decision.plan.snapshot
-        run = snapshot.run
-        self._add(RunState(run.id, run.workflow, snapshot.status, snapshot.seq, run.subject))
-        if len(self._fresh) <= NAMED:
-            self._fresh[run.id] = None
+        if self._wanted:
+            for decision in changed:
+                self._add(_state(decision))
+        else:
+            self._missed = True
+        for decision in changed[: NAMED + 1 - len(self._fresh)]:
+            self._fresh[decision.live.snapshot.run.id] = None
         self._stirred.set()
 
     async def heard(self, runs: Sequence[str]) -> None:
@@ -110,6 +114,9 @@ class Changes:
 
     def reader(self, last: str | None = None) -> Reader:
         """A reader from now on, or from after the change with the id `last`. Close it."""
+        if self._missed:
+            self._missed = False
+            self._begin_anew()
         wake = asyncio.Event()
         self._wakes.add(wake)
         return Reader(self, wake, last)
@@ -125,6 +132,12 @@ class Changes:
             return None
         take = min(missing, MOST)
         return [(number + 1 + n, self._ring[n - missing]) for n in range(take)]
+
+
+def _state(decision: Decision) -> RunState:
+    snapshot = decision.plan.snapshot
+    run = snapshot.run
+    return RunState(run.id, run.workflow, snapshot.status, snapshot.seq, run.subject)
 
 
 class Reader:

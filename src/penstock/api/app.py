@@ -25,6 +25,7 @@ from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_o
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.log_context import REQUEST
+from penstock.runtime.recording import BY
 
 log = logging.getLogger("penstock.api")
 
@@ -86,6 +87,8 @@ class App:
         caller = await admit(self.service, call, request)
         query = None if call.query is None else read_query(request, call.query)
         body = await read_body(call, request)
+        if call.notes_caller:
+            BY.set(caller.audit(call.name, call.path, reason=getattr(body, "reason", None)))
         answer = await call.handler(Ask(request, self.service, caller, values, body, query))
         return render(call, answer, request_id)
 

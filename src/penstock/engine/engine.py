@@ -24,6 +24,7 @@ from penstock.flow.view import history_view, run_view
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
+from penstock.runtime.recording import by_for
 from penstock.runtime.views import (
     count_view,
     queue_view,
@@ -140,7 +141,7 @@ class Engine(Overseeing):
 
     async def _set_started(self, workflow: str, started: bool) -> None:
         running = await self._open()
-        if not await running.store.set_started(workflow, started):
+        if not await running.store.set_started(workflow, started, by_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
 
@@ -149,7 +150,7 @@ class Engine(Overseeing):
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
         if not await running.store.set_paused(
-            workflow, paused, encode_message(word), encode_message(opposite)
+            workflow, paused, encode_message(word), encode_message(opposite), by_for(workflow or "everything")
         ):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()

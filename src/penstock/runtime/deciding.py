@@ -206,9 +206,11 @@ def _rare_of_requests(decision: Decision) -> dict[str, Any]:
     live, requests = decision.live, decision.requests
     if requests[0].new is not None:
         rare["new"] = _new_run(live, requests[0], decision.now)
-    for request in requests:
+    for request, answer in zip(requests, decision.answers, strict=False):
         if request.lease is not None:
             continue  # it ends an attempt, and uses up nothing else
+        if request.audit is not None and answer == "accepted":
+            rare["audits"] = (*rare.get("audits", ()), request.audit)
         if request.rung is not None:
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:

@@ -1,4 +1,4 @@
-"""Print functions (without their signatures and docstrings) and files that outgrow the house's budgets; exit 1 where there are any."""
+"""Print functions (signature and docstring apart) and files that outgrow the budgets of the house; exit 1 if any do."""
 
 from __future__ import annotations
 

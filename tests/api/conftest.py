@@ -17,12 +17,9 @@ from penstock import Engine
 from penstock.access.doors import Access
 from penstock.access.secrets import Keys
 from penstock.api.app import App
-from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.metrics.prometheus import Metrics
 from penstock.server.http import serving
-from penstock.sources.webhook import Hooks
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
 
@@ -93,19 +90,8 @@ async def standing(
         await engine.publish(CHAIN)
         access = Access(store, Keys(folder / "penstock.key"), OWN)
         more.setdefault("open", True)
-        node = (await engine.running()).node
-        hooks = Hooks(node.flows, node.intake, access.secret)
-        metrics = Metrics(node, hooks=hooks)
-        service = Service(
-            engine=engine,
-            store=store,
-            access=access,
-            hooks=hooks,
-            metrics=metrics,
-            description=describe(CALLS, "test"),
-            **more,
-        )
-        async with serving(App(service, CALLS, [metrics]), "127.0.0.1", 0) as base:
+        service = await Service.of(engine, access, **more)
+        async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield base, service
 
 

@@ -21,6 +21,7 @@ from penstock.store.change import (
     Post,
     Seen,
     paused_as_said,
+    timed,
 )
 from penstock.store.rows import (
     Beat,
@@ -315,6 +316,9 @@ class ModelStore(ModelDoors, ModelDrafts):
         """Lease one task."""
         task = self.rows.tasks[lease.run, lease.firing, lease.index]
         task.give(worker, self.clock())
+        if timed(lease.run):
+            place = (lease.firing, lease.index, lease.attempt)
+            self.rows.runs[lease.run].timings[place] = (task.queued_at, self.clock())
         return Leased(task.lease, task.new.task, task.new.task_list, task.lease_until, task.deadline())
 
     def _leased(self, lease: Lease) -> Task | None:

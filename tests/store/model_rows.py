@@ -27,6 +27,7 @@ class Run:
     parts: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
     payloads: dict[bytes, bytes] = field(default_factory=dict)
     keys: set[tuple[str, str]] = field(default_factory=set)
+    timings: dict[tuple[int, int, int], tuple[datetime, datetime]] = field(default_factory=dict)
     rests: dict[tuple[str, str], datetime] = field(default_factory=dict)
 
     def take(self, change: Change, now: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,6 +22,7 @@ from penstock.store.rows import (
     Retained,
     RunRow,
     TaskRow,
+    TimingRow,
     Version,
     WaitingTasks,
     Worker,
@@ -29,10 +31,15 @@ from penstock.store.rows import (
 from tests.store.builders import ENDED
 from tests.store.model import ModelStore
 from tests.store.model_rows import FIRST_LOOK, Run
+from tests.store.model_tokens import ModelTokens
 
 
-class Model(ModelStore):
+class Model(ModelStore, ModelTokens):
     """The whole model: all that a store can be asked."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        ModelStore.__init__(self, clock)
+        ModelTokens.__init__(self)
 
     # Shelf
 
@@ -230,6 +237,22 @@ class Model(ModelStore):
         ]
         return found[:limit]
 
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        return [
+            TimingRow(name, *place, *times)
+            for name in sorted(runs)
+            if name in self.rows.runs
+            for place, times in sorted(self.rows.runs[name].timings.items())
+        ]
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        found: dict[tuple[int, str], int] = {}
+        for run in self.rows.runs.values():
+            if run.new.workflow == workflow and since <= run.new.started_at < until:
+                place = (run.new.version, run.status)
+                found[place] = found.get(place, 0) + 1
+        return found
+
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
         return [self._queue_row(name) for name in names]
@@ -251,6 +274,9 @@ class Model(ModelStore):
 
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
+
+    async def keep_note(self, name: str, text: str) -> str:
+        return self.rows.notes.setdefault(name, text)
 
     async def put_note(self, name: str, text: str | None) -> bool:
         was = self.rows.notes.pop(name, None) is not None
@@ -327,6 +353,7 @@ class Model(ModelStore):
             "log": len(rows.log_lines),
             "run_label": sum(len(json.loads(run.new.labels)) for run in runs),
             "run_key": sum(len(run.keys) for run in runs),
+            "timing": sum(len(run.timings) for run in runs),
             "rest": sum(len(run.rests) for run in runs),
         }
 

@@ -11,11 +11,12 @@ from typing import Any
 import apsw
 import pytest
 
-from penstock.store.listing import Question, driver_of, questions
+from penstock.store.listing import driver_of, questions
 from penstock.store.migrate import read_migrations
 from penstock.store.postgres.views import DIALECT as POSTGRES
 from penstock.store.rows import Filter
 from penstock.store.sqlite.views import DIALECT as SQLITE
+from penstock.store.walks import Question
 from tests.store.builders import NOON
 from tests.store.places import PostgresPlace
 

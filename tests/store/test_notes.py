@@ -23,3 +23,9 @@ async def test_the_settings_of_the_store_are_no_notes(store: Store) -> None:
     assert await store.notes("") == {}
     assert await store.put_note("paused", "no") is False
     assert [each.halted for each in await store.workflows()] == []
+
+
+async def test_a_text_that_is_kept_stays_that_of_whoever_came_first(store: Store) -> None:
+    kept = [await store.keep_note("key", text) for text in ("one", "two")]
+
+    assert (kept, await store.notes("key")) == (["one", "one"], {"key": "one"})

@@ -16,6 +16,7 @@ from tests.store.places import PostgresPlace
 SQLITE = read_queries("penstock.store.sqlite")
 
 ONLY_SQLITE = {
+    *("token_version", "put_token", "free_tokens", "claim_token"),  # there: one statement for many
     *("next_workflow", "next_version"),  # there: workflows_of_runs, versions_of_runs
     *("take_message", "take_task", "take_timer"),  # PostgreSQL looks and takes in one statement
     *("ready_tasks", "ready_named_tasks", "lease_task", "locks_held", "locks_waiting", "first_in_line"),
@@ -23,11 +24,13 @@ ONLY_SQLITE = {
     *("drop_correlations_of_runs", "drop_locks_of_runs", "drop_kept_keys", "outdated_kept"),
     *("drop_history_of_runs", "drop_parts_of_runs", "drop_payloads_of_runs", "drop_logs_of_runs"),
     *("drop_seen_of_runs", "drop_start_keys_of_runs"),
-    *("drop_labels_of_runs", "drop_run_keys_of_runs", "drop_rests_of_runs"),
+    *("drop_labels_of_runs", "drop_run_keys_of_runs", "drop_rests_of_runs", "drop_timings_of_runs"),
+    "insert_timing",  # there: part of the lease
     "highest_number",  # PostgreSQL has sequences
 }
 ONLY_POSTGRES = {
     *("workflows_of_runs", "versions_of_runs"),
+    *("lock_tokens", "insert_token", "update_token", "claim_tokens"),
     *(
         "lease_tasks",
         "lease_from_lists",

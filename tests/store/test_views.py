@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, LockRow, LogLine, RunRow, WaitingTasks, Worker
+from penstock.store.rows import Filter, LockRow, LogLine, RunRow, TimingRow, WaitingTasks, Worker
 from tests.store.builders import (
     NOON,
     A,
@@ -280,3 +280,24 @@ async def test_a_running_run_that_nothing_can_move_is_stuck(store: Store) -> Non
     )
 
     assert await store.stuck(10) == [A]
+
+
+async def test_how_long_an_attempt_waited_is_kept_of_one_run_in_sixteen(store: Store, clock: Clock) -> None:
+    chosen, other = run_id(16), run_id(17)
+    await given(store, start(chosen, tasks=(task(),)), start(other, tasks=(task(),)))
+    later = await clock.forward(9)
+    await store.lease(wish())
+
+    assert await store.timings([other, chosen, A]) == [TimingRow(chosen, 1, -1, 1, NOON, later)]
+
+
+async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
+    await some_runs(store)
+    await given(store, start(D, new_run(version=2)), end(D, 1))
+
+    day = seconds(86400)
+    assert await store.tally("w", NOON, NOON + day) == {
+        (1, "running"): 2, (1, "failed"): 1, (2, "succeeded"): 1,
+    }  # fmt: skip
+    assert await store.tally("w", NOON + seconds(1), NOON + day) == {(1, "running"): 1, (1, "failed"): 1}
+    assert await store.tally("none", NOON, NOON + day) == {}

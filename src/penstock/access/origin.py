@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -39,6 +40,7 @@ def is_same_origin(host: str | None, origin: str | None) -> bool:
     return _host_and_port(host, usual) == (parts.hostname, port or usual)
 
 
+@lru_cache(256)
 def is_loopback_host(host: str | None) -> bool:
     """Whether a Host header names this machine itself: a name that was rebound to it does not."""
     found = _host_and_port(host or "", 80)

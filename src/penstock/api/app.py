@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from secrets import token_hex
 from time import perf_counter
 from typing import Any, Protocol
@@ -17,8 +18,10 @@ from starlette.types import Receive, Scope, Send
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Call
 from penstock.api.guard import admit
+from penstock.api.openapi import describe
 from penstock.api.problems import problem_response, status_of
-from penstock.api.reading import fit, raw_body, read_json, read_query, refuse_type
+from penstock.api.quick import Asked, Ready
+from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.log_context import REQUEST
@@ -30,6 +33,7 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
 }
+_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _encode = msgspec.json.Encoder().encode
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
@@ -45,27 +49,29 @@ class App:
 
     def __init__(self, service: Service, calls: Sequence[Call], observers: Sequence[Observer] = ()) -> None:
         self.service, self.calls = service, tuple(calls)
+        service.description = describe(calls, version("penstock"))
         self._router = Router(calls)
-        self._observers = tuple(observers)
+        self._observers: tuple[Observer, ...] = (service.metrics, *observers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await _refuse(scope, receive, send)
             return
-        began, request, call = perf_counter(), Request(scope, receive), None
+        began, request, call = perf_counter(), Asked(scope, receive), None
         request_id = _request_id(request)
         REQUEST.set(request_id)
         try:
             call, values = self._router.find(scope["method"], _raw_path(scope))
-            response = await self._answer(call, values, request, request_id)
+            response: Response | Ready = await self._answer(call, values, request, request_id)
         except ClientDisconnect:
             return
         except Exception as error:
             if status_of(error) == 500:
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
             response = problem_response(error, request_id)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
+        if isinstance(response, Response):
+            for name, value in HEADERS.items():
+                response.headers.setdefault(name, value)
         for observer in self._observers:
             observer.called(call, scope["method"], response.status_code, perf_counter() - began)
         await response(scope, receive, send)
@@ -76,7 +82,7 @@ class App:
 
     async def _answer(
         self, call: Call, values: dict[str, str], request: Request, request_id: str
-    ) -> Response:
+    ) -> Response | Ready:
         caller = await admit(self.service, call, request)
         query = None if call.query is None else read_query(request, call.query)
         body = await read_body(call, request)
@@ -92,19 +98,26 @@ async def read_body(call: Call, request: Request) -> Any:
     if not raw and call.empty:
         return fit({}, call.takes)
     refuse_type(request, call.accepts)
-    return fit(read_json(raw), call.takes)
+    return fit(value_of(raw), call.takes)
 
 
-def render(call: Call, answer: Any, request_id: str) -> Response:
+def render(call: Call, answer: Any, request_id: str) -> Response | Ready:
     """What a handler gave, as a response."""
     if isinstance(answer, Response):
         answer.headers["x-request-id"] = request_id
         return answer
     reply = answer if isinstance(answer, Reply) else Reply(answer)
     status = reply.status or call.status
-    headers = {"x-request-id": request_id, **reply.headers}
     body = b"" if status == 204 else _encode(reply.value)
-    return Response(body, status, headers, call.media if body else None)
+    if reply.headers or not body:
+        headers = {"x-request-id": request_id, **reply.headers}
+        return Response(body, status, headers, call.media if body else None)
+    own = [
+        (b"content-length", b"%d" % len(body)),
+        (b"content-type", call.media.encode("latin-1")),
+        (b"x-request-id", request_id.encode("latin-1")),
+    ]
+    return Ready(body, status, own + _HEADERS)
 
 
 def _raw_path(scope: Scope) -> str:
@@ -115,8 +128,8 @@ def _raw_path(scope: Scope) -> str:
 
 def _request_id(request: Request) -> str:
     """That of the caller's proxy, or a new one."""
-    given = request.headers.get("x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else token_hex(8)
+    given = request.headers.get("x-request-id")
+    return given if given is not None and _REQUEST_ID.fullmatch(given) else token_hex(8)
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

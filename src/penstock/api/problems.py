@@ -13,6 +13,7 @@ from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
+from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
@@ -97,6 +98,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
     request_id: str
     errors: list[dict[str, Any]] = []
     findings: list[dict[str, Any]] = []
+    cancel: bool = False  # of a worker's report: stop the work
 
 
 def status_of(error: BaseException) -> int:
@@ -126,6 +128,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         detail=detail,
         request_id=request_id,
         errors=_errors(error),
+        cancel=isinstance(error, AttemptSuperseded),
         findings=[f.to_plain() for f in error.report.findings] if isinstance(error, CheckFailed) else [],
     )
 
@@ -156,6 +159,6 @@ def problem_response(error: BaseException, request_id: str) -> Response:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, MethodNotAllowed):
         headers["allow"] = ", ".join(error.allowed)
-    if isinstance(error, BodyTooLarge | TooSlow):
+    if isinstance(error, BodyTooLarge | TooSlow) or (isinstance(error, ResultTooLarge) and error.unread):
         headers["connection"] = "close"  # the rest of the body is not read
     return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)

@@ -7,10 +7,12 @@ import re
 from typing import Any, TypeVar, get_origin
 
 import msgspec
-from starlette.requests import Request
+from msgspec import UNSET
+from starlette.requests import ClientDisconnect, Request
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Invalid
+from penstock.runtime.quick_json import quick_json
 from penstock.runtime.strict_json import Unreadable as Unreadable
 from penstock.runtime.strict_json import WrongType as WrongType
 from penstock.runtime.strict_json import read_json as read_json
@@ -60,10 +62,16 @@ async def raw_body(request: Request, most: int = BODY) -> bytes:
     """
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size, more = 0, True
     try:
         async with asyncio.timeout(SECONDS):
-            async for part in request.stream():
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                part: bytes = message.get("body", b"")
+                more = message.get("more_body", False)
                 size += len(part)
                 if size <= most:
                     parts.append(part)
@@ -73,7 +81,7 @@ async def raw_body(request: Request, most: int = BODY) -> bytes:
         raise TooSlow from None
     if size > most:
         raise BodyTooLarge(most)
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def media_type(request: Request) -> str:
@@ -84,11 +92,22 @@ def media_type(request: Request) -> str:
 def refuse_type(request: Request, accepts: tuple[str, ...]) -> None:
     """Raises WrongType where the body is of another type than these, or of another character set than UTF-8."""
     kind, _, parameters = request.headers.get("content-type", "").partition(";")
+    if not parameters and kind in accepts:
+        return
     charset = re.search(r"charset\s*=\s*\"?([^\s\";]+)", parameters, re.I)
     if kind.strip().lower() not in accepts:
         raise WrongType(f"Content-Type must be {' or '.join(accepts)}, not '{kind.strip()}'")
     if charset and charset[1].lower() not in ("utf-8", "utf8"):
         raise WrongType(f"the body must be in UTF-8, not {charset[1]}")
+
+
+# -- strict JSON -------------------------------------------------------------------------------------------
+
+
+def value_of(raw: bytes) -> Any:
+    """The value of a JSON text, at once where it is plain. Raises Unreadable."""
+    value = quick_json(raw)
+    return read_json(raw) if value is UNSET else value
 
 
 # -- values ------------------------------------------------------------------------------------------------

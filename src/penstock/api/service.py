@@ -10,6 +10,7 @@ from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
 from penstock.api.streams import Streams
+from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
 from penstock.sources.webhook import Hooks
@@ -34,6 +35,16 @@ class Service(Struct, kw_only=True):
     metrics: Metrics
     oidc: Oidc | None = None
     open: bool = False
-    description: dict[str, Any] = {}
+    description: dict[str, Any] = {}  # of its calls, as OpenAPI
     streams: Streams = field(default_factory=Streams)
     limiters: Limiters = field(default_factory=Limiters)
+    desk: Desk = field(default_factory=Desk)  # of workers that come over HTTP
+
+    @classmethod
+    async def of(cls, engine: Engine, access: Access, **more: Any) -> Service:
+        """The service of an engine, which is opened for it."""
+        running = await engine.running()
+        node, worker = running.node, running.worker
+        hooks = Hooks(node.flows, node.intake, access.secret)
+        metrics = Metrics(node, counts=None if worker is None else worker.counts, hooks=hooks)
+        return cls(engine=engine, store=running.store, access=access, hooks=hooks, metrics=metrics, **more)

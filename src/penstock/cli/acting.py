@@ -1,4 +1,4 @@
-"""`penstock emit`, `cancel`, `retry`, `rerun`, `pause` and `resume`: acting on one run, or on many."""
+"""`penstock emit`, `cancel`, `retry`, `rerun`, `skip`, `pause` and `resume`: acting on one run, or on many."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import typer
+from msgspec import Struct
 
 from penstock.cli.at import At, Penstock, acting
 from penstock.cli.bulk import Filters, Yes, act_on_many
@@ -15,7 +16,7 @@ from penstock.cli.console import out, print_json
 from penstock.cli.filters import read_pair
 from penstock.cli.inputs import AsJson, read_input, read_json
 from penstock.cli.problems import Wrong
-from penstock.cli.runs import show_view
+from penstock.cli.runs import Run, show_view
 
 _RUN = re.compile(r"[0-9a-f]{20}")
 
@@ -65,6 +66,12 @@ Input = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+
+SkippedStep = Annotated[str, typer.Argument(metavar="STEP", help="The step.")]
+Port = Annotated[str, typer.Option("--port", metavar="PORT", help="The port that it ends on.")]
+Output = Annotated[
+    str | None, typer.Option("--output", metavar="JSON", help="Its output.", show_default=False)
+]
 
 Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
 
@@ -168,6 +175,26 @@ def rerun(
 
 
 @acting
+def skip(
+    at: At,
+    run: Run,
+    step: SkippedStep,
+    port: Port = "done",
+    output: Output = None,
+    reason: Reason = None,
+    json: AsJson = False,
+) -> None:
+    """Let a step of a run end without its task, with an output that you give: one that failed, waits or is at work.
+
+    [bold]Examples[/bold]
+
+      penstock skip 1a1e21b4904dfa6a32b7 charge --output '{"paid": true}' --reason "paid in cash"
+    """
+    given = None if output is None else read_json(output, "--output")
+    _act(at, run, json, lambda engine, one: engine.skip(one, step, port, given, reason))
+
+
+@acting
 def pause(
     at: At,
     what: Held = None,
@@ -186,14 +213,7 @@ def pause(
 
       penstock pause --all
     """
-    if filter:
-        act_on_many(at, "pause", what, filter, yes, json)
-    elif what is not None and _RUN.fullmatch(what) and not all:
-        _act(at, what, json, lambda engine, one: engine.pause(one))
-    else:
-        name = _workflow(what, all)
-        at.do(lambda engine: engine.pause_workflow(name))
-        _say_state(name, "paused", json)
+    _hold(at, what, all, filter, yes, json, PAUSING)
 
 
 @acting
@@ -213,14 +233,47 @@ def resume(
 
       penstock resume shop
     """
+    _hold(at, what, all, filter, yes, json, RESUMING)
+
+
+class Holding(Struct, frozen=True):
+    """One of the two: holding, or letting go."""
+
+    action: str
+    state: str
+    run: Doing
+    workflow: Callable[[Penstock, str | None], Awaitable[None]]
+
+
+PAUSING = Holding(
+    "pause", "paused", lambda engine, run: engine.pause(run), lambda engine, name: engine.pause_workflow(name)
+)
+RESUMING = Holding(
+    "resume",
+    "resumed",
+    lambda engine, run: engine.resume(run),
+    lambda engine, name: engine.resume_workflow(name),
+)
+
+
+def _hold(
+    at: At,
+    what: str | None,
+    all: bool,
+    filter: list[str] | None,
+    yes: bool,
+    json: bool,
+    holding: Holding,
+) -> None:
+    """Hold or let go many runs, one run, a workflow or the installation."""
     if filter:
-        act_on_many(at, "resume", what, filter, yes, json)
+        act_on_many(at, holding.action, what, filter, yes, json)
     elif what is not None and _RUN.fullmatch(what) and not all:
-        _act(at, what, json, lambda engine, one: engine.resume(one))
+        _act(at, what, json, holding.run)
     else:
         name = _workflow(what, all)
-        at.do(lambda engine: engine.resume_workflow(name))
-        _say_state(name, "resumed", json)
+        at.do(lambda engine: holding.workflow(engine, name))
+        _say_state(name, holding.state, json)
 
 
 def _workflow(what: str | None, all: bool) -> str | None:

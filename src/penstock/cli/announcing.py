@@ -13,6 +13,7 @@ from penstock.cli.databases import address_in
 from penstock.cli.serving import Post
 from penstock.engine.running import Running
 from penstock.server.build import Front
+from penstock.workers.worker import Worker
 
 
 class Shown(Struct, frozen=True):
@@ -53,9 +54,34 @@ async def show_post(
     if worker is None:
         _line("tasks", "none are done here: workers do them")
     else:
-        _line("worker", printable(worker.name))
-        _line("lists", printable(", ".join(worker.task_lists)))
-        _line("tasks", printable(", ".join(sorted(worker.tasks))))
+        _worker_lines(worker)
+    _stop_line(post)
+
+
+def show_worker(worker: Worker, server: str, post: Post, json: bool) -> None:
+    """Tell for whom a worker works, what it does, and how to stop it."""
+    if json:
+        print_json(
+            {
+                "server": server,
+                "worker": worker.name,
+                "task_lists": list(worker.task_lists),
+                "tasks": sorted(worker.tasks),
+            }
+        )
+        return
+    _line("server", printable(server))
+    _worker_lines(worker)
+    _stop_line(post)
+
+
+def _worker_lines(worker: Worker) -> None:
+    _line("worker", printable(worker.name))
+    _line("lists", printable(", ".join(worker.task_lists)))
+    _line("tasks", printable(", ".join(sorted(worker.tasks))))
+
+
+def _stop_line(post: Post) -> None:
     _line("stop", f"Ctrl-C or SIGTERM; tasks that run have {post.grace.total_seconds():g}s to end")
 
 

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from penstock.cli.at import At
-from penstock.cli.console import out, plural, print_json
+from penstock.cli.commands import NO, YES
+from penstock.cli.console import out, plural, print_json, printable, working
 from penstock.cli.filters import read_filter, read_pair
 from penstock.cli.problems import Wrong
-from penstock.remote.engine import run_query
 
 NAMES = {
     "workflow", "version", "status", "subject", "label", "key", "step", "waiting_for", "waiting_since", "since",
     "until", "q",
 }  # fmt: skip
+
+NOTHING = {"done": 0, "refused": 0, "failed": 0, "errors": [], "more": False, "made": []}
 
 Filters = Annotated[
     list[str] | None,
@@ -49,17 +52,25 @@ def act_on_many(at: At, action: str, run: str | None, given: Sequence[str], yes:
     """Count the runs, ask, act on them. Raises Wrong where nobody can be asked."""
     if run is not None:
         raise Wrong.because("name a run or give --filter, not both.")
-    if at.db is not None:
-        raise Wrong.because("--filter acts on many runs at a server: leave --db out, or use --server.")
-    filter = run_query(read_filters(given))
-    count = at.ask(lambda engine: engine.bulk(action, filter, dry_run=True))["count"]
+    filter = read_filters(given)
+    count = at.do(lambda engine: engine.bulk(action, filter, dry_run=True))["count"]
     if count and not yes and not _confirmed(action, count):
         raise typer.Abort
-    answer = at.ask(lambda engine: engine.bulk(action, filter)) if count else {"count": 0, "done": 0}
+    with working(f"{action}: {plural(count, 'run')}"):
+        answer = at.do(lambda engine: engine.bulk(action, filter)) if count else dict(NOTHING, action=action)
     if json:
         print_json(answer)
     else:
-        out().print(f"{action}: {plural(answer.get('done', answer['count']), 'run')}")
+        _show(action, answer)
+    raise typer.Exit(NO if answer["failed"] else YES)
+
+
+def _show(action: str, answer: dict[str, Any]) -> None:
+    refused = f", {answer['refused']:,} had gone on meanwhile" if answer["refused"] else ""
+    more = "; there are more: do it again" if answer["more"] else ""
+    out().print(f"{action}: {plural(answer['done'], 'run')}{refused}{more}")
+    for each in answer["errors"]:
+        out().print(Text.assemble(("error", "error"), f": run {each['run']}: {printable(each['message'])}"))
 
 
 def _confirmed(action: str, count: int) -> bool:

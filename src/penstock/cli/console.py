@@ -81,6 +81,17 @@ def note(text: str) -> None:
     err().print(text, style="faint")
 
 
+@contextmanager
+def working(words: str) -> Iterator[None]:
+    """Long work: a sign of life on a terminal, nothing elsewhere."""
+    console = err()
+    if console.is_terminal and not console.is_dumb_terminal:
+        with console.status(words):
+            yield
+    else:
+        yield
+
+
 def print_json(value: Any) -> None:
     """One JSON document on stdout; pure ASCII where the stream is not UTF-8."""
     stream = answers()

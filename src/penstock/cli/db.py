@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Annotated, TypeVar
 
 import typer
 
 from penstock.cli.commands import NO, YES, Command, Commands
+from penstock.cli.configuring import settings_of
 from penstock.cli.console import err, out, plural, print_json, printable
 from penstock.cli.databases import DbOrHere, address_in, asked, must_be_there
 from penstock.cli.inputs import AsJson
@@ -144,13 +146,15 @@ def restore(file: From, db: DbOrHere = HERE, json: AsJson = False) -> None:
 def retention(explain: Explain = False, db: DbOrHere = HERE, json: AsJson = False) -> None:
     """Delete runs that ended long ago, as the engine does by itself every few minutes.
 
-    Runs that succeeded or were canceled are kept for 30 days, those that failed or timed out for 90.
+    Runs that succeeded or were canceled are kept for 30 days, those that failed or timed out for 90, unless the
+    setting `retention_days` says otherwise.
 
     [bold]Examples[/bold]
 
       penstock db retention --explain
     """
-    address, rows = asked(db, lambda store: _retained(store, explain))
+    days = {**DAYS, **settings_of()["retention_days"]}
+    address, rows = asked(db, lambda store: _retained(store, days, explain))
     if json:
         print_json({"db": address, "explained": explain, "rows": rows})
         return
@@ -166,12 +170,12 @@ async def _address(store: Store) -> str:
     return address_in(await store.facts())
 
 
-async def _retained(store: Store, explain: bool) -> tuple[str, dict[str, int]]:
+async def _retained(store: Store, days: dict[str, timedelta], explain: bool) -> tuple[str, dict[str, int]]:
     """Rows by table that are deleted, or would be."""
     rows: dict[str, int] = {}
     while True:
         # All at once where it is only explained: nothing is deleted, so a second look would find the same.
-        some = (await store.retain(dict(DAYS), 1_000_000 if explain else BATCH, explain)).rows
+        some = (await store.retain(days, 1_000_000 if explain else BATCH, explain)).rows
         for table in sorted(some):
             rows[table] = rows.get(table, 0) + some[table]
         if explain or max(some.values(), default=0) < BATCH:

@@ -11,7 +11,7 @@ import typer
 
 from penstock import __version__
 from penstock.cli.access import access
-from penstock.cli.acting import cancel, emit, pause, rerun, resume, retry
+from penstock.cli.acting import cancel, emit, pause, rerun, resume, retry, skip
 from penstock.cli.bench import bench
 from penstock.cli.check import check
 from penstock.cli.commands import Command, Commands, leave
@@ -19,6 +19,7 @@ from penstock.cli.db import db
 from penstock.cli.demo import demo
 from penstock.cli.doctor import doctor
 from penstock.cli.draw import draw
+from penstock.cli.explaining import incidents, why
 from penstock.cli.operating import queues, workers
 from penstock.cli.run import run
 from penstock.cli.runs import history, runs, show
@@ -26,6 +27,7 @@ from penstock.cli.secrets import secret
 from penstock.cli.server import server
 from penstock.cli.simulate import simulate
 from penstock.cli.tasks import tasks
+from penstock.cli.tokens import tokens
 from penstock.cli.up import up
 from penstock.cli.watch import logs, watch
 from penstock.cli.worker import worker
@@ -62,12 +64,13 @@ def penstock(
 COMMANDS = (
     *(check, run, simulate, draw, tasks, demo, bench, up, server, worker),
     *(publish, workflows, start_source, stop_source, pause, resume),
-    *(start, runs, show, history, logs, watch),
-    *(emit, cancel, retry, rerun),
+    *(start, runs, show, history, logs, watch, why),
+    *(emit, cancel, retry, rerun, skip, incidents),
     *(workers, queues, doctor),
 )
 for command in COMMANDS:
     app.command(cls=Command)(command)
+app.add_typer(tokens, name="tokens")
 app.add_typer(access, name="access")
 app.add_typer(secret, name="secret")
 app.add_typer(db, name="db")

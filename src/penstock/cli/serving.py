@@ -26,6 +26,7 @@ from penstock.engine.running import Running
 from penstock.metrics.logs import FORMATS, logging_to
 from penstock.server.build import Front, answering, opened
 from penstock.server.loops import run_loop
+from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
 
@@ -91,6 +92,7 @@ class Post(Struct, frozen=True, kw_only=True):
     stats: str | None = None
     front: Front | None = None  # where it answers over HTTP, if it does
     retention: Mapping[str, timedelta] = {}
+    fleet: Muster | None = None
 
 
 Announce = Callable[[Running, str | None], Awaitable[None]]
@@ -100,6 +102,8 @@ Announce = Callable[[Running, str | None], Awaitable[None]]
 def serve(post: Post, announce: Announce, level: str, role: str, log_format: str = "text") -> None:
     """Serve until a signal comes. Raises StoreError, and whatever `announce` raises, after all is closed."""
     with logging_to_stderr(level, log_format):
+        # What the HTTP server says of its own life is said here already.
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)
         run_loop(_serve(post, announce, role))
 
 
@@ -135,7 +139,7 @@ def read_post(
 
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
-    stop = _stop_on_signals(post.grace)
+    stop = stop_on_signals(post.grace)
     with _bound(post.front) as listener:
         async with _working(post, role) as running, _answering(post, running, listener) as base:
             await announce(running, base)
@@ -168,6 +172,7 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         grace=post.grace,
         name=post.name,
         retention=post.retention,
+        fleet=post.fleet,
     )
     counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
     try:
@@ -192,7 +197,7 @@ async def _answering(
         yield base
 
 
-def _stop_on_signals(grace: timedelta) -> asyncio.Event:
+def stop_on_signals(grace: timedelta) -> asyncio.Event:
     """The first signal asks for a stop, the second one does not wait for it."""
     stop = asyncio.Event()
 

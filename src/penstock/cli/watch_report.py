@@ -121,3 +121,4 @@ def _print_lines(console: Console, picture: Picture) -> None:
     lines, picture.lines = picture.lines, []
     for line in lines:
         console.print(line)
+    console.file.flush()  # who reads a pipe sees each line as it comes

@@ -1,13 +1,17 @@
-"""`penstock worker`: tasks done for engines elsewhere, on a database that is shared."""
+"""`penstock worker`: tasks done for a server elsewhere, or on a database that is shared."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
 
 import typer
+from msgspec.structs import replace
 
 from penstock.cli.announcing import show_post
-from penstock.cli.databases import Db
+from penstock.cli.far_worker import work_far
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 from penstock.cli.serving import (
@@ -15,6 +19,7 @@ from penstock.cli.serving import (
     Grace,
     LogFormat,
     LogLevel,
+    Post,
     Processes,
     Stats,
     TaskLists,
@@ -32,14 +37,60 @@ Name = Annotated[
         show_default=False,
     ),
 ]  # fmt: skip
+Celery = Annotated[
+    str | None,
+    typer.Option(
+        "--celery", metavar="MODULE:APP", show_default=False,
+        help="Be a bridge: offer the tasks of this Celery app and have its workers do them.",
+    ),
+]  # fmt: skip
+Executor = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--executor", help="Where Python tasks run: in this process, or on a Ray cluster."),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address", metavar="HOST:PORT", show_default=False,
+        help="The Ray cluster. By default RAY_ADDRESS, or a cluster that is started here.",
+    ),
+]  # fmt: skip
+
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server", metavar="URL", help="The server to work for, such as http://penstock.example:7777."
+        " Also PENSTOCK_SERVER.", show_default=False,
+    ),
+]  # fmt: skip
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token", metavar="TOKEN", help="A worker token of the server. Better PENSTOCK_TOKEN: others cannot see it.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db", metavar="URL", help="Work on a shared database instead: postgresql://user@host/name. Also PENSTOCK_DB.",
+        show_default=False,
+    ),
+]  # fmt: skip
 
 
 def worker(
-    db: Db,
+    server: Server = None,
+    token: Token = None,
+    db: Db = None,
     tasks: TaskSources = None,
     task_list: TaskLists = None,
     concurrency: Concurrency = CONCURRENCY,
     processes: Processes = 0,
+    executor: Executor = "local",
+    ray_address: RayAddress = None,
+    celery: Celery = None,
     name: Name = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
@@ -47,31 +98,79 @@ def worker(
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
-    """Do the tasks of runs that are kept in a shared database.
+    """Do tasks for a server, or for runs that are kept in a shared database.
 
-    Any number of them may run, on any machines, on one PostgreSQL database. Signals and exit codes are those of
-    `penstock up`.
+    Any number of them may run, on any machines. Signals and exit codes are those of `penstock up`.
 
     [bold]Examples[/bold]
+
+      penstock worker --server http://penstock.example:7777 --tasks shop.tasks
 
       penstock worker --db postgresql://penstock@db.example/penstock --tasks shop.tasks
 
       penstock worker --db postgresql://penstock@db.example/penstock --tasks video.py --task-list gpu --processes 2
+
+      penstock worker --db postgresql://penstock@db.example/penstock --celery shop.celery:app
     """
-    if not tasks:
-        raise Wrong.because("a worker needs tasks: name their module or file with --tasks.")
+    _refuse_contradictions(tasks, celery, executor, ray_address, processes)
+    server, db = _for_whom(server, db)
     post = read_post(
-        db,
-        tasks,
-        task_list,
-        concurrency=concurrency,
-        processes=processes,
-        name=name,
-        grace=grace,
-        stats=stats,
-    )
+        db or "", tasks or (), task_list,
+        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats,
+    )  # fmt: skip
+    with _with_fleet(post, celery, executor, ray_address) as manned:
+        if server is not None:
+            work_far(server, token or os.environ.get("PENSTOCK_TOKEN"), manned, log_level, log_format, json)
+            return
 
-    async def announce(running: Running, base: str | None) -> None:
-        await show_post(running, post, (), json)
+        async def announce(running: Running, base: str | None) -> None:
+            await show_post(running, manned, (), json)
 
-    serve(post, announce, log_level, "penstock worker", log_format)
+        serve(manned, announce, log_level, "penstock worker", log_format)
+
+
+def _for_whom(server: str | None, db: str | None) -> tuple[str | None, str | None]:
+    """A server or a database: what was said before what the environment says. Raises Wrong."""
+    if server is not None and db is not None:
+        raise Wrong.because("--server and --db contradict each other: give one of them.")
+    if server is None and db is None:
+        server, db = os.environ.get("PENSTOCK_SERVER"), os.environ.get("PENSTOCK_DB")
+    if server is None and db is None:
+        raise Wrong.because("a worker needs to know for whom it works: name a --server, or a --db.")
+    return server, db
+
+
+def _refuse_contradictions(
+    tasks: list[str] | None, celery: str | None, executor: str, ray_address: str | None, processes: int
+) -> None:
+    if celery and (tasks or executor == "ray" or processes):
+        raise Wrong.because(
+            "--celery makes a bridge, which runs no Python tasks itself: start another worker for --tasks."
+        )
+    if not tasks and not celery:
+        raise Wrong.because(
+            "a worker needs tasks: name their module or file with --tasks, or a Celery app with --celery."
+        )
+    if executor == "ray" and processes:
+        raise Wrong.because("--processes and --executor ray are two ways: Ray has processes of its own.")
+    if ray_address and executor != "ray":
+        raise Wrong.because("--ray-address is for Ray: add --executor ray.")
+
+
+@contextmanager
+def _with_fleet(post: Post, celery: str | None, executor: str, ray_address: str | None) -> Iterator[Post]:
+    """The post, its tasks run where the options say. Raises CannotOpen."""
+    # Imported here: neither Celery nor Ray may cost anything where it is not asked for.
+    if celery:
+        from penstock.workers.bridges.celery import through
+        from penstock.workers.bridges.celery_app import celery_tasks, open_app
+
+        app = open_app(celery)
+        yield replace(post, tasks=celery_tasks(app), fleet=through(app))
+    elif executor == "ray":
+        from penstock.workers.executors.ray import RayCluster
+
+        with RayCluster(ray_address) as cluster:
+            yield replace(post, fleet=cluster.fleet_for(post.sources))
+    else:
+        yield post

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from penstock.engine.checking import refuse_errors
 from penstock.engine.loading import SUFFIXES, Loaded, Source, load, read_text
+from penstock.engine.offering import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.flows import Flows, encode_offers
+from penstock.store.people import Notes
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version
 from penstock.workers.task import Task
 
 
+class ShelfAndNotes(Shelf, Notes, Protocol):
+    """Published workflows, and what tasks elsewhere offer."""
+
+
 class Catalog:
     """Names to versions. A version never changes once it is published."""
 
-    def __init__(self, shelf: Shelf, flows: Flows, tasks: Mapping[str, Task]) -> None:
+    def __init__(self, shelf: ShelfAndNotes, flows: Flows, tasks: Mapping[str, Task]) -> None:
         self._shelf, self._flows, self._tasks = shelf, flows, tasks
 
     async def publish(
@@ -28,7 +35,7 @@ class Catalog:
         The first publish starts a workflow whose source is `api`, and others where `start` says so.
         Raises DefinitionError, CheckFailed.
         """
-        loaded = load(definition, self._tasks)
+        loaded = load(definition, self._tasks, elsewhere=await kept_offers(self._shelf))
         refuse_errors(loaded)
         return await self.put(loaded, text_of(definition, loaded), note, start, again)
 

@@ -11,12 +11,14 @@ from msgspec import Struct
 from penstock.engine.checking import CheckFailed, check_loaded
 from penstock.engine.listing import Listing
 from penstock.engine.loading import Loaded, load_text
+from penstock.engine.offering import kept_offers
 from penstock.engine.running import Running
 from penstock.flow.checking.checks import BUDGET
 from penstock.flow.checking.findings import Report
 from penstock.flow.format.reading import from_plain
 from penstock.flow.format.writing import to_plain, write_yaml
 from penstock.flow.problems import DefinitionError
+from penstock.flow.task import Offer
 from penstock.flow.view import time_text
 from penstock.runtime.errors import DraftChanged, NameMismatch, UnknownVersion, UnknownWorkflow
 from penstock.store.draft_rows import DraftRow, NewDraft, etag_of
@@ -50,7 +52,7 @@ class Drafts:
     def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
         self._opened, self.tasks = opened, tasks
         self.threads = Threads(CHECKS, "penstock-check")
-        self._known: dict[str, Checked] = {}
+        self._known: dict[tuple[str, str], Checked] = {}
         self._listing: Listing | None = None
 
     # -- checking ------------------------------------------------------------------------------------------
@@ -60,14 +62,17 @@ class Drafts:
 
         Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments.
         """
-        known = self._known.get(etag_of(written)) if isinstance(written, str) and budget == BUDGET else None
-        if known is not None:
-            return known
-        checked = await self.threads.result_of(partial(_check, written, self.tasks, budget, kept))
+        elsewhere = await kept_offers((await self._opened()).store)
+        offered = str(elsewhere)  # what workers elsewhere offer decides too what is found
+        if isinstance(written, str) and budget == BUDGET:
+            known = self._known.get((etag_of(written), offered))
+            if known is not None:
+                return known
+        checked = await self.threads.result_of(partial(_check, written, self.tasks, elsewhere, budget, kept))
         if budget == BUDGET:
             while len(self._known) >= REMEMBERED:
                 del self._known[next(iter(self._known))]
-            self._known[checked.etag] = checked
+            self._known[checked.etag, offered] = checked
         return checked
 
     async def check_draft(self, workflow: str, budget: float = BUDGET) -> Checked:
@@ -211,9 +216,15 @@ def _text(draft: DraftRow | None, newest: Version | None) -> str:
     return "" if found is None else found.definition
 
 
-def _check(written: Written, tasks: Mapping[str, Task], budget: float, kept: str | None) -> Checked:
+def _check(
+    written: Written,
+    tasks: Mapping[str, Task],
+    elsewhere: Mapping[str, Offer],
+    budget: float,
+    kept: str | None,
+) -> Checked:
     text = written if isinstance(written, str) else _as_text(written, kept)
-    loaded = load_text(text, tasks)
+    loaded = load_text(text, tasks, elsewhere)
     return Checked(text, loaded, check_loaded(loaded, budget))
 
 

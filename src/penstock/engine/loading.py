@@ -35,15 +35,25 @@ class Loaded(Struct, frozen=True):
         return self.flow.definition
 
 
-def load(source: Source, tasks: Mapping[str, Task] | None = None, version: int = 1) -> Loaded:
-    """Read and compile a definition. Raises DefinitionError with every problem at once."""
-    return _compiled(*_read(source), tasks, version)
+def load(
+    source: Source,
+    tasks: Mapping[str, Task] | None = None,
+    version: int = 1,
+    elsewhere: Mapping[str, Offer] | None = None,
+) -> Loaded:
+    """Read and compile a definition. Raises DefinitionError with every problem at once.
+
+    `elsewhere` is what workers in other processes offer; what is defined here goes before.
+    """
+    return _compiled(*_read(source), tasks, version, elsewhere)
 
 
-def load_text(text: str, tasks: Mapping[str, Task] | None = None) -> Loaded:
+def load_text(
+    text: str, tasks: Mapping[str, Task] | None = None, elsewhere: Mapping[str, Offer] | None = None
+) -> Loaded:
     """The same for a text of unknown origin: never taken for a path. Raises DefinitionError."""
     located = read_located(text)
-    return _compiled(located.definition, located.places, None, tasks)
+    return _compiled(located.definition, located.places, None, tasks, elsewhere=elsewhere)
 
 
 def _compiled(
@@ -52,8 +62,10 @@ def _compiled(
     file: str | None,
     tasks: Mapping[str, Task] | None,
     version: int = 1,
+    elsewhere: Mapping[str, Offer] | None = None,
 ) -> Loaded:
-    offers = {**OFFERS, **{name: task.offer for name, task in (tasks or {}).items()}}
+    here = {name: task.offer for name, task in (tasks or {}).items()}
+    offers = {**(elsewhere or {}), **OFFERS, **here}
     flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
     return Loaded(flow, places, offers, file)
 

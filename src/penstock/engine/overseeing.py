@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Protocol
+
+from msgspec import to_builtins
 
 from penstock.engine.running import Running
 from penstock.flow.view import run_view
 from penstock.runtime.asking import ask_why, ask_why_list
+from penstock.runtime.bulk import act_on_many, preview
 from penstock.runtime.errors import Invalid
 from penstock.runtime.history import read_history
+from penstock.runtime.incidents import list_incidents
+from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.stats import workflow_stats
 
 
 class Opening(Protocol):
@@ -88,3 +95,87 @@ class Overseeing:
         await node.mender.fail(run, reason)
         live = await node.look(run)
         return run_view(live.flow, live.snapshot)
+
+    async def incidents(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
+        """What waits for a person, page by page: failed and stalled runs, events set aside, undelivered events.
+
+        Takes `since`, `workflow`, `workflows` (patterns) and `limit`. Answers
+        `{"items": [{kind, run, text, actions, …}], "next": cursor or None}`. Raises BadCursor, Invalid.
+        """
+        running = await self._open()
+        return await list_incidents(running.store, running.node.memory, read_filter(filters), cursor)
+
+    async def slow(self: Opening) -> list[dict[str, Any]]:
+        """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
+        running = await self._open()
+        return await list_slow(running.store, running.node.flows)
+
+    async def stuck(self: Opening) -> dict[str, Any]:
+        """`runs` that nothing can move on, and `tasks` that no worker there would take."""
+        return await list_stuck((await self._open()).store)
+
+    async def bulk(
+        self: Opening,
+        action: str,
+        filter: Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        tell: Callable[[dict[str, Any]], None] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Cancel, retry, pause, resume or rerun the runs that a filter finds, up to 10,000; what became of it.
+
+        With `dry_run` it answers `{action, count, statuses}` and does nothing. `tell` is called after every batch;
+        `more` goes to the action, such as `force` of cancel. Raises Invalid.
+        """
+        running = await self._open()
+        wanted = read_filter(dict(filter))
+        if dry_run:
+            return await preview(running.store, wanted, action)
+        shown: dict[str, Any] = {}
+        async for progress in act_on_many(running.store, running.node.intake, wanted, action, **more):
+            shown = to_builtins(progress)
+            if tell is not None:
+                tell(shown)
+        return shown
+
+    async def tokens(
+        self: Opening, prefix: str, *, limit: int = 100, cursor: str | None = None
+    ) -> dict[str, Any]:
+        """Tokens whose names begin with `/runs/…`, `/history/…` or `/custom/…`: `{"items", "next"}`."""
+        return await (await self._open()).node.tokens.read(prefix, limit, cursor)
+
+    async def edit_tokens(
+        self: Opening,
+        *,
+        insert: Sequence[Mapping[str, Any]] = (),
+        update: Sequence[Mapping[str, Any]] = (),
+        delete: Sequence[Mapping[str, Any]] = (),
+        reason: str | None = None,
+    ) -> dict[str, Any]:
+        """Insert, update and delete tokens, all or none: under `/custom/`, or events in slots of one run.
+
+        Raises Changed where a version is not as expected, Invalid, RunEnded.
+        """
+        said = {"insert": insert, "update": update, "delete": delete, "reason": reason}
+        return await (await self._open()).node.tokens.edit(said)
+
+    async def claim_tokens(
+        self: Opening, owner: str, prefix: str, *, lease: timedelta, limit: int = 1
+    ) -> list[dict[str, Any]]:
+        """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time."""
+        return await (await self._open()).node.tokens.claim(owner, prefix, lease, limit)
+
+    async def stats(
+        self: Opening,
+        workflow: str,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        version: int | None = None,
+    ) -> dict[str, Any]:
+        """Of runs that started then (the last day, if nothing is said): counts and rates by status and version, and how
+        long each step waits and runs (`steps`: percentiles in seconds). Raises UnknownWorkflow, Invalid."""
+        running = await self._open()
+        await running.node.flows.newest(workflow)
+        return await workflow_stats(running.store, workflow, since, until, version)

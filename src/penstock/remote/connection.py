@@ -51,23 +51,9 @@ class Connection:
     async def post(self, path: str, body: Any = None) -> Any:
         return await self.ask("POST", path, body)
 
-    async def ask(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        query: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-        patience: float | None = None,
-    ) -> Any:
-        """What the server answers, as plain values; None where it answers nothing.
-
-        `body` is sent as JSON, bytes as they are. Raises the error that the server tells of, NoServer, ServerAway,
-        NotPenstock.
-        """
-        found, _ = await self.answer(method, path, body, query=query, headers=headers, patience=patience)
-        return found
+    async def ask(self, method: str, path: str, body: Any = None, **how: Any) -> Any:
+        """What the server answers, as plain values; None where it answers nothing. Takes and raises as `answer`."""
+        return (await self.answer(method, path, body, **how))[0]
 
     async def answer(
         self,
@@ -79,7 +65,11 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         patience: float | None = None,
     ) -> tuple[Any, Mapping[str, str]]:
-        """What `ask` answers, and the headers that came with it."""
+        """What the server answers, and the headers that came with it.
+
+        `body` is sent as JSON, bytes as they are. Raises the error that the server tells of, NoServer, ServerAway,
+        NotPenstock.
+        """
         sent = {"accept": "application/json", **(headers or {})}
         if body is not None:
             sent.setdefault("content-type", "application/json")

@@ -119,10 +119,25 @@ class RemoteEngine:
         view: dict[str, Any] = await self.connection.post(path_of("api", "runs", run, action), body or {})
         return view
 
+    async def skip(
+        self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
+    ) -> dict[str, Any]:
+        """Let a step end on `port` with `output`, without its task."""
+        path = path_of("api", "runs", run, "steps", step, "skip")
+        view: dict[str, Any] = await self.connection.post(
+            path, _given(port=port, output=output, reason=reason)
+        )
+        return view
+
     async def bulk(self, action: str, filter: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
-        """Act on every run that fits a filter of the API; with `dry_run` only count them."""
-        body = {"filter": dict(filter), "action": action, "dry_run": dry_run}
-        answer: dict[str, Any] = await self.connection.post("/api/runs/bulk", body)
+        """Act on every run that a filter of `runs` finds; with `dry_run` only count them."""
+        body = {"filter": run_query(filter), "action": action, "dry_run": dry_run}
+        answer: dict[str, Any] = await self.connection.ask("POST", "/api/runs/bulk", body, patience=600)
+        return answer
+
+    async def edit_tokens(self, **changes: Any) -> dict[str, Any]:
+        """Insert, update and delete tokens, all or none."""
+        answer: dict[str, Any] = await self.connection.post("/api/tokens", _given(**changes))
         return answer
 
     # -- reading -------------------------------------------------------------------------------------------
@@ -146,6 +161,30 @@ class RemoteEngine:
     async def runs(self, *, limit: int = 50, **filters: Any) -> list[dict[str, Any]]:
         """Runs, newest first, by the filters of the API; `statuses` are several."""
         return await self.listed("/api/runs", run_query(filters), limit=limit)
+
+    async def why(self, run: str, step: str | None = None) -> dict[str, Any]:
+        """Why a run does not go on."""
+        answer: dict[str, Any] = await self.connection.get(path_of("api", "runs", run, "why"), {"step": step})
+        return answer
+
+    async def incidents(
+        self,
+        *,
+        since: datetime | None = None,
+        workflow: str | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> dict[str, Any]:
+        """What waits for a person, page by page."""
+        query = {"since": time_text(since), "workflow": workflow, "limit": limit, "cursor": cursor}
+        answer: dict[str, Any] = await self.connection.get("/api/incidents", query)
+        return answer
+
+    async def tokens(self, prefix: str, *, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
+        """Tokens whose names begin so, page by page."""
+        query = {"prefix": prefix, "limit": limit, "cursor": cursor}
+        answer: dict[str, Any] = await self.connection.get("/api/tokens", query)
+        return answer
 
     async def queues(self) -> list[dict[str, Any]]:
         """The task lists: what waits, is held, is under way, and how long the oldest has waited."""

@@ -22,6 +22,7 @@ from penstock.runtime.retention import DAYS, Retention
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.supervising import Pulse, keep_up
+from penstock.runtime.tokens import Tokens
 from penstock.runtime.watching import Watching
 from penstock.store.change import Message
 from penstock.store.protocol import Store
@@ -53,6 +54,7 @@ class Node:
         self.ringing = Ringing(store, clock, POLL if shared else ALONE)
         self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
         self.mender = Mender(self.intake, self.flows, clock)
+        self.tokens = Tokens(store, self.memory, self.mender)
         self.watching = Watching(self.memory, self.look, shared)
         self.changes = Changes(store.states, store.tell)
         self.retention = Retention(store, {**DAYS, **(days or {})})

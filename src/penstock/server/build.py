@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -11,24 +10,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from penstock import __version__
 from penstock.access.admission import SHORTEST_OWN
 from penstock.access.doors import Access
 from penstock.access.origin import is_loopback_host
-from penstock.access.redacting import RedactingFilter
 from penstock.access.secrets import FILE as KEY_FILE
 from penstock.access.secrets import VARIABLE as KEY_VARIABLE
 from penstock.access.secrets import Keys
 from penstock.api.app import App
-from penstock.api.openapi import describe
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.engine.engine import MEMORY, Engine
 from penstock.engine.running import Running
 from penstock.flow.errors import PenstockError
-from penstock.metrics.prometheus import Metrics
+from penstock.metrics.logs import redactions
 from penstock.server.http import bind, serving_on
-from penstock.sources.webhook import Hooks
 from penstock.store.errors import NeedsMigration
 from penstock.store.opening import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
@@ -112,31 +107,18 @@ async def has_tokens(db: str) -> bool:
 async def answering(running: Running, db: str, front: Front, listener: socket.socket) -> AsyncIterator[str]:
     """Serve the API of what is running while the block runs; its address. At the end calls under way are finished."""
     access = access_to(running.store, db, front.token)
-    node, worker = running.node, running.worker
-    hooks = Hooks(node.flows, node.intake, access.secret)
-    metrics = Metrics(node, counts=None if worker is None else worker.counts, hooks=hooks)
-    service = Service(
-        engine=Engine(running=running),
-        store=running.store,
-        access=access,
-        hooks=hooks,
-        metrics=metrics,
-        open=front.local,
-        description=describe(CALLS, __version__),
-    )
+    service = await Service.of(Engine(running=running), access, open=front.local)
     with _redacting(access):
-        async with serving_on(App(service, CALLS, [metrics]), listener) as base:
+        async with serving_on(App(service, CALLS), listener) as base:
             yield base
 
 
 @contextmanager
 def _redacting(access: Access) -> Iterator[None]:
     """What is logged goes without secrets."""
-    handlers, blot = list(logging.getLogger().handlers), RedactingFilter(access.redactor)
-    for handler in handlers:
-        handler.addFilter(blot)
+    redact = access.redactor.redact
+    redactions.append(redact)
     try:
         yield
     finally:
-        for handler in handlers:
-            handler.removeFilter(blot)
+        redactions.remove(redact)

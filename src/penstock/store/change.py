@@ -16,6 +16,11 @@ WHOLE = -1
 """The index of an element that is a whole firing: a key column cannot be null."""
 
 
+def timed(run: str) -> bool:
+    """Whether it is kept how long the attempts of a run waited: of one in sixteen, by a digit that is chance."""
+    return run[19:20] == "0"
+
+
 class NewRun(Struct, frozen=True, kw_only=True):
     """The columns of a run that never change. `start_key` makes the start idempotent: the key and a digest."""
 

@@ -27,6 +27,10 @@ class Notes(Protocol):
         """All whose name begins so, by name."""
         ...
 
+    async def keep_note(self, name: str, text: str) -> str:
+        """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
+        ...
+
     async def put_note(self, name: str, text: str | None) -> bool:
         """Keep a text, or (None) drop it; whether there was one."""
         ...

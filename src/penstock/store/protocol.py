@@ -14,6 +14,7 @@ ST9  A correlation key belongs to the first live run that asked for it, then to 
 ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
 ST12 What somebody did is recorded in the transaction that did it, in one chain; an entry is never changed or deleted.
+ST13 Tokens are changed all at once, and only where each has the version that was expected.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ from penstock.store.rows import (
     RunState,
     StoredRun,
     TaskRow,
+    TimingRow,
+    TokenChange,
+    TokenRow,
     Version,
     WaitingTasks,
     Wish,
@@ -214,6 +218,14 @@ class Views(Protocol):
         """Runs that are running, with nothing that could ever move them on."""
         ...
 
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited."""
+        ...
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        """How many runs of a workflow started then, by version and status."""
+        ...
+
     async def queues(self) -> list[QueueRow]: ...
 
     async def workers(self) -> list[Worker]: ...
@@ -236,6 +248,22 @@ class Views(Protocol):
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of its input."""
+        ...
+
+
+class Tokens(Protocol):
+    """What custom workers keep, by name."""
+
+    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
+        """Those whose names begin so, in the order of their names, behind `after`."""
+        ...
+
+    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+        """What was written, without what was deleted; or the name of one that is not as expected. No name twice."""
+        ...
+
+    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+        """Give an owner tokens that nobody owns any more, those of the highest priority first, by name."""
         ...
 
 
@@ -291,5 +319,5 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Upkeep, Notes, Doors, Bell, Protocol):
+class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Tokens, Upkeep, Notes, Doors, Bell, Protocol):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -259,6 +259,40 @@ class WaitingTasks(Struct, frozen=True, kw_only=True):
     oldest: datetime
 
 
+class TokenRow(Struct, frozen=True, kw_only=True):
+    """A token of a custom worker; `data` is JSON. No version is used twice for one name."""
+
+    name: str
+    version: int
+    owner: str | None = None
+    expires: datetime | None = None
+    priority: float = 0
+    data: bytes = b"null"
+
+
+class TokenChange(Struct, frozen=True, kw_only=True):
+    """What becomes of one token. `expect` None: there must be none; `gone`: it is deleted."""
+
+    name: str
+    expect: int | None = None
+    gone: bool = False
+    owner: str | None = None
+    expires: datetime | None = None
+    priority: float = 0
+    data: bytes = b"null"
+
+
+class TimingRow(Struct, frozen=True):
+    """How long an attempt waited for a worker."""
+
+    run: str
+    firing: int
+    index: int
+    attempt: int
+    queued_at: datetime
+    started_at: datetime
+
+
 class Retained(Struct, frozen=True):
     """What retention deletes, or would: rows by table."""
 

@@ -36,7 +36,7 @@ TABLES = (
     ),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting", "draft"),
     *("access_token", "session", "login", "secret", "audit"),
-    *("run_label", "run_key", "rest", "token"),
+    *("run_label", "run_key", "rest", "token", "timing"),
 )
 _SIZE = 8
 T = TypeVar("T")

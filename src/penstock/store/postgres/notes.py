@@ -13,6 +13,13 @@ class PostgresNotes:
     async def notes(self, prefix: str) -> dict[str, str]:
         return {row["name"]: row["value"] for row in await self.database.read("list_notes", prefix=prefix)}
 
+    async def keep_note(self, name: str, text: str) -> str:
+        async def work(work: Work) -> str:
+            await work.rows("keep_note", name=name, value=text)
+            return str(await work.value("read_note", name=name))
+
+        return await self.database.transact(work)
+
     async def put_note(self, name: str, text: str | None) -> bool:
         async def work(work: Work) -> bool:
             was = bool(await work.rows("read_note", name=name))

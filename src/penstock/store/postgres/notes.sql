@@ -4,7 +4,10 @@ SELECT substr(name, 6) AS name, value FROM setting WHERE starts_with(name, 'note
  ORDER BY name COLLATE "C";
 
 -- name: read_note
-SELECT 1 FROM setting WHERE name = 'note:' || :name::text FOR UPDATE;
+SELECT value FROM setting WHERE name = 'note:' || :name::text FOR UPDATE;
+
+-- name: keep_note
+INSERT INTO setting (name, value) VALUES ('note:' || :name::text, :value::text) ON CONFLICT (name) DO NOTHING;
 
 -- name: put_note
 INSERT INTO setting (name, value) VALUES ('note:' || :name::text, :value::text)

@@ -16,6 +16,7 @@ from penstock.store.postgres.notes import PostgresNotes
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
+from penstock.store.postgres.tokens import PostgresTokens
 from penstock.store.postgres.upkeep import PostgresUpkeep
 from penstock.store.postgres.views import PostgresViews
 
@@ -27,6 +28,7 @@ class PostgresStore(
     PostgresShelf,
     PostgresDrafts,
     PostgresViews,
+    PostgresTokens,
     PostgresUpkeep,
     PostgresNotes,
     PostgresDoors,

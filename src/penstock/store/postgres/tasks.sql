@@ -1,3 +1,8 @@
+-- part: timed
+timed AS (INSERT INTO timing (run, firing, idx, attempt, queued_at, started_at)
+                SELECT run, firing, idx, attempt, queued_at, started_at FROM leased WHERE substr(run, 20, 1) = '0'
+                ON CONFLICT (run, firing, idx, attempt) DO UPDATE SET started_at = excluded.started_at)
+
 -- name: insert_task
 -- With a worker it is leased at once. Fences begin where the last restore says; told is the one of a first lease.
 WITH base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
@@ -47,6 +52,7 @@ UPDATE task SET held = false,
 -- name: lease_tasks
 -- The first of one list. Rows that another caller is taking are passed over, not waited for.
 -- One whose time to start is over is left for `due`, also while a node has it in hand.
+WITH leased AS (
 UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
        stop_by = COALESCE(x.now + run_for, 'infinity'),
        expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
@@ -61,13 +67,16 @@ UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, l
          ORDER BY first.priority DESC, first.turn LIMIT :limit) AS x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
-          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn;
+          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn, queued_at, started_at),
+     -- use: timed
+SELECT * FROM leased;
 
 -- name: lease_from_lists
 -- The first of each list, then the first of these. Rows that another caller is taking are passed over, not waited for:
 -- more of each list than are wanted are looked at, but only those that are wanted are locked, so that callers at the
 -- same moment do not take the rest from one another.
 -- One whose time to start is over is left for `due`, also while a node has it in hand.
+WITH leased AS (
 UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, lease_until = x.now + beat,
        stop_by = COALESCE(x.now + run_for, 'infinity'),
        expires = LEAST(x.now + beat, x.now + run_for, end_by), progress = NULL
@@ -86,7 +95,9 @@ UPDATE task SET worker = :worker::text, fence = fence + 1, started_at = x.now, l
          ORDER BY first.priority DESC, first.turn LIMIT :limit FOR UPDATE OF free SKIP LOCKED) AS x
  WHERE task.run = x.run AND task.firing = x.firing AND task.idx = x.idx
 RETURNING task.run, task.firing, task.idx, attempt, fence, task, task_list, expires,
-          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn;
+          NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadline, task.priority, task.turn, queued_at, started_at),
+     -- use: timed
+SELECT * FROM leased;
 
 -- name: renew_task
 -- All leases of a worker in one statement. Locked in one order, so that two callers do not wait for each other.

@@ -19,6 +19,7 @@ WITH dropped AS (DELETE FROM run WHERE id = ANY(:runs::text[]) RETURNING 1),
      locks AS (DELETE FROM lock WHERE run = ANY(:runs) RETURNING 1),
      correlations AS (DELETE FROM correlation WHERE run = ANY(:runs) RETURNING 1),
      keys AS (DELETE FROM run_key WHERE run = ANY(:runs) RETURNING 1),
+     timings AS (DELETE FROM timing WHERE run = ANY(:runs) RETURNING 1),
      rests AS (DELETE FROM rest WHERE run = ANY(:runs) RETURNING 1),
      labels AS (DELETE FROM run_label USING run, jsonb_each_text(run.labels) AS label
                  WHERE run.id = ANY(:runs) AND run_label.name = label.key AND run_label.value = label.value
@@ -30,6 +31,7 @@ SELECT (SELECT count(*) FROM dropped) AS run, (SELECT count(*) FROM histories) A
        (SELECT count(*) FROM timers) AS timer, (SELECT count(*) FROM messages) AS message,
        (SELECT count(*) FROM locks) AS lock, (SELECT count(*) FROM correlations) AS correlation,
        (SELECT count(*) FROM keys) AS run_key, (SELECT count(*) FROM rests) AS rest,
+       (SELECT count(*) FROM timings) AS timing,
        (SELECT count(*) FROM labels) AS run_label;
 
 -- name: drop_outdated_kept
@@ -80,6 +82,7 @@ UNION SELECT 'lock', run FROM lock WHERE NOT EXISTS (SELECT 1 FROM run WHERE run
 UNION SELECT 'correlation', run FROM correlation WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = correlation.run)
 UNION SELECT 'run_label', run FROM run_label WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_label.run)
 UNION SELECT 'run_key', run FROM run_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_key.run)
+UNION SELECT 'timing', run FROM timing WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timing.run)
 UNION SELECT 'rest', run FROM rest WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = rest.run)
 UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = start_key.run)
 LIMIT 20;
@@ -154,7 +157,8 @@ SELECT attrelid::regclass::text, attname::text FROM pg_attribute
 -- A number that was given out after the backup must not be given out again: a million is left free.
 SELECT setval(pg_get_serial_sequence(:table::text, :column::text), 1000000 + GREATEST(
     (SELECT max(id) FROM timer), (SELECT max(id) FROM message), (SELECT max(id) FROM kept), (SELECT max(id) FROM log),
-    (SELECT max(turn) FROM task), (SELECT max(number) FROM lock), (SELECT max(number) FROM correlation), 0));
+    (SELECT max(turn) FROM task), (SELECT max(number) FROM lock), (SELECT max(number) FROM correlation),
+    (SELECT max(version) FROM token), 0));
 
 -- name: raise_fences
 -- Workers may still hold leases of the time after the backup, or of an earlier restore of it: theirs must not be taken

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from penstock.store.listing import (
-    Dialect,
     Pair,
     allowed,
     count_question,
@@ -17,8 +16,9 @@ from penstock.store.listing import (
     merged,
     probe,
     questions,
+    tallied,
 )
-from penstock.store.postgres.database import Database
+from penstock.store.postgres.database import Database, Work
 from penstock.store.rows import (
     Filter,
     KeptRow,
@@ -29,9 +29,11 @@ from penstock.store.rows import (
     RunRow,
     RunState,
     TaskRow,
+    TimingRow,
     WaitingTasks,
     Worker,
 )
+from penstock.store.walks import Dialect
 
 DIALECT = Dialect("$", hints=False, time=lambda moment: moment)
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -91,6 +93,21 @@ class PostgresViews:
 
     async def stuck(self, limit: int) -> list[str]:
         return [row[0] for row in await self.database.read("stuck_runs", limit=limit)]
+
+    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
+        return [TimingRow(*row) for row in await self.database.read("timings_of_runs", runs=list(runs))]
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        asked = {"workflow": workflow, "since": since, "until": until}
+
+        async def work(work: Work) -> list[list[Any]]:
+            return [await work.rows(f"tally_{what}", **asked) for what in ("versions", "trouble", "running")]
+
+        # One view of all: a run that ends meanwhile must not be counted twice.
+        versions, trouble, running = await self.database.transact(
+            work, changes=False, isolation="repeatable_read"
+        )
+        return tallied(versions, trouble, running)
 
     async def queues(self) -> list[QueueRow]:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]

@@ -44,6 +44,26 @@ SELECT task.run, run.workflow, run.version, task.step, task.task, task.task_list
 SELECT task_list, task, count(*) AS count, min(queued_at) AS oldest FROM task WHERE worker IS NULL AND NOT held
  GROUP BY task_list, task ORDER BY task_list, task;
 
+-- name: timings_of_runs
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = ANY(:runs::text[])
+ ORDER BY run, firing, idx, attempt;
+
+-- name: tally_versions
+-- From the index alone, and so the next one: who went well is whoever is left.
+SELECT version, count(*) FROM run
+ WHERE workflow = :workflow::text AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
+
+-- name: tally_trouble
+SELECT version, status, count(*) FROM run
+ WHERE workflow = :workflow::text AND status NOT IN ('running', 'succeeded')
+   AND started_at >= :since::timestamptz AND started_at < :until::timestamptz
+ GROUP BY version, status;
+
+-- name: tally_running
+SELECT version, count(*) FROM run
+ WHERE status = 'running' AND workflow = :workflow::text
+   AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
+
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND NOT held) AS ready,
        count(*) FILTER (WHERE worker IS NULL AND held) AS held, count(worker) AS leased,

@@ -14,8 +14,18 @@ class SqliteNotes:
     async def notes(self, prefix: str) -> dict[str, str]:
         return await self._desk.read(lambda session: dict(session.rows("list_notes", (prefix,))))
 
+    async def keep_note(self, name: str, text: str) -> str:
+        return await self._desk.write(lambda session: _keep(session, name, text))
+
     async def put_note(self, name: str, text: str | None) -> bool:
         return await self._desk.write(lambda session: _put(session, name, text))
+
+
+def _keep(session: Session, name: str, text: str) -> str:
+    session.run("keep_note", (name, text))
+    found = session.row("read_note", (name,))
+    assert found is not None
+    return str(found[0])
 
 
 def _put(session: Session, name: str, text: str | None) -> bool:

@@ -4,7 +4,10 @@ SELECT substr(name, 6), value FROM setting WHERE name >= 'note:' || :prefix AND 
  ORDER BY name;
 
 -- name: read_note
-SELECT 1 FROM setting WHERE name = 'note:' || :name;
+SELECT value FROM setting WHERE name = 'note:' || :name;
+
+-- name: keep_note
+INSERT INTO setting (name, value) VALUES ('note:' || :name, :value) ON CONFLICT (name) DO NOTHING;
 
 -- name: put_note
 INSERT INTO setting (name, value) VALUES ('note:' || :name, :value)

@@ -31,13 +31,16 @@ from penstock.store.rows import (
     RunState,
     StoredRun,
     TaskRow,
+    TimingRow,
+    TokenChange,
+    TokenRow,
     Version,
     WaitingTasks,
     Wish,
     Worker,
     WorkflowState,
 )
-from penstock.store.sqlite import mail, runs, shelf, tasks, upkeep, views
+from penstock.store.sqlite import mail, runs, shelf, tasks, tokens, upkeep, views
 from penstock.store.sqlite.access import SqliteDoors
 from penstock.store.sqlite.committing import commit
 from penstock.store.sqlite.connection import (
@@ -220,6 +223,12 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     async def stuck(self, limit: int) -> list[str]:
         return await self._desk.read(lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))])
 
+    async def timings(self, runs_: Sequence[str]) -> list[TimingRow]:
+        return await self._desk.read(lambda session: views.timings(session, runs_))
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        return await self._desk.read(lambda session: views.tally(session, workflow, since, until))
+
     async def queues(self) -> list[QueueRow]:
         return await self._desk.read(views.queues)
 
@@ -241,6 +250,17 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         return await self._desk.read(lambda session: views.start_key(session, workflow, key))
+
+    # Tokens
+
+    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
+        return await self._desk.read(lambda session: tokens.tokens(session, prefix, after, limit))
+
+    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+        return await self._desk.write(lambda session: tokens.change(session, changes))
+
+    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+        return await self._desk.write(lambda session: tokens.claim(session, owner, prefix, lease, limit))
 
     # Upkeep
 

@@ -44,6 +44,11 @@ UPDATE task SET worker = :worker, fence = :fence, started_at = :now, lease_until
        expires = :expires, progress = NULL
  WHERE run = :run AND firing = :firing AND idx = :idx;
 
+-- name: insert_timing
+INSERT INTO timing (run, firing, idx, attempt, queued_at, started_at)
+SELECT run, firing, idx, attempt, queued_at, started_at FROM task WHERE run = :run AND firing = :firing AND idx = :idx
+ON CONFLICT (run, firing, idx, attempt) DO UPDATE SET started_at = excluded.started_at;
+
 -- name: renew_task
 -- A lease that ran out may be in hand as lost: it is not prolonged.
 UPDATE task SET lease_until = :now + beat, expires = min(:now + beat, stop_by, end_by),

@@ -38,6 +38,7 @@ _TABLES = {
     "correlation": "drop_correlations_of_runs",
     "run_key": "drop_run_keys_of_runs",
     "rest": "drop_rests_of_runs",
+    "timing": "drop_timings_of_runs",
 }
 
 

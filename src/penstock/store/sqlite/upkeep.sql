@@ -33,6 +33,9 @@ DELETE FROM run_key WHERE run IN (SELECT value FROM json_each(:runs));
 -- name: drop_rests_of_runs
 DELETE FROM rest WHERE run IN (SELECT value FROM json_each(:runs));
 
+-- name: drop_timings_of_runs
+DELETE FROM timing WHERE run IN (SELECT value FROM json_each(:runs));
+
 -- name: outdated_kept
 SELECT id FROM kept WHERE until <= :now ORDER BY until LIMIT :limit;
 
@@ -73,6 +76,7 @@ UNION SELECT 'lock', run FROM lock WHERE NOT EXISTS (SELECT 1 FROM run WHERE run
 UNION SELECT 'correlation', run FROM correlation WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = correlation.run)
 UNION SELECT 'run_label', run FROM run_label WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_label.run)
 UNION SELECT 'run_key', run FROM run_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_key.run)
+UNION SELECT 'timing', run FROM timing WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timing.run)
 UNION SELECT 'rest', run FROM rest WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = rest.run)
 UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = start_key.run)
 LIMIT 20;
@@ -108,4 +112,5 @@ SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
 -- name: highest_number
 SELECT max(n) FROM (SELECT max(id) AS n FROM timer UNION ALL SELECT max(id) FROM message
   UNION ALL SELECT max(id) FROM kept UNION ALL SELECT max(id) FROM log UNION ALL SELECT max(turn) FROM task
-  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation);
+  UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation
+  UNION ALL SELECT max(version) FROM token);

@@ -9,15 +9,14 @@ from typing import Any
 import msgspec
 
 from penstock.store.listing import (
-    Dialect,
     Pair,
-    Question,
     allowed,
     count_question,
     driver_of,
     merged,
     probe,
     questions,
+    tallied,
 )
 from penstock.store.rows import (
     Filter,
@@ -28,11 +27,13 @@ from penstock.store.rows import (
     QueueRow,
     RunRow,
     TaskRow,
+    TimingRow,
     WaitingTasks,
     Worker,
 )
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import micros, moment, moment_or_none
+from penstock.store.walks import Dialect, Question
 
 DIALECT = Dialect("?", hints=True, time=micros)
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -162,6 +163,25 @@ def waiting_tasks(session: Session) -> list[WaitingTasks]:
         WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
         for task_list, task, count, oldest in session.rows("waiting_tasks")
     ]
+
+
+def timings(session: Session, runs: Sequence[str]) -> list[TimingRow]:
+    """See `Store.timings`."""
+    return [
+        TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
+        for run, firing, index, attempt, queued_at, started_at in session.rows_of_runs(
+            "timings_of_runs", runs
+        )
+    ]
+
+
+def tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    """See `Store.tally`."""
+    values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
+    versions, trouble, running = (
+        session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
+    )
+    return tallied(versions, trouble, running)
 
 
 def queues(session: Session) -> list[QueueRow]:

@@ -33,6 +33,24 @@ SELECT task.run, run.workflow, run.version, task.step, task.task, task.task_list
 SELECT task_list, task, count(*), min(queued_at) FROM task WHERE worker IS NULL AND held = 0
  GROUP BY task_list, task ORDER BY task_list, task;
 
+-- name: timings_of_runs
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run IN (SELECT value FROM json_each(:runs))
+ ORDER BY run, firing, idx, attempt;
+
+-- name: tally_versions
+-- From the index alone, and so the next one: who went well is whoever is left.
+SELECT version, count(*) FROM run INDEXED BY run_by_version
+ WHERE workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
+
+-- name: tally_trouble
+SELECT version, status, count(*) FROM run INDEXED BY run_by_trouble
+ WHERE workflow = :workflow AND status NOT IN ('running', 'succeeded') AND started_at >= :since AND started_at < :until
+ GROUP BY version, status;
+
+-- name: tally_running
+SELECT version, count(*) FROM run INDEXED BY run_by_status
+ WHERE status = 'running' AND workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
+
 -- name: list_queues
 SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND held = 0), count(*) FILTER (WHERE worker IS NULL AND held = 1),
        count(worker), min(queued_at) FILTER (WHERE worker IS NULL AND held = 0)

@@ -58,3 +58,14 @@ CREATE TABLE token (
   priority REAL NOT NULL,
   data BLOB NOT NULL
 ) WITHOUT ROWID;
+
+-- How long attempts waited for a worker: of one run in sixteen, and only of those that waited. See `timed` in change.py.
+CREATE TABLE timing (
+  run TEXT NOT NULL,
+  firing INTEGER NOT NULL,
+  idx INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  queued_at INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  PRIMARY KEY (run, firing, idx, attempt)
+) WITHOUT ROWID;

@@ -1,0 +1,104 @@
+"""Looking after runs: lists, reasons, repairs, incidents, statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import asdict
+
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.paging import Page
+from penstock.api.wire.overseeing import (
+    Bulk,
+    BulkDone,
+    FailRun,
+    IncidentQuery,
+    Marking,
+    MarkingQuery,
+    Repair,
+    Repaired,
+    RunLine,
+    RunQuery,
+    SkipStep,
+    StatsQuery,
+    Why,
+    WhyQuery,
+)
+from penstock.api.wire.runs import Run
+
+calls = Calls("runs")
+
+
+@calls.get("/api/runs", "read", query=RunQuery, gives=Page[RunLine])
+async def list_runs(ask: Ask[None, RunQuery]) -> Any:
+    """Runs by any filter, the newest first."""
+    said = ask.query.said(ask.caller.workflows)
+    return await ask.engine.list_runs(**said)
+
+
+@calls.get("/api/runs/{id}/why", "read", query=WhyQuery, gives=Why)
+async def why_run(ask: Ask[None, WhyQuery]) -> Any:
+    """Why a run, or one step of it, does not go on."""
+    return await ask.engine.why(await ask.may_run("read"), ask.query.step)
+
+
+@calls.get("/api/runs/{id}/marking", "read", query=MarkingQuery, gives=Marking)
+async def show_marking(ask: Ask[None, MarkingQuery]) -> Any:
+    """Which events wait in which slots, now or after an entry of the history."""
+    return await ask.engine.marking(await ask.may_run("read"), at=ask.query.at)
+
+
+@calls.patch("/api/runs/{id}/marking", "repair", takes=Repair, gives=Repaired)
+async def repair_run(ask: Ask[Repair, None]) -> Any:
+    """Put events into slots or take them out; with `dry_run` say only what would begin."""
+    run = await ask.may_run("repair")
+    answer = await ask.engine.repair(run, **to_builtins(ask.body))
+    if not ask.body.dry_run:
+        await ask.service.store.note([ask.caller.audit("run.repair", run, reason=ask.body.reason)])
+    return answer
+
+
+@calls.post("/api/runs/{id}/steps/{step}/skip", "operate", takes=SkipStep, gives=Run, empty=True)
+async def skip_step(ask: Ask[SkipStep, None]) -> Any:
+    """Let a step end on a port with an output, without its task."""
+    run, step, body = await ask.may_run("operate"), ask.path["step"], ask.body
+    view = await ask.engine.skip(run, step, body.port, body.output, body.reason)
+    await ask.service.store.note([ask.caller.audit("run.skip", f"{run}/{step}", reason=body.reason)])
+    return view
+
+
+@calls.post("/api/runs/{id}/fail", "operate", takes=FailRun, gives=Run, empty=True)
+async def fail_run(ask: Ask[FailRun, None]) -> Any:
+    """Let a run fail; its clean-up steps still run."""
+    return await ask.engine.fail(await ask.may_run("operate"), ask.body.reason)
+
+
+@calls.post("/api/runs/bulk", "operate", takes=Bulk, gives=BulkDone)
+async def act_on_runs(ask: Ask[Bulk, None]) -> Any:
+    """Act on every run that fits a filter, up to 10,000; with `dry_run` count them."""
+    body = ask.body
+    more: dict[str, Any] = {"force": True} if body.force and body.action == "cancel" else {}
+    said = body.filter.said(ask.caller.workflows)
+    answer = await ask.engine.bulk(body.action, said, dry_run=body.dry_run, **more)
+    return asdict(BulkDone(**answer))
+
+
+@calls.get("/api/incidents", "read", query=IncidentQuery, gives=Page[dict[str, Any]])
+async def list_incidents(ask: Ask[None, IncidentQuery]) -> Any:
+    """What waits for a person: failed and stalled runs, events set aside, events that nobody took."""
+    return await ask.engine.incidents(**asdict(ask.query), workflows=ask.caller.workflows)
+
+
+@calls.get("/api/incidents/slow", "read", gives=Page[dict[str, Any]])
+async def list_slow(ask: Ask[None, None]) -> Any:
+    """Steps of live runs that wait or run for longer than their `warn_after`."""
+    return Page([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
+
+
+@calls.get("/api/workflows/{name}/stats", "read", query=StatsQuery, gives=dict[str, Any])
+async def show_stats(ask: Ask[None, StatsQuery]) -> Any:
+    """Counts, rates, and how long each step waits and runs."""
+    ask.may("read", ask.path["name"])
+    return await ask.engine.stats(ask.path["name"], **asdict(ask.query))

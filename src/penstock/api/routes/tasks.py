@@ -1,0 +1,167 @@
+"""Tasks: workers poll for them and tell how they went; people see what there is to choose from."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.paging import Page
+from penstock.api.problems import status_of
+from penstock.api.reading import BodyTooLarge, fit, raw_body, refuse_type, value_of
+from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, Taken
+from penstock.api.work.errors import ResultTooLarge
+from penstock.api.work.offering import TaskOffer, palette, take_offers
+from penstock.api.work.polling import poll
+from penstock.api.work.reporting import Answer, take
+from penstock.flow.errors import PenstockError
+from penstock.remote.wire import (
+    AllTold,
+    Completion,
+    Fault,
+    Item,
+    Items,
+    Leaving,
+    Nothing,
+    Offers,
+    Poll,
+    Polled,
+    Sign,
+    Told,
+    Written,
+)
+from penstock.store.rows import Renewal
+
+calls = Calls("tasks")
+T = TypeVar("T")
+
+REPORT = 8 * 1024 * 1024
+"""Bytes of one report of many."""
+ENDLESS = 64 * 1024 * 1024
+"""Bytes of a body that is too large from which on the line is cut."""
+TAKEN = Taken("taken")
+
+
+@calls.post("/api/tasks/poll", "work", takes=Poll, gives=Polled)
+async def poll_tasks(ask: Ask[Poll, None]) -> Any:
+    """Wait for work; answered as soon as there is some, or with none after `wait` seconds."""
+    desk = ask.service.desk
+    return await poll(desk, await desk.behind(ask.engine), ask.caller, ask.body, ask.request)
+
+
+@calls.post("/api/tasks/report", "work", takes=Items, gives=AllTold, reads="raw")
+async def report_tasks(ask: Ask[None, None]) -> Any:
+    """Many things that one worker has to say of its tasks, each answered by itself."""
+    desk = ask.service.desk
+    body, size = await _read(ask, Items, REPORT)
+    behind = await desk.behind(ask.engine)
+    answers = await take(desk, behind, ask.caller, body.items, worker=body.worker, small=size <= desk.limit)
+    told = [_told(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
+    return AllTold(told, behind.now())
+
+
+@calls.post("/api/tasks/{id}/heartbeat", "work", takes=Heartbeat, gives=Renewed, reads="raw")
+async def heartbeat_task(ask: Ask[None, None]) -> Any:
+    """Renew the lease and say how far the task is; 409 with `cancel` where the work is no longer wanted."""
+    body, _ = await _read(ask, Heartbeat)
+    answer = await _say(ask, body.lease, heartbeat=Sign(progress=body.progress))
+    assert isinstance(answer, Renewal) and answer.expires is not None
+    now = (await ask.service.desk.behind(ask.engine)).now()
+    return Renewed(cancel=False, deadline=answer.deadline, expires=answer.expires, now=now)
+
+
+@calls.post("/api/tasks/{id}/complete", "work", takes=Complete, gives=Taken, reads="raw")
+async def complete_task(ask: Ask[None, None]) -> Any:
+    """The task ended on a port; the same body again is answered as the first was."""
+    body, _ = await _read(ask, Complete)
+    said = Completion(
+        port=body.port, output=body.output, tags=body.tags, set=body.set, correlate=body.correlate
+    )
+    await _say(ask, body.lease, complete=said)
+    return TAKEN
+
+
+@calls.post("/api/tasks/{id}/fail", "work", takes=Fail, gives=Taken, reads="raw")
+async def fail_task(ask: Ask[None, None]) -> Any:
+    """The task failed; it is tried again as the step says, or never with `retry: false`."""
+    body, _ = await _read(ask, Fail)
+    fault = Fault(error=body.error, retry=body.retry, retry_after=body.retry_after)
+    await _say(ask, body.lease, fail=fault)
+    return TAKEN
+
+
+@calls.post("/api/tasks/{id}/release", "work", takes=Release, gives=Taken)
+async def release_task(ask: Ask[Release, None]) -> Any:
+    """Give back a task that was not begun; it costs no attempt."""
+    await _say(ask, ask.body.lease, release=Nothing())
+    return TAKEN
+
+
+@calls.post("/api/tasks/{id}/log", "work", takes=Log, gives=Taken)
+async def log_task(ask: Ask[Log, None]) -> Any:
+    """Keep lines that the task wrote."""
+    await _say(ask, ask.body.lease, log=Written(lines=ask.body.lines))
+    return TAKEN
+
+
+@calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=Taken)
+async def hang_up(ask: Ask[Leaving, None]) -> Any:
+    """End the polls of a worker that takes no more work: each is answered with what it has."""
+    ask.service.desk.hang_up(ask.body.worker)
+    return TAKEN
+
+
+@calls.post("/api/tasks/leave", "work", takes=Leaving, gives=Taken)
+async def leave(ask: Ask[Leaving, None]) -> Any:
+    """A worker goes: it is listed no more, and its polls end."""
+    desk = ask.service.desk
+    desk.forget(ask.body.worker)
+    await (await desk.behind(ask.engine)).gate.leave(ask.body.worker)
+    return TAKEN
+
+
+@calls.put("/api/tasks/offers", "work", takes=Offers, gives=Taken)
+async def put_offers(ask: Ask[Offers, None]) -> Any:
+    """A worker says that it is there, and which tasks it can do."""
+    desk = ask.service.desk
+    await take_offers(desk, await desk.behind(ask.engine), ask.caller, ask.body)
+    return TAKEN
+
+
+@calls.get("/api/tasks", "read", gives=Page[TaskOffer])
+async def list_tasks(ask: Ask[None, None]) -> Any:
+    """The palette: every task that a step may name."""
+    return Page(await palette(ask.engine))
+
+
+async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
+    """The body and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
+    limit = ask.service.desk.limit
+    try:
+        raw = await (raw_body(ask.request) if most is None else raw_body(ask.request, most))
+    except BodyTooLarge:
+        length = ask.request.headers.get("content-length", "")
+        # A worker that still sends would be cut off before it reads why: let it finish, within reason.
+        endless = not length.isdigit() or int(length) > ENDLESS
+        raise ResultTooLarge(limit, unread=endless) from None
+    refuse_type(ask.request, ("application/json",))
+    return fit(value_of(raw), kind), len(raw)
+
+
+async def _say(ask: Ask[Any, Any], lease: str, **said: Any) -> Answer:
+    """One thing about one task. Raises what is wrong with it."""
+    desk = ask.service.desk
+    item = Item(id=ask.path["id"], lease=lease, **said)
+    [answer] = await take(desk, await desk.behind(ask.engine), ask.caller, [item])
+    if isinstance(answer, PenstockError):
+        raise answer
+    return answer
+
+
+def _told(id: str, answer: Answer) -> Told:
+    if answer is None:
+        return Told(id=id, status=200)
+    if isinstance(answer, Renewal):
+        return Told(id=id, status=200, cancel=False, deadline=answer.deadline, expires=answer.expires)
+    lost = True if answer.code == "attempt_superseded" else None
+    return Told(id=id, status=status_of(answer), code=answer.code, detail=str(answer), cancel=lost)

@@ -1,0 +1,58 @@
+"""Tokens: the state of every run by name, and `/custom/`, free for workers of all kinds."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from msgspec import to_builtins
+
+from penstock.access.errors import Forbidden
+from penstock.access.roles import Action, roles_for
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.paging import Page
+from penstock.api.wire.overseeing import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
+
+calls = Calls("tokens")
+
+
+@calls.get("/api/tokens", "read", query=TokenQuery, gives=Page[Token])
+async def list_tokens(ask: Ask[None, TokenQuery]) -> Any:
+    """Tokens by the beginning of their names."""
+    _may(ask, "read", ask.query.prefix)
+    return await ask.engine.tokens(ask.query.prefix, limit=ask.query.limit, cursor=ask.query.cursor)
+
+
+@calls.post("/api/tokens", "repair", takes=ChangeTokens, gives=TokensChanged)
+async def change_tokens(ask: Ask[ChangeTokens, None]) -> Any:
+    """Insert, update and delete tokens, all or none; or claim some."""
+    body = ask.body
+    if body.claim is not None:
+        return TokensChanged(items=await _claimed(ask, body.claim))
+    names = body.names()
+    for name in names:
+        _may(ask, "repair", name)
+    changes = {name: value for name, value in to_builtins(body).items() if name != "claim"}
+    answer = await ask.engine.edit_tokens(**changes)
+    audits = [ask.caller.audit("token.change", name, reason=body.reason) for name in names]
+    await ask.service.store.note(audits)
+    return TokensChanged(items=answer.get("items", []), will_fire=answer.get("will_fire", []))
+
+
+async def _claimed(ask: Ask[Any, Any], claim: Claim) -> Any:
+    _may(ask, "repair", claim.prefix)
+    lease = timedelta(seconds=claim.lease)
+    return await ask.engine.claim_tokens(claim.owner, claim.prefix, lease=lease, limit=claim.limit)
+
+
+def _may(ask: Ask[Any, Any], action: Action, name: str) -> None:
+    """Who is bound to workflows sees the tokens of their runs alone. Raises UnknownWorkflow, Forbidden."""
+    if ask.caller.everywhere:
+        return
+    parts = name.split("/")
+    if len(parts) < 4 or parts[1] not in ("runs", "history"):
+        raise Forbidden(
+            ask.caller.described, "see tokens that belong to no workflow of theirs", roles_for("admin")
+        )
+    ask.may(action, parts[2])

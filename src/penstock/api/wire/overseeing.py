@@ -1,0 +1,256 @@
+"""What those who look after runs send and are answered: lists, reasons, repairs, tokens."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict
+
+from penstock.api.paging import Limit, Paged
+from penstock.api.reading import Unreadable
+from penstock.api.wire.runs import Version
+from penstock.flow.run import Status
+from penstock.store.rows import Sort
+
+Name = Annotated[str, Meta(min_length=1, max_length=512)]
+Text = Annotated[str, Meta(max_length=1000)]
+Pair = Annotated[str, Meta(pattern="^[^=]+=.+$", max_length=1000)]
+Moment = Annotated[datetime, Meta(tz=True)]
+Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+class RunFilter(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which runs; every part that is given must hold. `label` and `key` are NAME=VALUE; `q` begins the subject, the id
+    or a key; `since` and `until` are of the start."""
+
+    workflow: str | None = None
+    version: Version | None = None
+    status: list[Status] = []
+    subject: str | None = None
+    label: Pair | None = None
+    key: Pair | None = None
+    step: str | None = None
+    waiting_for: str | None = None
+    waiting_since: Moment | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    q: str | None = None
+
+    def said(self, workflows: tuple[str, ...] | None) -> dict[str, Any]:
+        """As the engine takes it, for a caller who sees these workflows."""
+        found = {name: value for name, value in asdict(self).items() if value not in (None, [])}
+        found["statuses"] = tuple(found.pop("status", ()))
+        for name in ("label", "key"):
+            if name in found:
+                found[name] = _pair(name, found[name])
+        return {**found, "workflows": workflows}
+
+
+def _pair(name: str, text: str) -> tuple[str, str]:
+    left, equals, right = text.partition("=")
+    if not (left and equals and right):
+        raise Unreadable("invalid_parameter", f"{name}: '{text[:80]}' is no pair: write NAME=VALUE")
+    return left, right
+
+
+class RunQuery(RunFilter, kw_only=True, forbid_unknown_fields=True):
+    """A filter, an order and a page."""
+
+    sort: Sort = "newest"
+    limit: Limit = 50
+    cursor: str | None = None
+
+
+class RunLine(Struct):
+    """A run in a list."""
+
+    id: str
+    workflow: str
+    version: int
+    subject: str | None
+    status: Status
+    labels: dict[str, str]
+    parent: str | None
+    waiting_for: list[str]
+    started_at: str
+    ended_at: str | None
+
+
+class WhyQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    step: str | None = None
+
+
+class Why(Struct):
+    """Why a run does not go on: `text` in a sentence, and a reason for each step that has one."""
+
+    run: str
+    status: Status
+    waiting_for: list[str]
+    text: str
+    steps: list[dict[str, Any]]
+
+
+class MarkingQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`at`: the number of a history entry; the marking right after it."""
+
+    at: Number | None = None
+
+
+class Marking(Struct):
+    """Which events wait in which slots."""
+
+    run: str
+    seq: int
+    slots: list[dict[str, Any]]
+    steps: dict[str, dict[str, Any]]
+
+
+class PutEvent(Struct, kw_only=True, forbid_unknown_fields=True):
+    """An event to be put into a slot."""
+
+    step: str
+    slot: Number
+    event: str
+    data: Any = None
+
+
+class TakeEvent(Struct, kw_only=True, forbid_unknown_fields=True):
+    """An event to be taken out of a slot, by its number in the marking."""
+
+    step: str
+    slot: Number
+    number: Number
+
+
+class Repair(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`expect`: the `seq` of the marking that was looked at."""
+
+    put: list[PutEvent] = []
+    take: list[TakeEvent] = []
+    expect: Number | None = None
+    reason: Text | None = None
+    dry_run: bool = False
+
+
+class Repaired(Struct):
+    """The steps that begin by it."""
+
+    seq: int
+    status: Status
+    will_fire: list[str]
+
+
+class SkipStep(Struct, kw_only=True, forbid_unknown_fields=True):
+    port: str = "done"
+    output: Any = None
+    reason: Text | None = None
+
+
+class FailRun(Struct, kw_only=True, forbid_unknown_fields=True):
+    reason: Text | None = None
+
+
+class Bulk(Struct, kw_only=True, forbid_unknown_fields=True):
+    """One action on every run that fits; with `dry_run` they are only counted. `force` is of cancel."""
+
+    filter: RunFilter
+    action: Literal["cancel", "retry", "pause", "resume", "rerun"]
+    dry_run: bool = False
+    force: bool = False
+
+
+class BulkDone(Struct, kw_only=True):
+    """`count` runs by `statuses` where they are only counted; else what became of them."""
+
+    action: str
+    count: int = 0
+    statuses: dict[str, int] = {}
+    done: int = 0
+    refused: int = 0
+    failed: int = 0
+    errors: list[dict[str, str]] = []
+    more: bool = False
+    made: list[str] = []
+
+
+class IncidentQuery(Paged, kw_only=True, forbid_unknown_fields=True):
+    since: Moment | None = None
+    workflow: str | None = None
+
+
+class StatsQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Of runs that started then; of the last day where nothing is said."""
+
+    since: Moment | None = field(default=None, name="from")
+    until: Moment | None = field(default=None, name="to")
+    version: Version | None = None
+
+
+# -- tokens ------------------------------------------------------------------------------------------------
+
+
+class TokenQuery(Paged, kw_only=True, forbid_unknown_fields=True):
+    """`prefix`: how the names begin."""
+
+    prefix: Annotated[str, Meta(max_length=512)] = "/runs/"
+
+
+class Token(Struct):
+    name: str
+    version: int
+    owner: str | None
+    expires: str | None
+    priority: float
+    data: Any
+
+
+class NewToken(Struct, kw_only=True, forbid_unknown_fields=True):
+    name: Name
+    data: Any = None
+    owner: str | None = None
+    expires: Moment | None = None
+    priority: float = 0
+
+
+class ChangedToken(NewToken, kw_only=True, forbid_unknown_fields=True):
+    """`version`: the one that it must have now."""
+
+    version: Number
+
+
+class GoneToken(Struct, kw_only=True, forbid_unknown_fields=True):
+    name: Name
+    version: Number
+
+
+class Claim(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Tokens under /custom/ that nobody owns, the highest priority first, for `lease` seconds."""
+
+    owner: Annotated[str, Meta(min_length=1, max_length=200)]
+    prefix: Name
+    lease: Annotated[float, Meta(gt=0, le=86400)]
+    limit: Annotated[int, Meta(ge=1, le=1000)] = 1
+
+
+class ChangeTokens(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Inserts, updates and deletes, applied whole or not at all; or a claim."""
+
+    insert: list[NewToken] = []
+    update: list[ChangedToken] = []
+    delete: list[GoneToken] = []
+    reason: Text | None = None
+    claim: Claim | None = None
+
+    def names(self) -> list[str]:
+        """All that is to be changed."""
+        new = [*self.insert, *self.update]
+        return [each.name for each in new] + [each.name for each in self.delete]
+
+
+class TokensChanged(Struct, kw_only=True):
+    """The tokens that were written or claimed; for those of a run the steps that begin by it."""
+
+    items: list[Token] = []
+    will_fire: list[str] = []

@@ -1,0 +1,92 @@
+"""What a worker may be told. One sentence each, with the remedy.
+
+Conflict
+├── AttemptSuperseded   the lease is lost
+└── AlreadyCompleted    another report ended the attempt
+PayloadTooLarge
+└── ResultTooLarge      the lease is kept
+Forbidden
+└── OtherList           a token of other task lists
+TooManyRequests
+├── TooManyPolls        of this node
+└── TooManyTasks        at once, for this token or for anybody
+NotFound
+└── UnknownTask         the id is not that of the lease
+"""
+
+from __future__ import annotations
+
+from penstock.access.errors import Forbidden, TooManyRequests
+from penstock.flow.errors import PenstockError
+from penstock.runtime.errors import Conflict, NotFound, PayloadTooLarge
+
+
+class AttemptSuperseded(Conflict):
+    """The lease is lost: the run was canceled, or another worker has the task, or its time is over."""
+
+    code = "attempt_superseded"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(
+            f"task '{id}' is not yours any more under that lease: nothing was changed; stop the work"
+        )
+
+
+class AlreadyCompleted(Conflict):
+    """Another report ended this very attempt before."""
+
+    code = "already_completed"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"another report ended this attempt of task '{id}' before: nothing was changed")
+
+
+class ResultTooLarge(PayloadTooLarge):
+    """What a task gave is over the limit; it is still leased."""
+
+    code = "result_too_large"
+
+    def __init__(self, limit: int, unread: bool = False) -> None:
+        self.unread = unread  # the rest of the body is not read
+        super().__init__(
+            f"the result has more than {limit} bytes of JSON: keep it elsewhere and complete with a reference; "
+            "the lease is kept"
+        )
+
+
+class OtherList(Forbidden):
+    """The token is for other task lists."""
+
+    def __init__(self, task_list: str) -> None:
+        PenstockError.__init__(
+            self, f"this token may not serve the task list '{task_list}': use one that is bound to it"
+        )
+
+
+class TooManyPolls(TooManyRequests):
+    """All places for waiting workers of this node are taken."""
+
+    code = "too_many_polls"
+
+    def __init__(self, most: int) -> None:
+        PenstockError.__init__(self, f"{most} polls wait here already: try again, or ask another node")
+        self.retry_after = 1.0
+
+
+class TooManyTasks(TooManyRequests):
+    """More tasks at once than are handed out."""
+
+    code = "too_many_tasks"
+
+    def __init__(self, why: str) -> None:
+        PenstockError.__init__(self, why)
+        self.retry_after = 1.0
+
+
+class UnknownTask(NotFound):
+    """The id is not that of the lease."""
+
+    code = "unknown_task"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"no task '{id}' goes with that lease: send the `id` and `lease` of one poll")

@@ -1,0 +1,76 @@
+"""Leases as texts: sealed, so that nobody can make one, and a worker can hand its own to any node."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import blake2b
+from hmac import compare_digest
+
+import msgspec
+from msgspec import Struct
+
+from penstock.runtime.gate import Assignment
+from penstock.store.change import WHOLE
+from penstock.store.rows import Lease
+
+_MARK = 12
+"""Bytes of the seal."""
+
+
+class Held(Struct, frozen=True, array_like=True):
+    """One worker's right to do one attempt, and what a report of it must be held against."""
+
+    run: str
+    firing: int
+    index: int
+    attempt: int
+    fence: int
+    worker: str
+    task_list: str
+    step: str
+
+    @property
+    def id(self) -> str:
+        """As `Attempt.id`: the same over all attempts."""
+        tail = "" if self.index == WHOLE else f".{self.index}"
+        return f"{self.run}.{self.firing}{tail}"
+
+    @property
+    def lease(self) -> Lease:
+        return Lease(self.run, self.firing, self.index, self.attempt, self.fence)
+
+
+def held_by(worker: str, given: Assignment) -> Held:
+    """What a worker holds with an assignment."""
+    lease, attempt = given.lease, given.attempt
+    return Held(
+        lease.run, lease.firing, lease.index, lease.attempt, lease.fence,
+        worker, attempt.task_list, attempt.step,
+    )  # fmt: skip
+
+
+class Seal:
+    """Writes leases and reads those that it, or one with the same key, wrote."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def write(self, held: Held) -> str:
+        body = _encode(held)
+        return urlsafe_b64encode(self._mark(body) + body).rstrip(b"=").decode()
+
+    def read(self, text: str) -> Held | None:
+        """What a lease says; None: it was not written here, or was changed."""
+        try:
+            raw = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+            mark, body = raw[:_MARK], raw[_MARK:]
+            return _decode(body) if compare_digest(mark, self._mark(body)) else None
+        except (ValueError, msgspec.MsgspecError):
+            return None
+
+    def _mark(self, body: bytes) -> bytes:
+        return blake2b(body, digest_size=_MARK, key=self._key).digest()
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Held).decode

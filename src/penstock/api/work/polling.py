@@ -1,0 +1,131 @@
+"""A poll: work for a worker as soon as there is some; who goes away meanwhile takes nothing along."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from starlette.requests import ClientDisconnect, Request
+
+from penstock.access.caller import Caller
+from penstock.api.reading import NotFitting
+from penstock.api.work.desk import Behind, Desk
+from penstock.api.work.errors import OtherList, TooManyTasks
+from penstock.api.work.leases import held_by
+from penstock.flow.retry import Timeouts
+from penstock.flow.scope import events_of, inputs_of
+from penstock.flow.tags import visible
+from penstock.remote.wire import MOST, Given, Left, Poll, Polled, RunOf
+from penstock.runtime.gate import Assignment
+from penstock.store.rows import Wish
+
+
+async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
+    """Raises OtherList, TooManyPolls, TooManyTasks; ClientDisconnect where nobody waits any more."""
+    lists = _lists(body, caller)
+    limit = _limit(desk, body.max, caller)
+    desk.refuse_crowd()
+    desk.seen(behind, body.worker, lists, body.tasks or (), body.max)
+    tasks = None if body.tasks is None else tuple(body.tasks)
+    wish = Wish(worker=body.worker, task_lists=lists, tasks=tasks, limit=limit)
+    claiming = asyncio.ensure_future(behind.gate.claim(wish, timedelta(seconds=body.wait)))
+    with desk.waiting(body.worker, claiming):
+        given = await _given(behind, claiming, request)
+    now = behind.now()
+    if caller.concurrency is not None and caller.token_id is not None:
+        for each in given:
+            desk.hold(caller.token_id, each.lease, (each.expires - now).total_seconds())
+    return Polled([_task(behind, body.worker, each, now) for each in given], now)
+
+
+async def _given(
+    behind: Behind, claiming: asyncio.Task[list[Assignment]], request: Request
+) -> list[Assignment]:
+    gone = asyncio.ensure_future(_hung_up(request))
+    try:
+        await asyncio.wait({claiming, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not gone.done():
+            return [] if claiming.cancelled() else claiming.result()
+    finally:
+        gone.cancel()
+    claiming.cancel()
+    await asyncio.wait([claiming])
+    if not claiming.cancelled() and claiming.exception() is None and (given := claiming.result()):
+        await behind.gate.release([each.lease for each in given])
+    raise ClientDisconnect
+
+
+async def _hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        continue
+
+
+def _lists(body: Poll, caller: Caller) -> tuple[str, ...]:
+    if body.task_list is not None and body.task_lists is not None:
+        raise NotFitting("/task_list", "say `task_list` or `task_lists`, not both")
+    if body.task_lists is not None:
+        lists = tuple(dict.fromkeys(body.task_lists))
+    elif body.task_list is not None:
+        lists = (body.task_list,)
+    else:
+        lists = tuple(name for name in caller.task_lists or () if "*" not in name) or ("default",)
+    require_lists(caller, lists)
+    return lists
+
+
+def require_lists(caller: Caller, lists: Sequence[str]) -> None:
+    """Raises OtherList."""
+    for name in lists:
+        if not caller.serves(name):
+            raise OtherList(name)
+
+
+def _limit(desk: Desk, asked: int, caller: Caller) -> int:
+    if asked > MOST:
+        raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MOST} at most")
+    if caller.concurrency is None or caller.token_id is None:
+        return asked
+    room = caller.concurrency - desk.held(caller.token_id)
+    if room <= 0:
+        raise TooManyTasks(
+            f"the workers of this token hold {caller.concurrency} tasks, as many as they may: report some first"
+        )
+    return min(asked, room)
+
+
+def _task(behind: Behind, worker: str, given: Assignment, now: datetime) -> Given:
+    attempt, run = given.attempt, given.attempt.run
+    tokens = attempt.taken.tokens()
+    return Given(
+        id=attempt.id,
+        lease=behind.seal.write(held_by(worker, given)),
+        task=attempt.task,
+        attempt=attempt.attempt,
+        run=RunOf(run.id, run.workflow, run.version, run.subject),
+        step=attempt.step,
+        index=attempt.index,
+        params=attempt.params,
+        input=inputs_of(tokens),
+        events=events_of(tokens),
+        data=attempt.data,
+        tags=visible(attempt.tags),
+        timeouts=_left(attempt.timeouts, given.expires, given.deadline, now),
+        deadline=given.deadline,
+        idempotency_key=attempt.id,
+        task_list=attempt.task_list,
+        expires=given.expires,
+    )
+
+
+def _left(limits: Timeouts, expires: datetime, deadline: datetime | None, now: datetime) -> Left:
+    """What is left of each: no more than to the deadline, by which the attempt must have ended anyway."""
+    beat = max(0.0, (expires - now).total_seconds())
+    if deadline is None:
+        return Left(beat)
+    left = max(0.0, (deadline - now).total_seconds())
+    return Left(beat, *(_least(limit, left) for limit in (limits.start_to_close, limits.schedule_to_close)))
+
+
+def _least(limit: timedelta | None, left: float) -> float | None:
+    return None if limit is None else min(limit.total_seconds(), left)

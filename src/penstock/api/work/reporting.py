@@ -1,0 +1,173 @@
+"""What workers say of their tasks, many at a time: each item is taken or refused by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from penstock.access.caller import Caller
+from penstock.api.reading import NotFitting
+from penstock.api.work.desk import Behind, Desk
+from penstock.api.work.errors import (
+    AlreadyCompleted,
+    AttemptSuperseded,
+    OtherList,
+    ResultTooLarge,
+    UnknownTask,
+)
+from penstock.api.work.leases import Held
+from penstock.flow.errors import PenstockError
+from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.run import Failure
+from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
+from penstock.runtime.gate import Report, Verdict
+from penstock.store.rows import Beat, LogLine, Renewal
+
+TEXT = 16_384
+"""Characters that are kept of one line."""
+MESSAGE = 2_000
+"""Characters that are kept of an error's message."""
+
+Answer = Renewal | PenstockError | None
+"""How an item was taken: a renewal, or what is wrong with it, or simply taken."""
+
+
+class Batch(Struct):
+    """The items of one call by what they ask; numbers are their places in the call."""
+
+    beats: list[tuple[int, Beat]] = []
+    reports: list[tuple[int, Report]] = []
+    releases: list[tuple[int, Held]] = []
+    lines: list[LogLine] = []
+
+
+async def take(
+    desk: Desk,
+    behind: Behind,
+    caller: Caller,
+    items: Sequence[Item],
+    *,
+    worker: str | None = None,
+    small: bool = False,
+) -> list[Answer]:
+    """Take what can be taken. `small`: the whole call is within the limit of one result."""
+    answers: list[Answer] = [None] * len(items)
+    batch, now = Batch(), behind.now()
+    for number, item in enumerate(items):
+        try:
+            held = _held(behind, caller, item, worker)
+            _sort(batch, number, item, held, now, None if small else desk.limit)
+        except PenstockError as error:
+            answers[number] = error
+    if batch.lines:
+        await behind.gate.log(batch.lines)
+    if batch.beats:
+        await _beat(behind, batch, items, answers)
+    if batch.reports:
+        await _report(behind, batch, items, answers)
+    if batch.releases:
+        await behind.gate.release([held.lease for _, held in batch.releases])
+    desk.let_go(
+        caller.token_id,
+        [report.lease for _, report in batch.reports] + [held.lease for _, held in batch.releases],
+    )
+    return answers
+
+
+def _held(behind: Behind, caller: Caller, item: Item, worker: str | None) -> Held:
+    held = behind.seal.read(item.lease)
+    if held is None or (worker is not None and held.worker != worker):
+        raise AttemptSuperseded(item.id)
+    if held.id != item.id:
+        raise UnknownTask(item.id)
+    if not caller.serves(held.task_list):
+        raise OtherList(held.task_list)
+    return held
+
+
+def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limit: int | None) -> None:
+    said = (item.complete, item.fail, item.release, item.heartbeat, item.log)
+    if sum(each is not UNSET for each in said) != 1:
+        raise NotFitting(
+            f"/items/{number}", "say exactly one of `complete`, `fail`, `release`, `heartbeat` and `log`"
+        )
+    if isinstance(item.complete, Completion):
+        batch.reports.append((number, Report(held.lease, _done(item.complete, limit))))
+    elif isinstance(item.fail, Fault):
+        batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
+    elif item.heartbeat is not UNSET:
+        progress = item.heartbeat.progress
+        batch.beats.append((number, Beat(held.lease, None if progress is None else _sized(progress, limit))))
+    elif isinstance(item.log, Written):
+        batch.lines += [_line(held, line, now) for line in item.log.lines]
+    else:
+        batch.releases.append((number, held))
+
+
+async def _beat(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> None:
+    renewals = await behind.gate.beat([beat for _, beat in batch.beats])
+    for (number, _), renewal in zip(batch.beats, renewals, strict=True):
+        answers[number] = AttemptSuperseded(items[number].id) if renewal.expires is None else renewal
+
+
+async def _report(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> None:
+    verdicts = await behind.gate.report([report for _, report in batch.reports])
+    for (number, _), verdict in zip(batch.reports, verdicts, strict=True):
+        answers[number] = _judged(verdict, items[number].id)
+
+
+def _judged(verdict: Verdict, id: str) -> PenstockError | None:
+    if verdict == "superseded":
+        return AttemptSuperseded(id)
+    return AlreadyCompleted(id) if verdict == "conflict" else None
+
+
+def _done(said: Completion, limit: int | None) -> Done:
+    if limit is not None:
+        for part in (said.output, said.tags, said.set, said.correlate):
+            _sized(part, limit)
+    return Done(port=said.port, output=said.output, tags=said.tags, set=said.set, correlate=said.correlate)
+
+
+def _failed(said: Fault, limit: int | None) -> Failed | TimedOut:
+    """A process that died is told as a failure of kind `lost`, and is a time-out: its budget is another one."""
+    error = said.error if isinstance(said.error, Error) else Error(said.error)
+    if limit is not None:
+        _sized(error.detail, limit)
+    if error.kind == "lost":
+        return TimedOut("lost", error.message[:MESSAGE])
+    kind = error.kind or ("fatal" if said.retry is False else "error")
+    return Failed(
+        error=Failure(kind, error.message[:MESSAGE], error.detail),
+        retry=kind != "fatal" if said.retry is None else said.retry,
+        retry_after=None if said.retry_after is None else timedelta(seconds=said.retry_after),
+    )
+
+
+def _sized(value: Any, limit: int | None) -> bytes:
+    """A value as JSON. Raises ResultTooLarge."""
+    text = _encode(value)
+    if limit is not None and len(text) > limit:
+        raise ResultTooLarge(limit)
+    return text
+
+
+def _line(held: Held, line: Line | str, now: datetime) -> LogLine:
+    line = Line(line) if isinstance(line, str) else line
+    at = line.at or now
+    body = {
+        "at": at,
+        "step": held.step,
+        "index": None if held.index < 0 else held.index,
+        "attempt": held.attempt,
+        "level": line.level,
+        "text": line.text[:TEXT],
+    }
+    return LogLine(held.run, at, _encode(body))
+
+
+_encode = msgspec.json.Encoder().encode

@@ -1,0 +1,1 @@
+"""The service measured: over HTTP, beside the bare framework, each in a process of its own."""

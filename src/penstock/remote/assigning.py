@@ -1,0 +1,102 @@
+"""Between what is on the wire and what a worker of Penstock knows: assignments, offers, lines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from penstock.flow.plan import Attempt
+from penstock.flow.retry import Timeouts
+from penstock.flow.run import Header, Origin, RunId
+from penstock.flow.tags import NO_TAGS, Tag
+from penstock.flow.task import Offer
+from penstock.kernel.marking import Taken, Token
+from penstock.remote.wire import Given, Left, Line, Offered
+from penstock.runtime.gate import Assignment
+from penstock.store.change import WHOLE
+from penstock.store.rows import Lease, LogLine
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def assignment_of(given: Given) -> Assignment:
+    """Work from far away, as if it came from this process. The lease is a name for it here, and no more."""
+    firing = int(given.id[len(given.run.id) + 1 :].partition(".")[0])
+    index = WHOLE if given.index is None else given.index
+    lease = Lease(given.run.id, firing, index, given.attempt, _fence(given.lease))
+    return Assignment(lease, _attempt(given, firing), given.expires, given.deadline)
+
+
+def _fence(text: str) -> int:
+    """Tells two leases of one attempt apart: the real one is inside the text, which is opaque here."""
+    return hash(text)
+
+
+def _attempt(given: Given, firing: int) -> Attempt:
+    run = given.run
+    return Attempt(
+        run=Header(id=RunId(run.id), workflow=run.workflow, version=run.version, subject=run.subject),
+        firing=firing,
+        index=given.index,
+        step=given.step,
+        task=given.task,
+        attempt=given.attempt,
+        params=given.params,
+        data=given.data,
+        tags={name: Tag(value, 0) for name, value in given.tags.items()} if given.tags else NO_TAGS,
+        taken=Taken((_tokens(given.events, given.input),)),
+        timeouts=_timeouts(given.timeouts),
+        task_list=given.task_list,
+        priority=0,
+        ports=("done", "failed"),
+    )
+
+
+def _tokens(events: dict[str, Any], input: dict[str, Any]) -> tuple[Token, ...]:
+    """Such that `events` and `input` of a context are these: of tokens with one name, the last one counts."""
+    name = next(iter(events), "START")
+    steps = [Token(0, name, Origin(data, NO_TAGS, _LONG_AGO, step)) for step, data in input.items()]
+    return (*steps, *[Token(0, event, Origin(data, NO_TAGS, _LONG_AGO)) for event, data in events.items()])
+
+
+def _timeouts(left: Left) -> Timeouts:
+    if left.start_to_close is None and left.schedule_to_close is None:
+        return Timeouts(heartbeat=timedelta(seconds=left.heartbeat))
+    return Timeouts(
+        None, _span(left.start_to_close), _span(left.schedule_to_close), timedelta(seconds=left.heartbeat)
+    )
+
+
+def _span(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+def offered(offer: Offer) -> Offered:
+    return Offered(
+        name=offer.name,
+        title=offer.title,
+        doc=offer.doc,
+        parameters=offer.parameters,
+        ports=offer.ports,
+        task_list=offer.task_list,
+    )
+
+
+class _Body(msgspec.Struct):
+    at: datetime
+    step: str
+    index: int | None
+    attempt: int
+    level: Any
+    text: str
+
+
+def said_of(line: LogLine) -> tuple[Line, tuple[str, str, int | None, int]]:
+    """A line that a worker keeps, as it is sent; and by whom: run, step, index and attempt."""
+    body = _decode(line.body)
+    return Line(body.text, body.level, body.at), (line.run, body.step, body.index, body.attempt)
+
+
+_decode = msgspec.json.Decoder(_Body).decode

@@ -1,0 +1,326 @@
+"""`HttpGate`: the task gate of a Penstock elsewhere, for the same worker that works in an engine's process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any, TypeVar, get_args
+
+import msgspec
+
+from penstock.access.errors import TooManyRequests
+from penstock.flow.errors import PenstockError
+from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.run import Failure
+from penstock.flow.task import Offer
+from penstock.remote.assigning import assignment_of, offered, said_of
+from penstock.remote.connection import Connection
+from penstock.remote.errors import NoServer, RemoteError, ServerAway
+from penstock.remote.wire import (
+    LONGEST,
+    MOST,
+    AllTold,
+    Completion,
+    Error,
+    ErrorKind,
+    Fault,
+    Given,
+    Item,
+    Items,
+    Leaving,
+    Line,
+    Nothing,
+    Offers,
+    Poll,
+    Polled,
+    Sign,
+    Told,
+    Written,
+)
+from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.runtime.store_clock import StoreClock
+from penstock.store.errors import StoreAway, StoreFull
+from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+
+BYTES = 900_000
+"""About as much is said in one call."""
+MARGIN = 15.0
+"""Seconds that the answer to a poll may come late."""
+HANG_UP = 1.0
+"""Seconds in which the server ends a poll that is asked to end; then the line is cut."""
+ANSWER = 30.0
+
+LOG = logging.getLogger("penstock.worker")
+T = TypeVar("T")
+
+
+class GateAway(StoreAway):
+    """The server, or the database behind it, does not answer now: what was to be said is kept."""
+
+    code = "gate_away"
+
+    def __init__(self, error: PenstockError) -> None:
+        PenstockError.__init__(self, str(error))
+        self.unsure = True
+
+
+_Writer = tuple[str, str, int | None, int]
+"""Run, step, index and attempt: what a line says of its task."""
+
+
+class _Wanted(msgspec.Struct, frozen=True):
+    """What is said of a task goes under these."""
+
+    id: str
+    lease: str
+    writer: _Writer
+
+
+class HttpGate:
+    """Claims, renews and reports over HTTP. `now` is the server's time as well as it is known here.
+
+    `offers` are what the worker's tasks offer: the server shows them while the worker is there.
+    """
+
+    def __init__(self, connection: Connection, offers: Sequence[Offer] = ()) -> None:
+        self._line, self._offers = connection, [offered(offer) for offer in offers]
+        self._clock: StoreClock | None = None
+        self._given: dict[Lease, _Wanted] = {}
+        self._writers: dict[_Writer, Lease] = {}
+        self._worker = ""
+        self._chores: set[asyncio.Task[None]] = set()
+
+    def now(self) -> datetime:
+        """The server's time; this machine's until the server was heard."""
+        return datetime.now().astimezone() if self._clock is None else self._clock.now()
+
+    # -- claiming ------------------------------------------------------------------------------------------
+
+    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+        """See `Gate`. One that is cancelled asks the server to end the poll, so that nothing is lost on the way."""
+        self._worker = wish.worker
+        seconds = min(wait.total_seconds(), LONGEST)
+        poll = Poll(
+            worker=wish.worker,
+            task_lists=list(wish.task_lists),
+            tasks=None if wish.tasks is None else list(wish.tasks),
+            max=min(wish.limit, MOST),
+            wait=seconds,
+        )
+        asking = asyncio.ensure_future(self._ask("POST", "poll", poll, Polled, seconds + MARGIN))
+        try:
+            polled = await asyncio.shield(asking)
+        except asyncio.CancelledError:
+            self._later(self._end_poll(asking, wish.worker))
+            raise
+        return [self._assigned(given) for given in polled.tasks]
+
+    def _assigned(self, given: Given) -> Assignment:
+        made = assignment_of(given)
+        writer = (given.run.id, given.step, given.index, given.attempt)
+        self._given[made.lease] = _Wanted(given.id, given.lease, writer)
+        self._writers[writer] = made.lease
+        return made
+
+    async def _end_poll(self, asking: asyncio.Task[Polled], worker: str) -> None:
+        with suppress(PenstockError):
+            await self._ask("POST", "hangup", Leaving(worker=worker), None, HANG_UP)
+        await asyncio.wait([asking], timeout=HANG_UP)
+        if not asking.done():
+            asking.cancel()
+        elif not asking.cancelled() and asking.exception() is None:
+            await self.release([self._assigned(given).lease for given in asking.result().tasks])
+
+    # -- saying --------------------------------------------------------------------------------------------
+
+    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+        items = [self._item(beat.lease, heartbeat=Sign(progress=_plain(beat.progress))) for beat in beats]
+        told = await self._say(items)
+        renewals = [_renewal(each) for each in told]
+        for beat, renewal in zip(beats, renewals, strict=True):
+            if renewal.expires is None:
+                self._forget(beat.lease)
+        return renewals
+
+    async def report(self, reports: Sequence[Report]) -> list[Verdict]:
+        told = await self._say([self._reported(report) for report in reports])
+        large = [number for number, each in enumerate(told) if each.status == 413]
+        if large:
+            refused = [_too_large(reports[number].lease) for number in large]
+            for number, answer in zip(
+                large, await self._say([self._reported(each) for each in refused]), strict=True
+            ):
+                told[number] = answer
+        verdicts = [_verdict(each) for each in told]
+        for report in reports:
+            self._forget(report.lease)
+        return verdicts
+
+    def _reported(self, report: Report) -> Item:
+        match report.outcome:
+            case Done() as done:
+                said = Completion(
+                    port=done.port, output=done.output, tags=done.tags, set=done.set, correlate=done.correlate
+                )
+                return self._item(report.lease, complete=said)
+            case Failed() as failed:
+                error = Error(failed.error.message, _kind(failed.error.kind), failed.error.detail)
+                after = None if failed.retry_after is None else failed.retry_after.total_seconds()
+                return self._item(
+                    report.lease, fail=Fault(error=error, retry=failed.retry, retry_after=after)
+                )
+            case TimedOut() as lost:
+                return self._item(report.lease, fail=Fault(error=Error(lost.message or "it is lost", "lost")))
+
+    async def release(self, leases: Sequence[Lease]) -> None:
+        await self._say([self._item(lease, release=Nothing()) for lease in leases])
+        for lease in leases:
+            self._forget(lease)
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        """Lines of tasks that are over and told are dropped: nobody waits for them."""
+        by_lease: dict[Lease, list[Line | str]] = {}
+        for line in lines:
+            said, where = said_of(line)
+            if (lease := self._writers.get(where)) is not None:
+                by_lease.setdefault(lease, []).append(said)
+        await self._say(
+            [
+                self._item(lease, log=Written(lines=some))
+                for lease, each in by_lease.items()
+                for some in _pieces(each)
+            ]
+        )
+
+    async def attend(self, worker: Worker) -> None:
+        body = Offers(
+            worker=worker.id,
+            offers=self._offers,
+            name=worker.name,
+            task_lists=list(worker.task_lists) or None,
+            concurrency=worker.concurrency,
+        )
+        await self._ask("PUT", "offers", body, None, ANSWER)
+
+    async def leave(self, worker: str) -> None:
+        if self._chores:
+            await asyncio.wait(self._chores, timeout=2 * HANG_UP)
+        await self._ask("POST", "leave", Leaving(worker=worker), None, ANSWER)
+
+    async def close(self) -> None:
+        """Hang up."""
+        for chore in list(self._chores):
+            chore.cancel()
+        await asyncio.gather(*self._chores, return_exceptions=True)
+        await self._line.close()
+
+    # -- the line ------------------------------------------------------------------------------------------
+
+    def _item(self, lease: Lease, **said: Any) -> Item:
+        wanted = self._given.get(lease)
+        if wanted is None:
+            return Item(id=f"{lease.run}.{lease.firing}", lease="", **said)
+        return Item(id=wanted.id, lease=wanted.lease, **said)
+
+    def _forget(self, lease: Lease) -> None:
+        wanted = self._given.pop(lease, None)
+        if wanted is not None and self._writers.get(wanted.writer) == lease:
+            del self._writers[wanted.writer]
+
+    async def _say(self, items: Sequence[Item]) -> list[Told]:
+        told: list[Told] = []
+        for piece in _calls(items):
+            body = Items(worker=self._worker, items=piece)
+            told += (await self._ask("POST", "report", body, AllTold, ANSWER)).items
+        return told
+
+    async def _ask(self, method: str, what: str, body: Any, kind: type[T] | None, patience: float) -> Any:
+        """Raises GateAway where it is nobody's fault and can be tried again."""
+        asked = monotonic()
+        try:
+            raw = await self._line.ask(method, f"/api/tasks/{what}", body, patience=patience)
+        except (NoServer, ServerAway, TooManyRequests, StoreAway, StoreFull) as error:
+            raise GateAway(error) from error
+        if kind is None:
+            return None
+        try:
+            answer: Any = msgspec.convert(raw, kind)
+        except msgspec.ValidationError as error:
+            raise RemoteError(f"the server's answer to {what} cannot be read: {error}") from error
+        if self._clock is None:
+            self._clock = StoreClock(answer.now)
+        else:
+            # An answer to a poll may be old when it comes: the question was asked long before.
+            self._clock.tell(answer.now, asked)
+        return answer
+
+    def _later(self, chore: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(chore)
+        self._chores.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._chores.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            LOG.warning("tasks that came after the stop could not be given back: %s", error)
+
+
+def _calls(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """The items in calls of a size that is taken."""
+    piece: list[Item] = []
+    size = 0
+    for item in items:
+        large = _size(item)
+        if piece and (len(piece) == MOST or size + large > BYTES):
+            yield piece
+            piece, size = [], 0
+        piece.append(item)
+        size += large
+    if piece:
+        yield piece
+
+
+def _size(item: Item) -> int:
+    return len(_encode(item))
+
+
+def _pieces(lines: list[Line | str], most: int = 100) -> Iterator[list[Line | str]]:
+    for at in range(0, len(lines), most):
+        yield lines[at : at + most]
+
+
+def _plain(progress: bytes | None) -> Any:
+    return None if progress is None else msgspec.json.decode(progress)
+
+
+def _renewal(told: Told) -> Renewal:
+    if told.status == 200:
+        return Renewal(told.expires, told.deadline)
+    if told.status in (403, 404, 409):
+        return Renewal(None)
+    raise RemoteError(f"the server does not renew task '{told.id}': {told.detail}")
+
+
+def _verdict(told: Told) -> Verdict:
+    if told.status == 200:
+        return "accepted"
+    if told.status == 409:
+        return "conflict" if told.code == "already_completed" else "superseded"
+    raise RemoteError(f"the server does not take the report of task '{told.id}': {told.detail}")
+
+
+def _too_large(lease: Lease) -> Report:
+    """The server takes less than this worker thought: the attempt must end all the same."""
+    why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
+    return Report(lease, Failed(error=Failure("too_large", why), retry=False))
+
+
+def _kind(kind: str) -> ErrorKind:
+    return kind if kind in get_args(ErrorKind) else "error"  # type: ignore[return-value]
+
+
+_encode = msgspec.json.Encoder().encode

@@ -1,0 +1,185 @@
+"""How a workflow does: counts, rates, and how long its steps wait and run, in a time and by version.
+
+Nothing is counted while runs go on. The numbers of runs come from indexes, exactly. How long steps take is read from
+the histories of some runs, spread evenly over the time; how long they waited for a worker is kept of one run in 16.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import Struct, field
+
+from penstock.flow.plan import Entry
+from penstock.flow.view import time_text
+from penstock.runtime.codec.pages import decode_page
+from penstock.runtime.errors import Invalid
+from penstock.store.change import timed
+from penstock.store.protocol import Store
+from penstock.store.rows import Filter, RunRow
+
+DAY = timedelta(days=1)
+SLICES, OF_SLICE = 10, 200
+"""The time is cut into slices, and so many runs of each are looked at."""
+
+READ = 30
+"""Runs of a slice whose histories are read."""
+
+ENOUGH = 20
+"""With so many runs of which waiting is known, those of which it is not are left out."""
+
+LONGEST = 5_000
+"""Entries of one history that are read."""
+
+
+class Spell(Struct):
+    """One firing: how long it waited and ran, in seconds."""
+
+    waiting: float
+    running: float
+
+
+class StepFigures(Struct):
+    """What was seen of one step."""
+
+    firings: int = 0
+    failed: int = 0
+    retries: int = 0
+    known: list[Spell] = field(default_factory=list)  # with its wait for a worker
+    rough: list[Spell] = field(default_factory=list)  # where that wait is part of the running
+
+
+async def workflow_stats(
+    store: Store,
+    workflow: str,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    version: int | None = None,
+) -> dict[str, Any]:
+    """Of runs that started then (the last day, if nothing is said). Raises Invalid."""
+    end = until or await store.now()
+    begin = since or end - DAY
+    if begin >= end:
+        raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
+    tally = await store.tally(workflow, begin, end)
+    counts = {place: count for place, count in tally.items() if version in (None, place[0])}
+    sample = await _sample(store, Filter(workflow=workflow, version=version, limit=OF_SLICE), begin, end)
+    figures = await _figures(store, [row.id for row in sample])
+    hours = (end - begin) / timedelta(hours=1)
+    total = sum(counts.values())
+    times = [(row.ended_at - row.started_at).total_seconds() for row in sample if row.ended_at is not None]
+    return {
+        "workflow": workflow,
+        "version": version,
+        "from": time_text(begin),
+        "to": time_text(end),
+        "runs": {
+            "started": total,
+            "per_hour": round(total / hours, 3),
+            "statuses": _summed(counts),
+            "seconds": percentiles(times),
+        },
+        "versions": {
+            number: _summed({place: count for place, count in counts.items() if place[0] == number})
+            for number in sorted({place[0] for place in counts})
+        },
+        "steps": {name: _shown(each, len(sample), total / hours) for name, each in sorted(figures.items())},
+        "sampled": {"runs": len(sample), "of": total},
+    }
+
+
+def _summed(counts: dict[tuple[int, str], int]) -> dict[str, int]:
+    found: dict[str, int] = defaultdict(int)
+    for (_, status), count in sorted(counts.items()):
+        found[status] += count
+    return dict(found)
+
+
+async def _sample(store: Store, filter: Filter, since: datetime, until: datetime) -> list[RunRow]:
+    """Runs from all over the time; of each slice first those of which it is known how long they waited."""
+    found: list[RunRow] = []
+    span = (until - since) / SLICES
+    for number in range(SLICES):
+        last = until if number == SLICES - 1 else since + span * (number + 1)
+        rows = await store.runs(
+            Filter(
+                workflow=filter.workflow,
+                version=filter.version,
+                since=since + span * number,
+                until=last,
+                limit=filter.limit,
+            )
+        )
+        found += sorted(rows, key=lambda row: not timed(row.id))[:READ]
+    return found
+
+
+async def _figures(store: Store, runs: Sequence[str]) -> dict[str, StepFigures]:
+    waits: dict[tuple[str, int], float] = defaultdict(float)
+    for row in await store.timings([run for run in runs if timed(run)]):
+        waits[row.run, row.firing] += (row.started_at - row.queued_at).total_seconds()
+    figures: dict[str, StepFigures] = defaultdict(StepFigures)
+    for first in range(0, len(runs), READ):
+        some = runs[first : first + READ]
+        for run, pages in zip(
+            some, await asyncio.gather(*(store.pages(run, 0, LONGEST) for run in some)), strict=True
+        ):
+            entries = (entry for page in pages for entry in decode_page(page))
+            add_figures(figures, run, entries, waits)
+    return dict(figures)
+
+
+def add_figures(
+    figures: dict[str, StepFigures],
+    run: str,
+    history: Iterable[Entry],
+    waits: dict[tuple[str, int], float],
+) -> None:
+    """What the history of one run says about its steps."""
+    came: dict[int, datetime] = {}
+    begun: dict[int, tuple[datetime, float]] = {}  # firing -> when, and how long its events had waited
+    for entry in history:
+        if entry.kind in ("event", "repaired"):
+            came[entry.seq] = entry.at
+        elif entry.kind == "fired" and entry.step is not None:
+            ready = max((came.get(number, entry.at) for number in entry.data["consumed"]), default=entry.at)
+            begun[entry.seq] = entry.at, (entry.at - ready).total_seconds()
+            figures[entry.step].firings += 1
+        elif entry.kind == "attempt" and entry.step is not None:
+            figures[entry.step].retries += "retry_at" in (entry.data or {})
+        elif entry.kind == "ended" and entry.step is not None and entry.firing in begun:
+            since, held = begun.pop(entry.firing)
+            waited = waits.get((run, entry.firing), 0.0)
+            lasted = (entry.at - since).total_seconds()
+            spell = Spell(held + waited, max(0.0, lasted - waited))
+            figures[entry.step].failed += entry.port == "failed"
+            (figures[entry.step].known if timed(run) else figures[entry.step].rough).append(spell)
+
+
+def _shown(step: StepFigures, runs: int, per_hour: float) -> dict[str, Any]:
+    exact = len(step.known) >= ENOUGH
+    spells = step.known if exact else step.known + step.rough
+    rate = step.firings / runs if runs else 0.0
+    return {
+        "firings": step.firings,
+        "failed": step.failed,
+        "retries": step.retries,
+        "per_run": round(rate, 3),
+        "per_hour": round(rate * per_hour, 3),
+        "waiting": percentiles([spell.waiting for spell in spells]),
+        "running": percentiles([spell.running for spell in spells]),
+        "apart": exact,  # whether waiting for a worker is counted as waiting; else as running
+    }
+
+
+def percentiles(seconds: Iterable[float]) -> dict[str, float] | None:
+    """p50, p90, p95, p99 and the longest, by the nearest rank; None where there is nothing."""
+    line = sorted(seconds)
+    if not line:
+        return None
+    found = {f"p{of}": line[max(0, -(-len(line) * of // 100) - 1)] for of in (50, 90, 95, 99)}
+    return {name: round(value, 6) for name, value in (found | {"max": line[-1]}).items()}

@@ -1,0 +1,49 @@
+"""A gate behind a real HTTP server on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from penstock import Engine
+from penstock.access.doors import Access
+from penstock.access.secrets import Keys
+from penstock.api.app import App
+from penstock.api.service import Service
+from penstock.api.table import CALLS
+from penstock.api.work.desk import Behind, Desk, utc_now
+from penstock.api.work.leases import Seal
+from penstock.runtime.gate import Gate
+from penstock.server.http import serving
+from penstock.store.opening import open_store
+
+
+class Kept:
+    """Notes in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, str] = {}
+
+    async def keep_note(self, name: str, text: str) -> str:
+        return self.kept.setdefault(name, text)
+
+    async def put_note(self, name: str, text: str | None) -> bool:
+        was = self.kept.pop(name, None) is not None
+        if text is not None:
+            self.kept[name] = text
+        return was
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        return {name: value for name, value in self.kept.items() if name.startswith(prefix)}
+
+
+@asynccontextmanager
+async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
+    """The address of a server that hands out what this gate has."""
+    desk = Desk(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
+    store = await open_store("memory:")
+    async with Engine(store=store, tasks={}) as engine:
+        service = await Service.of(engine, Access(store, Keys(Path("no.key"))), open=True, desk=desk)
+        async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
+            yield base

@@ -121,7 +121,9 @@ def _bad(call: Call) -> Iterable[int]:
     if call.method != "GET":
         yield from (409, 412)
     if call.reads != "none":
-        yield from (413, 415, 422)
+        yield from (413, 415)
+    if call.reads != "none" or call.query is not None:
+        yield 422
     yield from (429, 503)
     if call.name in ("call_workflow", "try_workflow"):
         yield 504

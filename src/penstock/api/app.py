@@ -76,6 +76,10 @@ class App:
             observer.called(call, scope["method"], response.status_code, perf_counter() - began)
         await response(scope, receive, send)
 
+    def stop(self) -> None:
+        """End what waits, so that the server can stop: polls are answered with what they have."""
+        self.service.desk.close()
+
     async def _answer(
         self, call: Call, values: dict[str, str], request: Request, request_id: str
     ) -> Response | Ready:

@@ -441,6 +441,19 @@ def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
     assert play(talk, desk=desk) == (200, [])
 
 
+def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        polls = asyncio.create_task(worker.poll(wait=30))
+        while not desk.open:
+            await asyncio.sleep(0.01)
+        desk.close()
+        answer, refused = await asyncio.wait_for(polls, 5), await worker.poll(wait=30)
+        return answer.status, answer.json["tasks"], refused.status, refused.json["code"]
+
+    desk = Desk()
+    assert play(talk, desk=desk) == (200, [], 503, "store_away")
+
+
 # -- who is there, and what there is -----------------------------------------------------------------------
 
 

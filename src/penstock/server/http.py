@@ -73,14 +73,8 @@ async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
             await asyncio.sleep(0.005)
         yield address(listener)
     finally:
-<<<<<<< HEAD
-        stop = getattr(app, "stop", None)
-        if stop is not None:
-            stop()
-=======
         if isinstance(app, Stoppable):
             app.stop()
->>>>>>> remote
         server.should_exit = True
         await task
 

@@ -1,4 +1,4 @@
-"""Figures that tests have recorded are shown once, when all are through."""
+"""Tests that share a server run in one process, and figures that tests have recorded are shown once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,22 @@ import os
 from typing import Any
 
 import pytest
+
+SERVERS = ("test_ray", "test_celery")
+"""How files of tests begin that share a server which takes seconds to start."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`: what needs Ray goes to one process, what needs Celery to one, all else wherever there is room."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByServer(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0].rpartition("/")[2]
+            return next((name for name in SERVERS if file.startswith(name)), nodeid)
+
+    return ByServer(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -73,7 +73,7 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["server"], "error: a server needs a database: name it with --db, or PENSTOCK_DB.\n"),
         (
             ["worker", "--db", "postgresql://nobody@127.0.0.1:1/none"],
-            "error: a worker needs tasks: name their module or file with --tasks.\n",
+            "error: a worker needs tasks: name their module or file with --tasks, or a Celery app with --celery.\n",
         ),
     ],
 )

@@ -368,3 +368,38 @@ def test_a_workflow_tells_how_it_does(place: Place) -> None:
             await engine.stats("none")
 
     place.run(main, TASKS)
+
+
+FROM = """
+penstock: 1
+name: f
+steps:
+  a: {task: echo, with: {x: 1}}
+  s: {task: set, after: a, with: {kept: "${ data.n }"}}
+  o: {task: echo, with: {x: 7}}
+  b: {task: echo, after: [s, o], with: {x: "${ [steps.a.output, events['o'], data.kept] }"}}
+  c: {task: echo, after: b, with: {x: "${ steps.b.output }"}}
+"""
+
+
+def test_a_run_is_done_again_from_a_step_on(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(FROM)
+        first = await engine.start("f", input={"n": 3}, subject="s")
+        assert (await engine.wait(first))["steps"]["c"]["output"] == [1, 7, 3]
+        again = await engine.rerun(first, start_at="b")
+        view = await engine.wait(again)
+        assert (view["status"], view["rerun_of"], view["subject"]) == ("succeeded", first, "s")
+        assert view["steps"]["c"]["output"] == [1, 7, 3]
+        fired = [entry["step"] for entry in await engine.history(again) if entry["kind"] == "fired"]
+        assert fired == ["b", "c"]
+        assert (view["data"], view["steps"]["a"]["reason"]) == ({"n": 3, "kept": 3}, "rerun")
+        assert waiting_at(await engine.marking(again, at=3), "b") == [["s"], ["o"]]
+        with pytest.raises(Invalid, match="never began"):
+            await engine.rerun(first, start_at="none")
+        await engine.publish(FROM.replace("after: [s, o]", "after: s").replace("events['o']", "1"))
+        with pytest.raises(Invalid, match="cannot begin at step 'b'"):
+            await engine.rerun(first, start_at="b")
+        assert (await engine.wait(await engine.rerun(first, start_at="c")))["status"] == "succeeded"
+
+    place.run(main, TASKS)

@@ -281,6 +281,22 @@ def test_cloud_events_start_a_run_each_and_are_known_by_source_and_id(place: Pla
     place.run(main, TASKS)
 
 
+def test_a_run_belongs_to_the_trace_of_its_caller() -> None:
+    parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    body = b"{}"
+    said = [({"traceparent": parent}, {"traceparent": parent}), ({"traceparent": "00-x"}, {}), ({}, {})]
+
+    async def main(engine: Engine) -> None:
+        await begun(engine, PUSHES)
+        hooks = await hooks_of(engine, GH="s3cret")
+        for number, (headers, labels) in enumerate(said):
+            call = Call({**signed_github(body, f"d-{number}"), **headers}, body)
+            run = (await hooks.receive("pushes", None, call)).run
+            assert (await engine.show(run or ""))["labels"] == labels
+
+    Place("memory:").run(main, TASKS)
+
+
 def test_consent_is_given_to_the_origins_of_the_hook() -> None:
     async def main(engine: Engine) -> None:
         await begun(engine)

@@ -13,22 +13,20 @@ from typing import Any
 
 from penstock.cli.announcing import show_worker
 from penstock.cli.console import answers
-from penstock.cli.problems import Wrong
-from penstock.cli.serving import LEVELS, Post, logging_to_stderr, stop_on_signals
+from penstock.cli.serving import Post, logging_to_stderr, stop_on_signals
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
+from penstock.server.loops import run_loop
 from penstock.workers.worker import Worker
 
 STATS_EVERY = 0.5
 log = logging.getLogger("penstock.life")
 
 
-def work_far(server: str, token: str | None, post: Post, level: str, as_json: bool) -> None:
+def work_far(server: str, token: str | None, post: Post, level: str, log_format: str, as_json: bool) -> None:
     """Work until a signal comes. Raises BadServer, Wrong."""
-    if level not in LEVELS:
-        raise Wrong.because(f"--log-level '{level}' is not known: say {', '.join(LEVELS)}.")
-    with logging_to_stderr(level):
-        asyncio.run(_work(Connection(server, token), post, as_json))
+    with logging_to_stderr(level, log_format):
+        run_loop(_work(Connection(server, token), post, as_json))
 
 
 async def _work(connection: Connection, post: Post, as_json: bool) -> None:
@@ -43,6 +41,7 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
         processes=post.processes,
         sources=post.sources,
         grace=post.grace,
+        fleet=post.fleet,
         now=gate.now,
     )
     counting = asyncio.create_task(_keep_stats(worker, post.stats)) if post.stats else None

@@ -26,6 +26,7 @@ from penstock.engine.running import Running
 from penstock.metrics.logs import FORMATS, logging_to
 from penstock.server.build import Front, answering, opened
 from penstock.server.loops import run_loop
+from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
 
@@ -91,6 +92,7 @@ class Post(Struct, frozen=True, kw_only=True):
     stats: str | None = None
     front: Front | None = None  # where it answers over HTTP, if it does
     retention: Mapping[str, timedelta] = {}
+    fleet: Muster | None = None
 
 
 Announce = Callable[[Running, str | None], Awaitable[None]]
@@ -170,6 +172,7 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         grace=post.grace,
         name=post.name,
         retention=post.retention,
+        fleet=post.fleet,
     )
     counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
     try:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Literal
 
 import typer
+from msgspec.structs import replace
 
 from penstock.cli.announcing import show_post
 from penstock.cli.far_worker import work_far
@@ -16,6 +19,7 @@ from penstock.cli.serving import (
     Grace,
     LogFormat,
     LogLevel,
+    Post,
     Processes,
     Stats,
     TaskLists,
@@ -31,6 +35,24 @@ Name = Annotated[
     typer.Option(
         "--name", metavar="NAME", help="What it is called in lists. By default machine and process.",
         show_default=False,
+    ),
+]  # fmt: skip
+Celery = Annotated[
+    str | None,
+    typer.Option(
+        "--celery", metavar="MODULE:APP", show_default=False,
+        help="Be a bridge: offer the tasks of this Celery app and have its workers do them.",
+    ),
+]  # fmt: skip
+Executor = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--executor", help="Where Python tasks run: in this process, or on a Ray cluster."),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address", metavar="HOST:PORT", show_default=False,
+        help="The Ray cluster. By default RAY_ADDRESS, or a cluster that is started here.",
     ),
 ]  # fmt: skip
 
@@ -66,6 +88,9 @@ def worker(
     task_list: TaskLists = None,
     concurrency: Concurrency = CONCURRENCY,
     processes: Processes = 0,
+    executor: Executor = "local",
+    ray_address: RayAddress = None,
+    celery: Celery = None,
     name: Name = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
@@ -84,29 +109,24 @@ def worker(
       penstock worker --db postgresql://penstock@db.example/penstock --tasks shop.tasks
 
       penstock worker --db postgresql://penstock@db.example/penstock --tasks video.py --task-list gpu --processes 2
+
+      penstock worker --db postgresql://penstock@db.example/penstock --celery shop.celery:app
     """
-    if not tasks:
-        raise Wrong.because("a worker needs tasks: name their module or file with --tasks.")
+    _refuse_contradictions(tasks, celery, executor, ray_address, processes)
     server, db = _for_whom(server, db)
     post = read_post(
-        db or "",
-        tasks,
-        task_list,
-        concurrency=concurrency,
-        processes=processes,
-        name=name,
-        grace=grace,
-        stats=stats,
-    )
+        db or "", tasks or (), task_list,
+        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats,
+    )  # fmt: skip
+    with _with_fleet(post, celery, executor, ray_address) as manned:
+        if server is not None:
+            work_far(server, token or os.environ.get("PENSTOCK_TOKEN"), manned, log_level, log_format, json)
+            return
 
-    if server is not None:
-        work_far(server, token or os.environ.get("PENSTOCK_TOKEN"), post, log_level, json)
-        return
+        async def announce(running: Running, base: str | None) -> None:
+            await show_post(running, manned, (), json)
 
-    async def announce(running: Running, base: str | None) -> None:
-        await show_post(running, post, (), json)
-
-    serve(post, announce, log_level, "penstock worker", log_format)
+        serve(manned, announce, log_level, "penstock worker", log_format)
 
 
 def _for_whom(server: str | None, db: str | None) -> tuple[str | None, str | None]:
@@ -118,3 +138,39 @@ def _for_whom(server: str | None, db: str | None) -> tuple[str | None, str | Non
     if server is None and db is None:
         raise Wrong.because("a worker needs to know for whom it works: name a --server, or a --db.")
     return server, db
+
+
+def _refuse_contradictions(
+    tasks: list[str] | None, celery: str | None, executor: str, ray_address: str | None, processes: int
+) -> None:
+    if celery and (tasks or executor == "ray" or processes):
+        raise Wrong.because(
+            "--celery makes a bridge, which runs no Python tasks itself: start another worker for --tasks."
+        )
+    if not tasks and not celery:
+        raise Wrong.because(
+            "a worker needs tasks: name their module or file with --tasks, or a Celery app with --celery."
+        )
+    if executor == "ray" and processes:
+        raise Wrong.because("--processes and --executor ray are two ways: Ray has processes of its own.")
+    if ray_address and executor != "ray":
+        raise Wrong.because("--ray-address is for Ray: add --executor ray.")
+
+
+@contextmanager
+def _with_fleet(post: Post, celery: str | None, executor: str, ray_address: str | None) -> Iterator[Post]:
+    """The post, its tasks run where the options say. Raises CannotOpen."""
+    # Imported here: neither Celery nor Ray may cost anything where it is not asked for.
+    if celery:
+        from penstock.workers.bridges.celery import through
+        from penstock.workers.bridges.celery_app import celery_tasks, open_app
+
+        app = open_app(celery)
+        yield replace(post, tasks=celery_tasks(app), fleet=through(app))
+    elif executor == "ray":
+        from penstock.workers.executors.ray import RayCluster
+
+        with RayCluster(ray_address) as cluster:
+            yield replace(post, fleet=cluster.fleet_for(post.sources))
+    else:
+        yield post

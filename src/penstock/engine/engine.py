@@ -34,6 +34,7 @@ from penstock.runtime.views import (
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
+from penstock.workers.fleet import Muster
 from penstock.workers.task import REGISTRY, Task, missing_tasks, tasks_of
 from penstock.workers.threads import Threads
 from penstock.workers.worker import CONCURRENCY
@@ -73,8 +74,9 @@ class Engine(Overseeing):
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
         running: Running | None = None,
+        fleet: Muster | None = None,
     ) -> None:
-        self._store, self._retention = store, retention
+        self._store, self._retention, self._fleet = store, retention, fleet
         # Alone: nobody else will ever see these runs.
         self._alone = url == MEMORY and store is None and running is None
         self._url, self._work, self._concurrency = url, work, concurrency
@@ -281,9 +283,17 @@ class Engine(Overseeing):
         await (await self._open()).node.intake.retry(run, step)
         return await self.show(run)
 
-    async def rerun(self, run: str, *, version: int | None = None, input: Any = None) -> RunId:
-        """A new run of the same workflow with the same input, or another; its id."""
-        return await (await self._open()).node.intake.rerun(run, version, input)
+    async def rerun(
+        self, run: str, *, version: int | None = None, input: Any = None, start_at: str | None = None
+    ) -> RunId:
+        """A new run of the same workflow with the same input, or another; its id.
+
+        With `start_at` it begins where the old one was before that step began for the last time.
+        """
+        running = await self._open()
+        if start_at is not None:
+            return await running.node.mender.rerun(running.store, run, start_at, version, input)
+        return await running.node.intake.rerun(run, version, input)
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.
@@ -388,6 +398,7 @@ class Engine(Overseeing):
             "concurrency": self._concurrency,
             "grace": self._grace,
             "retention": self._retention,
+            "fleet": self._fleet,
         }
         if self._store is not None:
             return await Running.on(self._store, self._tasks, shared=True, **how)

@@ -15,6 +15,7 @@ from penstock.engine.offering import keep_offers
 from penstock.runtime.node import Node
 from penstock.store.opening import is_shared, open_store
 from penstock.store.protocol import Store
+from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY, Worker
 
@@ -62,6 +63,7 @@ class Running:
         sources: Sequence[str] = (),
         grace: timedelta = GRACE,
         retention: Mapping[str, timedelta] | None = None,
+        fleet: Muster | None = None,
     ) -> Running:
         """Begin on a store that is open."""
         node = await Node.on(store, shared=shared, days=retention)
@@ -77,6 +79,7 @@ class Running:
                 sources=sources,
                 grace=grace,
                 now=node.clock.now,
+                fleet=fleet,
             )
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])

@@ -13,9 +13,11 @@ from penstock.flow.duration import format_duration
 from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early, finish_run
 from penstock.flow.finishing import apply_set, finish_element, report
+from penstock.flow.forking import begin_from
 from penstock.flow.mending import give_up, repair, skip
 from penstock.flow.occurrence import (
     Begun,
+    BegunFrom,
     Canceled,
     CleanupTimedOut,
     Continued,
@@ -188,6 +190,7 @@ def _continue(turn: Turn, _: Continued) -> Answer:
 
 _RULES: dict[type[Any], Callable[[Turn, Any], Answer]] = {
     Begun: _begin,
+    BegunFrom: begin_from,
     Outside: _outside,
     Reported: report,
     Granted: _granted,

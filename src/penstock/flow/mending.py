@@ -33,7 +33,7 @@ def repair(turn: Turn, wish: Repaired) -> Answer:
         data = {"take": take.slot, "number": take.number, "reason": wish.reason}
         turn.record("repaired", take.step, name, data=data)
     for put in wish.put:
-        _put(turn, put, wish.reason)
+        put_into(turn, put, wish.reason)
     return "accepted"
 
 
@@ -73,7 +73,8 @@ def slot_of(flow: Flow, where: Put | Take) -> WiredSlot | None:
     return step.slots[where.slot] if step is not None and 0 <= where.slot < len(step.slots) else None
 
 
-def _put(turn: Turn, put: Put, reason: str | None) -> None:
+def put_into(turn: Turn, put: Put, reason: str | None) -> None:
+    """Put one event into one slot, and record it."""
     data = {"put": put.slot, "data": put.data, "reason": reason}
     number = turn.record("repaired", put.step, put.event, data=data)
     source = put.event if put.event in turn.flow.steps else None

@@ -161,6 +161,17 @@ class Skipped(Struct, frozen=True, tag=True, kw_only=True):
     paused: tuple[Pauser, ...] | None = None
 
 
+class BegunFrom(Struct, frozen=True, tag=True, kw_only=True):
+    """The run was made to begin where another one was before `step` began: see `forking`."""
+
+    step: str
+    data: Any = None
+    puts: tuple[Put, ...] = ()
+    outputs: dict[str, Any] = {}
+    came: tuple[str, ...] = ()
+    tags: dict[str, Any] = {}
+
+
 class GivenUp(Struct, frozen=True, tag=True):
     """A person lets the run fail."""
 
@@ -187,5 +198,6 @@ Occurrence = (
     | Repaired
     | Skipped
     | GivenUp
+    | BegunFrom
     | Continued
 )

@@ -26,20 +26,23 @@ class BrokenHistory(Exception):
 
 def fold(flow: Flow, history: Iterable[Entry]) -> Marking:
     """The marking after the last entry. Raises BrokenHistory."""
-    replay = _Replay(flow)
+    replay = Replay(flow)
     for entry in history:
         replay.take(entry)
     return replay.board.marking()
 
 
-class _Replay:
-    def __init__(self, flow: Flow) -> None:
-        self.flow = flow
+class Replay:
+    """A history taken entry by entry. `input` stands for that of the run, if given."""
+
+    def __init__(self, flow: Flow, input: Any = None) -> None:
+        self.flow, self.input = flow, input
         self.board = Board(flow.wiring)
         self.data: Any = None
         self.taken: dict[int, tuple[WiredStep, Taken]] = {}
 
     def take(self, entry: Entry) -> None:
+        """What one entry says. Raises BrokenHistory."""
         if entry.kind == "event":
             self.event(entry)
         elif entry.kind == "fired":
@@ -67,7 +70,8 @@ class _Replay:
 
     def event(self, entry: Entry) -> None:
         if entry.event == START:
-            self.data = entry.data if entry.data is not None else {}
+            given = entry.data if self.input is None else self.input
+            self.data = given if given is not None else {}
         assert entry.event is not None
         origin = Origin(entry.data, NO_TAGS, entry.at, entry.step, id=entry.id, firing=entry.firing)
         self.board.put(Token(entry.seq, entry.event, origin), self.key)

@@ -17,6 +17,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import (
     Begun,
+    BegunFrom,
     Canceled,
     Disabled,
     Occurrence,
@@ -95,6 +96,7 @@ class Intake:
         tags: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
         rerun_of: str | None = None,
+        begun: BegunFrom | None = None,
     ) -> tuple[RunId, bool]:
         """Make a run and begin it. A key seen before gives the first run, and True.
 
@@ -116,16 +118,15 @@ class Intake:
             rerun_of=rerun_of,
             tags=own,
         )
-        begun = Begun(own)
         if idempotency_key is not None:
-            return await self._start_once(header, begun, state, idempotency_key)
-        await self._begin(header, begun, state)
+            return await self._start_once(header, Begun(own), state, idempotency_key)
+        await self._begin(header, begun or Begun(own), state)
         return header.id, False
 
     async def _begin(
         self,
         header: Header,
-        begun: Begun,
+        begun: Begun | BegunFrom,
         state: WorkflowState,
         start_key: tuple[str, bytes] | None = None,
         read: int | None = None,
@@ -147,7 +148,7 @@ class Intake:
 
     async def _make(
         self,
-        begun: Begun,
+        begun: Begun | BegunFrom,
         new: Snapshot,
         start_key: tuple[str, bytes] | None,
         read: int | None,

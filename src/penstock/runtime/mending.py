@@ -8,17 +8,22 @@ from typing import Any, TypeVar
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from penstock.flow.advance import advance
+from penstock.flow.advance import advance, new_run
+from penstock.flow.forking import fork_before
 from penstock.flow.mending import misfit, unskippable
-from penstock.flow.occurrence import GivenUp, Put, Repaired, Skipped, Take
+from penstock.flow.occurrence import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.plan import Plan
+from penstock.flow.run import RunId
+from penstock.flow.tags import visible
 from penstock.flow.turn import Turn
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded
 from penstock.runtime.flows import Flows
+from penstock.runtime.history import read_history
 from penstock.runtime.host import plain_payload
 from penstock.runtime.intake import TRIES, Intake, restless, wider_pauses
 from penstock.runtime.memory import Live
 from penstock.runtime.store_clock import StoreClock
+from penstock.store.protocol import Runs
 
 T = TypeVar("T")
 
@@ -96,6 +101,42 @@ class Mender:
         wrong = unskippable(Turn(live.flow, live.snapshot, self._clock.now()), known, wish)
         if wrong is not None:
             raise NotSkippable(live.snapshot.run.id, wish.step, wrong)
+
+    async def rerun(
+        self, store: Runs, run: str, step: str, version: int | None = None, input: Any = None
+    ) -> RunId:
+        """A new run that begins where this one was before `step` began for the last time.
+
+        Earlier steps are not done again: their outputs are those of the old run. What was under way then is.
+        Raises UnknownRun, Invalid.
+        """
+        live = await self._intake.look(run)
+        header = live.snapshot.run
+        history = [entry async for entry in read_history(store, run)]
+        fork = fork_before(live.flow, history, step, plain_payload(input, "the input"))
+        if fork is None:
+            raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
+        flow = (await self._flows.newest(header.workflow))[0]
+        if version is not None and version != flow.version:
+            flow = await self._flows.get(header.workflow, version)
+        wrong = misfit(Turn(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
+        if step not in flow.steps or wrong is not None:
+            why = wrong or "it has no such step"
+            raise Invalid(f"version {flow.version} of '{flow.name}' cannot begin at step '{step}': {why}")
+        tags = visible(live.snapshot.tags)
+        begun = BegunFrom(
+            step=step, data=fork.data, puts=fork.puts, outputs=fork.outputs, came=fork.came, tags=tags
+        )
+        return await self._intake.start(
+            header.workflow,
+            version=flow.version,
+            input=header.input if input is None else input,
+            subject=header.subject,
+            labels=header.labels,
+            tags=header.tags,
+            rerun_of=run,
+            begun=begun,
+        )
 
     async def fail(self, run: str, reason: str | None = None) -> None:
         """Let a run fail; its clean-up steps still run. Raises UnknownRun, RunEnded."""

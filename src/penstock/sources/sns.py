@@ -66,9 +66,10 @@ def read_letter(body: bytes, topics: Collection[str], now: datetime) -> Letter:
     Raises Unreadable, Untrusted, Unverified, Stale: all before anything is fetched for it.
     """
     value = read_json(body)
-    if not isinstance(value, dict) or value.get("Type") not in _PLAIN:
+    kind = value.get("Type") if isinstance(value, dict) else None
+    if not isinstance(kind, str) or kind not in _PLAIN:
         raise Unreadable("bad_event", "this is no message of Amazon SNS: turn raw delivery off")
-    names = _PLAIN[value["Type"]]
+    names = _PLAIN[kind]
     letter = {name: value[name] for name in names if value.get(name) is not None}
     if set(names) - {"Subject"} - letter.keys() or not all(isinstance(each, str) for each in letter.values()):
         raise Unverified("malformed")
@@ -102,9 +103,9 @@ def _moment(text: str) -> datetime:
 
 
 def _version(value: Any) -> str:
-    if value not in _HASHES:
+    if not isinstance(value, str) or value not in _HASHES:
         raise Unverified("malformed")
-    return str(value)
+    return value
 
 
 def _signature(value: Any) -> bytes:

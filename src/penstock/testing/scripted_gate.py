@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
 from penstock.flow.plan import Attempt
 from penstock.flow.retry import Timeouts
 from penstock.flow.run import Header, Origin, RunId
@@ -47,13 +49,20 @@ def attempt_of(task: str, params: Any, number: int, timeouts: Timeouts = USUAL) 
     )
 
 
+def _slower(limits: Timeouts, pace: float) -> Timeouts:
+    beat, close = limits.heartbeat, limits.start_to_close
+    return replace(limits, heartbeat=beat and beat * pace, start_to_close=close and close * pace)
+
+
 class ScriptedGate:
     """Leases what it was given, in order. What it is told lies in its lists, each call in `calls`.
 
-    `away`: calls of these names fail. `unwanted`: leases that a renewal answers with "stop".
+    `away`: calls of these names fail. `unwanted`: leases that a renewal answers with "stop". Leases and
+    deadlines last `pace` times as long as was asked for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pace: float = 1.0) -> None:
+        self._pace = pace
         self.calls: list[str] = []
         self.wishes: list[Wish] = []
         self.claiming = 0  # claims that wait for work
@@ -74,8 +83,9 @@ class ScriptedGate:
     def give(self, task: str, params: Any = None, timeouts: Timeouts = USUAL) -> str:
         """Put an attempt on the list; answers the id of its run."""
         self._given += 1
-        attempt = attempt_of(task, {} if params is None else params, self._given, timeouts)
-        self._waiting.append((attempt, timeouts.start_to_close))
+        limits = _slower(timeouts, self._pace)
+        attempt = attempt_of(task, {} if params is None else params, self._given, limits)
+        self._waiting.append((attempt, limits.start_to_close))
         self._tell()
         return attempt.run.id
 

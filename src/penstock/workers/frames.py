@@ -66,7 +66,7 @@ Up = Ready | Broken | Line | Progress | Ended
 
 def send(pipe: BinaryIO, frame: Down | Up) -> None:
     """Write one frame, whole. Raises OSError where the other side is gone."""
-    body = _encode(frame)
+    body = packed(frame)
     pipe.write(len(body).to_bytes(_LENGTH, "big") + body)
     pipe.flush()
 
@@ -74,14 +74,17 @@ def send(pipe: BinaryIO, frame: Down | Up) -> None:
 def read_up(pipe: BinaryIO) -> Up | None:
     """The next frame of the child; None: it is gone."""
     body = _read(pipe)
-    return None if body is None else _decode_up(body)
+    return None if body is None else unpacked_up(body)
 
 
 def read_down(pipe: BinaryIO) -> Down | None:
     """The next frame of the worker; None: it is gone."""
     body = _read(pipe)
-    if body is None:
-        return None
+    return None if body is None else unpacked_down(body)
+
+
+def unpacked_down(body: bytes) -> Down:
+    """A frame of the worker, its attempt whole."""
     frame = _decode_down(body)
     return replace(frame, attempt=_whole(frame.attempt)) if isinstance(frame, Run) else frame
 
@@ -106,6 +109,6 @@ def _token(token: Token) -> Token:
     return token if load is None else Token(token.number, token.name, msgspec.convert(load, Origin))
 
 
-_encode = msgspec.msgpack.Encoder().encode
-_decode_up = msgspec.msgpack.Decoder(Up).decode
+packed = msgspec.msgpack.Encoder().encode
+unpacked_up = msgspec.msgpack.Decoder(Up).decode
 _decode_down = msgspec.msgpack.Decoder(Down).decode

@@ -15,6 +15,7 @@ from penstock.flow.names import shown, wrong_name
 from penstock.flow.task import Offer
 from penstock.flow.task_box import TaskBox
 from penstock.workers.context import Context
+from penstock.workers.resources import Resources, resources_of
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -47,6 +48,7 @@ class Task(msgspec.Struct, frozen=True):
     is_async: bool
     arguments: type[msgspec.Struct] | None  # converts and checks the parameters; None: as they are
     open: bool  # has **parameters
+    resources: Resources = Resources()  # what it needs, where the fleet hands out by that
 
     @property
     def name(self) -> str:
@@ -87,6 +89,7 @@ def task(
     ports: Sequence[str] = ("done", "failed"),
     task_list: str | None = None,
     title: str | None = None,
+    resources: Mapping[str, Any] | None = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -96,13 +99,17 @@ def task(
     ports: Sequence[str] = ("done", "failed"),
     task_list: str | None = None,
     title: str | None = None,
+    resources: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Make a function a task. The function itself stays as it is and can be called as before."""
+    """Make a function a task. The function itself stays as it is and can be called as before.
+
+    `resources` are what it needs where tasks are placed by that, as on Ray: `{"cpus": 2, "memory": "1GiB"}`.
+    """
     if callable(name):
         return task()(name)
 
     def mark(function: F) -> F:
-        made = make_task(function, name or function.__name__, ports, task_list, title)
+        made = make_task(function, name or function.__name__, ports, task_list, title, resources)
         function.__penstock_task__ = made  # type: ignore[attr-defined]
         REGISTRY[made.name] = made
         for watcher in _watchers:
@@ -118,8 +125,9 @@ def make_task(
     ports: Sequence[str] = ("done", "failed"),
     task_list: str | None = None,
     title: str | None = None,
+    resources: Mapping[str, Any] | None = None,
 ) -> Task:
-    """The task of a function. Raises ValueError where a port cannot be named so."""
+    """The task of a function. Raises ValueError where a port cannot be named so, or a resource is none."""
     _check_ports(name, ports)
     parameters = list(inspect.signature(function).parameters.values())
     takes_context = bool(parameters) and (
@@ -138,7 +146,8 @@ def make_task(
         task_list=task_list,
     )
     variadic = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
-    return Task(function, offer, takes_context, inspect.iscoroutinefunction(function), arguments, variadic)
+    is_async, needs = inspect.iscoroutinefunction(function), resources_of(name, resources or {})
+    return Task(function, offer, takes_context, is_async, arguments, variadic, needs)
 
 
 def _check_ports(task: str, ports: Sequence[Any]) -> None:
@@ -172,7 +181,9 @@ def missing_tasks(flow: Flow, tasks: Mapping[str, Task]) -> list[str]:
 
 
 def _as_task(name: str | None, function: Any) -> Task:
-    made: Task | None = getattr(function, "__penstock_task__", None)
+    made: Task | None = (
+        function if isinstance(function, Task) else getattr(function, "__penstock_task__", None)
+    )
     if made is None:
         return make_task(function, name or function.__name__)
     return (

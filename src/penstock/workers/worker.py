@@ -18,6 +18,7 @@ from penstock.store.rows import Lease, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.workers.calling import failure
 from penstock.workers.crew import Crew
+from penstock.workers.fleet import Fleet, Muster
 from penstock.workers.leases import Leases
 from penstock.workers.outbox import BACKOFF, NOT_NOW, Outbox
 from penstock.workers.task import Fatal, Task, make_task
@@ -45,7 +46,8 @@ class Worker:
     """Runs tasks behind any gate. Nothing that a task or the gate does ends it: only `stop` does.
 
     `now` is the gate's time as well as it is known here; it is only used at the moment of an answer. With
-    `processes` all tasks run in as many child processes, which load `sources`, and no more at a time.
+    `processes` all tasks run in as many child processes, which load `sources`, and no more at a time; with a
+    `fleet` they run where that says.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Worker:
         limit: int = PAYLOAD_LIMIT,
         now: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = new_incarnation,
+        fleet: Muster | None = None,
     ) -> None:
         if processes and not sources:
             raise ValueError("a worker with `processes` needs `sources`: the modules or files of its tasks")
@@ -75,7 +78,7 @@ class Worker:
         self.counts: Counter[str] = Counter()
         self._threads = threads or self.concurrency
         self._processes, self._sources, self._limit = processes, tuple(sources), limit
-        self._now = now
+        self._now, self._muster = now, fleet
         self._started_at = now()
         self._held: set[Work] = set()
         self._wish = Wish(
@@ -120,7 +123,12 @@ class Worker:
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._progress)
 
-        self._crew = Crew(
+        self._crew = self._hire(told)
+
+    def _hire(self, told: Callable[[], None]) -> Fleet:
+        if self._muster is not None:
+            return self._muster(self._ended, self._outbox.write, told, self._limit)
+        return Crew(
             self._ended,
             self._outbox.write,
             told,

@@ -7,7 +7,7 @@ from typing import Any
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string", "minLength": 1}
-_SECRET: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"}
+_SECRET: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}
 _SHARED: Schema = {
     "secret": {
         "description": "The name of the secret that the sender has too; several while it is being changed.",

@@ -25,7 +25,7 @@ _LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")
 
 def _secret(spot: Spot) -> str | None:
     found: str | None = identifier("a secret")(spot)
-    if found is not None and (_LIKE_A_SECRET.match(found) or len(found) > 64):
+    if found is not None and _LIKE_A_SECRET.match(found):
         spot.wrong(
             "wrong_value",
             "`secret` is the name of a secret, not the secret itself; keep that with `penstock secret set NAME`.",

@@ -1,0 +1,200 @@
+"""What runs on a node of Ray: an attempt, and the mailbox between attempts and their worker."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from penstock.flow.occurrence import Done
+from penstock.flow.payload import NotJson, TooLarge, pure
+from penstock.flow.plan import Attempt
+from penstock.runtime.errors import NoTask
+from penstock.workers.calling import Outcome, call, call_async, failure
+from penstock.workers.context import Context
+from penstock.workers.frames import Ended, Line, Progress, Run, Up, packed, unpacked_down
+from penstock.workers.loading import load_tasks
+from penstock.workers.task import Fatal, Task
+
+TICK = 0.1
+"""Seconds that a line may wait at the node."""
+
+WAIT = 30.0
+"""Seconds that a question to the mailbox stays open."""
+
+
+class Mailbox:
+    """An actor beside the worker: attempts leave their lines there, and ask whether they are still wanted."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, list[bytes]] = {}
+        self._news = asyncio.Event()
+        self._stopped: dict[str, asyncio.Event] = {}
+
+    async def say(self, key: str, frames: list[bytes]) -> None:
+        self._said.setdefault(key, []).extend(frames)
+        self._news.set()
+
+    async def hear(self, wait: float) -> dict[str, list[bytes]]:
+        """What was said since the last time, as soon as there is something, or nothing after the wait."""
+        await _within(self._news, wait)
+        self._news.clear()
+        said, self._said = self._said, {}
+        return said
+
+    async def listen(self, key: str) -> None:
+        """An attempt begins, and will ask."""
+        self._stopped.setdefault(key, asyncio.Event())
+
+    async def stopped(self, key: str, wait: float) -> bool:
+        """An attempt asks: True as soon as it is no longer wanted, False after the wait."""
+        return await _within(self._stopped.setdefault(key, asyncio.Event()), wait)
+
+    async def stop(self, key: str) -> bool:
+        """An attempt is no longer wanted; answers whether it listens."""
+        event = self._stopped.get(key)
+        if event is not None:
+            event.set()
+        return event is not None
+
+    async def forget(self, key: str) -> None:
+        self._stopped.pop(key, None)
+
+
+async def _within(event: asyncio.Event, wait: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(wait):
+            await event.wait()
+    return event.is_set()
+
+
+class Voice:
+    """One attempt's side of the mailbox."""
+
+    def __init__(self, mailbox: Any, key: str, stop: Callable[[], None]) -> None:
+        self._mailbox, self._key, self._stop = mailbox, key, stop
+        self._frames: list[bytes] = []
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self.said = 0
+        with suppress(Exception):
+            # Before the task begins: one that cannot be told yet would be interrupted instead.
+            mailbox.listen.remote(key).future().result(WAIT)
+        self._thread = threading.Thread(target=self._listen, name="penstock-voice", daemon=True)
+        self._thread.start()
+
+    def say(self, frame: Up) -> None:
+        with self._lock:
+            self._frames.append(packed(frame))
+            self.said += 1
+
+    def close(self) -> None:
+        """All that was said is in the mailbox, where it can be reached."""
+        self._over.set()
+        sent = self._flush()
+        with suppress(Exception):
+            if sent is not None:
+                sent.result(WAIT)
+
+    def _flush(self) -> Future[Any] | None:
+        with self._lock:
+            frames, self._frames = self._frames, []
+            # In the lock: what is said in two threads must arrive in the order in which it was said.
+            return self._mailbox.say.remote(self._key, frames).future() if frames else None
+
+    def _listen(self) -> None:
+        # A mailbox that died hears and tells nothing; the task itself goes on.
+        with suppress(Exception):
+            asked = self._ask()
+            while not self._over.wait(TICK):
+                self._flush()
+                if asked.done():
+                    if asked.result():
+                        self._stop()
+                        return self._go_on_saying()
+                    asked = self._ask()
+
+    def _go_on_saying(self) -> None:
+        while not self._over.wait(TICK):
+            self._flush()
+
+    def _ask(self) -> Future[bool]:
+        asked: Future[bool] = self._mailbox.stopped.remote(self._key, WAIT).future()
+        return asked
+
+
+def run_attempt(mailbox: Any, key: str, sources: tuple[str, ...], body: bytes) -> tuple[bytes, int]:
+    """Run one attempt in a process of Ray; answers how it ended, and how many frames it has said."""
+    run = unpacked_down(body)
+    assert isinstance(run, Run)
+    tasks = _tasks(sources)
+    task = tasks.get(run.attempt.task)
+    if task is None:
+        return _ended(failure(Fatal(str(NoTask([run.attempt.task], tasks))))), 0
+    if not task.takes_context:
+        return _ended(_Attempt(task, run).outcome(None)), 0
+    return _with_voice(mailbox, key, _Attempt(task, run))
+
+
+def _with_voice(mailbox: Any, key: str, attempt: _Attempt) -> tuple[bytes, int]:
+    def write(_: Attempt, level: str, text: str) -> None:
+        voice.say(Line(level, text))
+
+    def told() -> None:
+        # Progress that is not JSON is not shown; it must not fail the task.
+        with suppress(NotJson, TooLarge):
+            voice.say(Progress(pure(context.progress)))
+
+    def stop() -> None:
+        context.cancel()
+        attempt.cancel()
+
+    context = Context(attempt.run.attempt, write, told)
+    voice = Voice(mailbox, key, stop)
+    try:
+        outcome = attempt.outcome(context)
+    finally:
+        voice.close()
+    return _ended(outcome), voice.said
+
+
+class _Attempt:
+    """A plain function or a coroutine that can be cancelled from another thread."""
+
+    def __init__(self, task: Task, run: Run) -> None:
+        self.task, self.run = task, run
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._doing: asyncio.Task[Outcome] | None = None
+
+    def outcome(self, context: Context | None) -> Outcome:
+        if not self.task.is_async:
+            return call(self.task, self.run.attempt, context, self.run.limit)
+        try:
+            return asyncio.run(self._main(context))
+        except asyncio.CancelledError as error:
+            return failure(error)
+
+    async def _main(self, context: Context | None) -> Outcome:
+        self._loop, self._doing = asyncio.get_running_loop(), asyncio.current_task()
+        if context is not None and context.canceled:
+            raise asyncio.CancelledError
+        return await call_async(self.task, self.run.attempt, context, self.run.limit)
+
+    def cancel(self) -> None:
+        if self._loop is not None and self._doing is not None:
+            with suppress(RuntimeError):  # it has ended meanwhile
+                self._loop.call_soon_threadsafe(self._doing.cancel)
+
+
+def _ended(outcome: Outcome) -> bytes:
+    return packed(Ended(done=outcome) if isinstance(outcome, Done) else Ended(failed=outcome))
+
+
+@lru_cache(1)
+def _tasks(sources: tuple[str, ...]) -> dict[str, Task]:
+    """Loaded once a process."""
+    return load_tasks(sources)

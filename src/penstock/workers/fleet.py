@@ -1,0 +1,66 @@
+"""The seam for tasks that run elsewhere: what a worker asks of whoever runs its tasks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Protocol
+
+from penstock.runtime.errors import Invalid
+from penstock.workers.context import LogSink
+from penstock.workers.hands import Ended
+from penstock.workers.work import Outcome, Work
+
+
+class Fleet(Protocol):
+    """Runs the tasks of one worker. Called on the loop; each outcome is told there too, unless it was cancelled."""
+
+    def begin(self, works: Iterable[Work]) -> None: ...
+
+    def cancel(self, work: Work) -> None:
+        """The work is no longer wanted: its task is stopped, and nothing of it will be told."""
+        ...
+
+    def take_back(self) -> list[Work]:
+        """All that was not begun; it will not be."""
+        ...
+
+    async def close(self, patience: float = 1.0) -> None: ...
+
+
+class Told(Protocol):
+    """A task said how far it is; from any thread."""
+
+    def __call__(self) -> None: ...
+
+
+Muster = Callable[[Ended, LogSink, Told, int], Fleet]
+"""Who hears of outcomes, lines and progress, and how large an output may be → a fleet; called on the loop."""
+
+
+class CannotOpen(Invalid):
+    """A fleet that is asked for cannot be used: an extra is missing, or its settings do not fit."""
+
+    code = "unusable_fleet"
+
+
+class Landing:
+    """Brings outcomes from any thread to the loop, many at a time."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._loop, self._ended = asyncio.get_running_loop(), ended
+        self._landed: deque[tuple[Work, Outcome]] = deque()
+
+    def tell(self, work: Work, outcome: Outcome) -> None:
+        self._landed.append((work, outcome))
+        # A loop that was closed meanwhile takes no result, and nobody waits for one.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._collect)
+
+    def _collect(self) -> None:
+        while self._landed:
+            work, outcome = self._landed.popleft()
+            if not work.void:
+                self._ended(work, outcome)

@@ -93,6 +93,19 @@ def test_a_failed_run_is_an_incident_and_its_step_can_be_skipped(at: Place) -> N
     assert at("incidents", "--workflow", "waiting", "--json").json == []
 
 
+def test_a_run_begins_again_at_a_step(at: Place) -> None:
+    run = settled(at)
+    at("emit", run, "go")
+    at("watch", run)
+
+    again = at("rerun", run, "--from", "again", "--json").json
+    watched = at("watch", again["id"])
+    unknown = at("rerun", run, "--from", "nowhere")
+
+    assert (again["rerun_of"], watched.code, unknown.code) == (run, 0, 2)
+    assert "greet begins" not in watched.out
+
+
 def test_tokens_of_a_run_are_read_and_repaired(at: Place) -> None:
     run = settled(at)
 

@@ -146,6 +146,8 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
             answers().flush()
             log.info("%s is ready, process %d", role, os.getpid())
             await stop.wait()
+            # Before the calls under way are answered: a task that began meanwhile would only be given up.
+            running.wind_down()
 
 
 @contextmanager

@@ -38,20 +38,13 @@ from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
 from penstock.workers.short_calls import ShortCalls
-from penstock.workers.task import REGISTRY, Task, missing_tasks, tasks_of
+from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
 """How many workflows may be called at a time; others wait, within their own limit."""
 
 MEMORY = "memory:"
-
-
-def _tasks_for(tasks: Any, running: Running | None) -> Mapping[str, Task]:
-    """Those of what runs already, those that are given, or every `@task` of this process."""
-    if running is not None:
-        return running.tasks
-    return REGISTRY if tasks is None else tasks_of(tasks)
 
 
 class Engine(Overseeing):
@@ -82,7 +75,8 @@ class Engine(Overseeing):
         # Alone: nobody else will ever see these runs.
         self._alone = url == MEMORY and store is None and running is None
         self._url, self._work, self._concurrency = url, work, concurrency
-        self._tasks = _tasks_for(tasks, running)
+        given = REGISTRY if tasks is None else tasks_of(tasks)
+        self._tasks = given if running is None else running.tasks
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from penstock.api.paging import Paged
 from penstock.flow.plan import EntryKind
@@ -144,10 +144,11 @@ class Retry(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Rerun(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A new run, with the same input unless another is given."""
+    """A new run, with the same input unless another is given; `from`: as the old one was before that step began."""
 
     version: Version | None = None
     input: Json = None
+    start_at: str | None = field(default=None, name="from")
 
 
 class SetStep(Struct, forbid_unknown_fields=True, kw_only=True):

@@ -85,6 +85,26 @@ def play(serve: Callable[..., Any]) -> Play:
     return run
 
 
+LOAD = {
+    "task": "far.load",
+    "step": "load",
+    "params": {"path": "/a"},
+    "input": {},
+    "events": {"START": {"path": "/a"}},
+    "data": {"path": "/a"},
+    "tags": {},
+}
+STORE = {
+    "task": "far.store",
+    "step": "store",
+    "params": {},
+    "input": {"load": {"bytes": 3}},
+    "events": {"load": {"bytes": 3}},
+    "data": {"path": "/a", "size": 3},
+    "tags": {"kind": "video"},
+}
+
+
 def test_a_poll_is_answered_with_all_that_a_task_needs(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         [run] = await worker.start()
@@ -106,28 +126,8 @@ def test_a_poll_is_answered_with_all_that_a_task_needs(play: Play) -> None:
         "deadline": None,
         "task_list": "far",
     }
-    assert first == same | {
-        "id": first["idempotency_key"],
-        "idempotency_key": first["id"],
-        "task": "far.load",
-        "step": "load",
-        "params": {"path": "/a"},
-        "input": {},
-        "events": {"START": {"path": "/a"}},
-        "data": {"path": "/a"},
-        "tags": {},
-    }
-    assert then == same | {
-        "id": then["idempotency_key"],
-        "idempotency_key": then["id"],
-        "task": "far.store",
-        "step": "store",
-        "params": {},
-        "input": {"load": {"bytes": 3}},
-        "events": {"load": {"bytes": 3}},
-        "data": {"path": "/a", "size": 3},
-        "tags": {"kind": "video"},
-    }
+    assert first == same | LOAD | {"id": first["id"], "idempotency_key": first["id"]}
+    assert then == same | STORE | {"id": then["id"], "idempotency_key": then["id"]}
 
 
 def test_id_and_key_stay_over_attempts_and_the_lease_does_not(play: Play) -> None:
@@ -414,7 +414,7 @@ def test_a_poll_that_is_not_valid_is_refused(play: Play, body: dict[str, Any]) -
 def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         async with aiohttp.ClientSession() as session:
-            going = Talk(Client(worker.client.base, session, worker.client.engine))
+            going = Talk(Client(worker.client.base, session, worker.client.service))
             poll = asyncio.create_task(going.poll(wait=30))
             while not desk.open:
                 await asyncio.sleep(0.01)
@@ -439,6 +439,19 @@ def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
 
     desk = Desk()
     assert play(talk, desk=desk) == (200, [])
+
+
+def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        polls = asyncio.create_task(worker.poll(wait=30))
+        while not desk.open:
+            await asyncio.sleep(0.01)
+        desk.close()
+        answer, refused = await asyncio.wait_for(polls, 5), await worker.poll(wait=30)
+        return answer.status, answer.json["tasks"], refused.status, refused.json["code"]
+
+    desk = Desk()
+    assert play(talk, desk=desk) == (200, [], 503, "store_away")
 
 
 # -- who is there, and what there is -----------------------------------------------------------------------

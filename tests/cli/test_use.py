@@ -68,7 +68,7 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'? See `penstock --help`.\n"),
         (["run"], "error: Missing argument 'FILE'. See `penstock run --help`.\n"),
         (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
-        (["bench", "web"], "error: There is no benchmark 'web': say net or engine.\n"),
+        (["bench", "web"], "error: There is no benchmark 'web': say net, engine or http.\n"),
         (["db", "mend"], "error: No such command 'mend'. See `penstock db --help`.\n"),
         (["server"], "error: a server needs a database: name it with --db, or PENSTOCK_DB.\n"),
         (

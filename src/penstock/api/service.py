@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
+from penstock.api.streams import Streams
 from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
@@ -35,6 +36,7 @@ class Service(Struct, kw_only=True):
     oidc: Oidc | None = None
     open: bool = False
     description: dict[str, Any] = {}  # of its calls, as OpenAPI
+    streams: Streams = field(default_factory=Streams)
     limiters: Limiters = field(default_factory=Limiters)
     desk: Desk = field(default_factory=Desk)  # of workers that come over HTTP
 

@@ -11,23 +11,30 @@ from penstock.cli.commands import NO, YES
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 
-SUITES = {"net": "penstock.bench.net", "engine": "penstock.bench.engine.suite"}
+SUITES = {
+    "net": "penstock.bench.net",
+    "engine": "penstock.bench.engine.suite",
+    "http": "penstock.bench.http.suite",
+}
 
 Suite = Annotated[
-    str, typer.Argument(metavar="SUITE", help="What to measure: net, or engine (the durable one).")
+    str,
+    typer.Argument(
+        metavar="SUITE", help="What to measure: net, engine (the durable one), or http (the service)."
+    ),
 ]
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", help="engine: an empty database for it, not those it makes by itself.",
+        "--db", metavar="URL", help="engine, http: an empty database for it, not those it makes by itself.",
         show_default=False,
     ),
 ]  # fmt: skip
 Runs = Annotated[
     int | None,
-    typer.Option("--runs", metavar="N", min=3, help="engine: runs at saturation.", show_default=False),
+    typer.Option("--runs", metavar="N", min=3, help="engine, http: runs at saturation.", show_default=False),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="engine: fewer runs, and a shorter past.")]
+Quick = Annotated[bool, typer.Option("--quick", help="engine, http: fewer runs, and a shorter past.")]
 
 
 def bench(suite: Suite, db: Db = None, runs: Runs = None, quick: Quick = False, json: AsJson = False) -> None:
@@ -40,12 +47,14 @@ def bench(suite: Suite, db: Db = None, runs: Runs = None, quick: Quick = False, 
       penstock bench engine --quick
 
       penstock bench engine --db postgresql://me@localhost/bench --json
+
+      penstock bench http --quick
     """
     if suite not in SUITES:
-        raise Wrong.because(f"There is no benchmark '{suite}': say net or engine.")
-    more: dict[str, Any] = {"db": db, "runs": runs, "quick": quick} if suite == "engine" else {}
+        raise Wrong.because(f"There is no benchmark '{suite}': say net, engine or http.")
+    more: dict[str, Any] = {"db": db, "runs": runs, "quick": quick} if suite != "net" else {}
     if not more and (db is not None or runs is not None or quick):
-        raise Wrong.because("`--db`, `--runs` and `--quick` are for `penstock bench engine` alone.")
+        raise Wrong.because("`--db`, `--runs` and `--quick` are not for `penstock bench net`.")
     # Not at the top: it needs packages that only `make bench` installs.
     try:
         library = import_module(SUITES[suite])

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.drafts import Drafts
+from penstock.engine.following import Following
 from penstock.engine.loading import Source
 from penstock.engine.overseeing import Overseeing
 from penstock.engine.running import Running
@@ -23,6 +24,7 @@ from penstock.flow.view import history_view, run_view
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
+from penstock.runtime.recording import by_for
 from penstock.runtime.views import (
     count_view,
     queue_view,
@@ -35,8 +37,8 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
+from penstock.workers.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
-from penstock.workers.threads import Threads
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
@@ -76,11 +78,12 @@ class Engine(Overseeing):
         given = REGISTRY if tasks is None else tasks_of(tasks)
         self._tasks = given if running is None else running.tasks
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
-        self._calls = Threads(CALLS, "penstock-call")
+        self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running
         self._opening = asyncio.Lock()
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
+        self.following = Following(self._open)
 
     # -- workflows -----------------------------------------------------------------------------------------
 
@@ -132,7 +135,7 @@ class Engine(Overseeing):
 
     async def _set_started(self, workflow: str, started: bool) -> None:
         running = await self._open()
-        if not await running.store.set_started(workflow, started):
+        if not await running.store.set_started(workflow, started, by_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
 
@@ -141,7 +144,7 @@ class Engine(Overseeing):
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
         if not await running.store.set_paused(
-            workflow, paused, encode_message(word), encode_message(opposite)
+            workflow, paused, encode_message(word), encode_message(opposite), by_for(workflow or "everything")
         ):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()

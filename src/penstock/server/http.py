@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import uvicorn
 
@@ -26,6 +26,15 @@ class PortTaken(PenstockError):
         super().__init__(
             f"{host}:{port} cannot be used ({why}): choose another --port, or stop what is there"
         )
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """An application some of whose answers take their time."""
+
+    def stop(self) -> None:
+        """End what waits, so that the server can stop."""
+        ...
 
 
 class _Server(uvicorn.Server):
@@ -64,6 +73,8 @@ async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
             await asyncio.sleep(0.005)
         yield address(listener)
     finally:
+        if isinstance(app, Stoppable):
+            app.stop()
         server.should_exit = True
         await task
 

@@ -163,7 +163,7 @@ class CallWorkflow(Struct, forbid_unknown_fields=True, kw_only=True):
     subject: str | None = None
     input: Json = None
     version: Version | None = None
-    timeout: Annotated[float, Meta(gt=0, le=300)] = 30.0
+    timeout: Annotated[float, Meta(ge=0.001, le=300)] = 30.0
 
 
 class Called(Struct):
@@ -175,3 +175,9 @@ class Called(Struct):
     tags: dict[str, Json]
     steps: dict[str, StepState]
     error: Failure | None
+
+
+class StreamQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`after`: the number of the last history entry that is known."""
+
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
@@ -12,11 +12,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from penstock.access.caller import Caller
 from penstock.api.work.errors import TooManyPolls
 from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.runtime.gate import Assignment, Gate
+from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
 from penstock.store.rows import Lease, Worker
 
@@ -57,6 +59,7 @@ class Desk:
         self._holdings: dict[str, dict[Lease, float]] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self.open = 0  # polls that wait
+        self.closed = False
         self.offered: dict[str, str] = {}  # what was noted of offers, by task
 
     async def behind(self, engine: Engine) -> Behind:
@@ -84,7 +87,9 @@ class Desk:
             claiming.cancel()
 
     def refuse_crowd(self) -> None:
-        """Raises TooManyPolls."""
+        """Raises TooManyPolls, StoreAway where the server stops."""
+        if self.closed:
+            raise StoreAway("this server is stopping")
         if self.open >= POLLS:
             raise TooManyPolls(POLLS)
 
@@ -94,7 +99,8 @@ class Desk:
             claiming.cancel()
 
     def close(self) -> None:
-        """End all polls: nobody should hold up a server that stops."""
+        """End all polls and take no more: nobody should hold up a server that stops."""
+        self.closed = True
         for worker in list(self._polls):
             self.hang_up(worker)
 
@@ -152,8 +158,14 @@ class Desk:
             del holding[lease]
         return len(holding)
 
-    def hold(self, token: str, lease: Lease, seconds: float) -> None:
-        self._holdings.setdefault(token, {})[lease] = asyncio.get_running_loop().time() + seconds
+    def hold(self, caller: Caller, leases: Iterable[tuple[Lease, datetime | None]], now: datetime) -> None:
+        """The workers of a token with a limit hold these until then."""
+        if caller.concurrency is None or caller.token_id is None:
+            return
+        holding, at = self._holdings.setdefault(caller.token_id, {}), asyncio.get_running_loop().time()
+        for lease, until in leases:
+            if until is not None:
+                holding[lease] = at + (until - now).total_seconds()
 
     def let_go(self, token: str | None, leases: Sequence[Lease]) -> None:
         holding = self._holdings.get(token, {}) if token is not None else {}

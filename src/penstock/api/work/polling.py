@@ -33,9 +33,7 @@ async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: 
     with desk.waiting(body.worker, claiming):
         given = await _given(behind, claiming, request)
     now = behind.now()
-    if caller.concurrency is not None and caller.token_id is not None:
-        for each in given:
-            desk.hold(caller.token_id, each.lease, (each.expires - now).total_seconds())
+    desk.hold(caller, [(each.lease, each.expires) for each in given], now)
     return Polled([_task(behind, body.worker, each, now) for each in given], now)
 
 

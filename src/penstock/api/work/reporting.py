@@ -66,7 +66,12 @@ async def take(
     if batch.lines:
         await behind.gate.log(batch.lines)
     if batch.beats:
-        await _beat(behind, batch, items, answers)
+        renewals = await _beat(behind, batch, items, answers)
+        desk.hold(
+            caller,
+            [(beat.lease, each.expires) for (_, beat), each in zip(batch.beats, renewals, strict=True)],
+            now,
+        )
     if batch.reports:
         await _report(behind, batch, items, answers)
     if batch.releases:
@@ -108,10 +113,11 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         batch.releases.append((number, held))
 
 
-async def _beat(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> None:
+async def _beat(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> list[Renewal]:
     renewals = await behind.gate.beat([beat for _, beat in batch.beats])
     for (number, _), renewal in zip(batch.beats, renewals, strict=True):
         answers[number] = AttemptSuperseded(items[number].id) if renewal.expires is None else renewal
+    return renewals
 
 
 async def _report(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> None:

@@ -1,0 +1,148 @@
+"""Many short calls beside the loop: one thread does them one after the other, others help where it gets stuck.
+
+A thread for each would have them all wait for the interpreter, and for the machine, at every change of hands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from penstock.workers.threads import Job, Threads
+
+T = TypeVar("T")
+
+PATIENCE = 0.003
+"""Seconds that a call waits for one before it; then more threads look after those that wait."""
+
+
+class _Call:
+    __slots__ = ("begun", "call", "future", "helper", "void")
+
+    def __init__(self, call: Callable[[], Any], future: asyncio.Future[Any]) -> None:
+        self.call, self.future = call, future
+        self.helper: _Helper | None = None
+        self.begun = self.void = False
+
+
+class _Helper:
+    """One thread at work on the line; `left`: it is stuck, and does not count any more."""
+
+    __slots__ = ("job", "left")
+
+    def __init__(self) -> None:
+        self.job: Job | None = None
+        self.left = False
+
+
+class ShortCalls:
+    """Calls by as few threads as get along, `most` of them at a time. For callers on one loop."""
+
+    def __init__(self, most: int, name: str) -> None:
+        self._threads = Threads(most, name)
+        self._most = most
+        self._line: deque[_Call] = deque()
+        self._done: deque[tuple[_Call, Any, BaseException | None]] = deque()
+        self._lock = threading.Lock()
+        self._helpers = 0
+        self._told = False
+        self._looking = False
+
+    async def result_of(self, call: Callable[[], T]) -> T:
+        """What the call returns or raises; it is given up where the wait for it is cancelled."""
+        loop = asyncio.get_running_loop()
+        made = _Call(call, loop.create_future())
+        with self._lock:
+            self._line.append(made)
+            alone = not self._helpers
+            self._helpers += alone
+        if alone:
+            self._help(loop)
+        elif not self._looking:
+            self._look_later(loop)
+        try:
+            result: T = await made.future
+            return result
+        except asyncio.CancelledError:
+            self._give_up(made)
+            raise
+
+    def close(self) -> None:
+        """Begin nothing more; threads end with what they do."""
+        self._line.clear()
+        self._threads.close()
+
+    def _help(self, loop: asyncio.AbstractEventLoop) -> None:
+        helper = _Helper()
+        helper.job = self._threads.submit(partial(self._work, helper, loop))
+
+    def _look_later(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._looking = True
+        loop.call_later(PATIENCE, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Twice as many where calls still wait: the one at work may be stuck in a function that takes its time."""
+        self._looking = False
+        with self._lock:
+            more = min(len(self._line), max(1, self._helpers), self._most - self._helpers)
+            self._helpers += more
+        for _ in range(more):
+            self._help(loop)
+        if self._line:
+            self._look_later(loop)
+
+    def _give_up(self, call: _Call) -> None:
+        with self._lock:
+            call.void = True
+            helper = call.helper if call.begun else None
+            if helper is None or helper.left:
+                return
+            helper.left = True
+            self._helpers -= 1
+        if helper.job is not None:
+            self._threads.give_up(helper.job)
+
+    def _work(self, helper: _Helper, loop: asyncio.AbstractEventLoop) -> None:
+        while (call := self._next(helper)) is not None:
+            result, error = None, None
+            try:
+                result = call.call()
+            except BaseException as raised:
+                error = raised
+            with self._lock:
+                call.begun = False
+            self._done.append((call, result, error))
+            if not self._told:
+                self._told = True
+                # A loop that was closed meanwhile has nobody who waits.
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._tell)
+
+    def _next(self, helper: _Helper) -> _Call | None:
+        with self._lock:
+            if helper.left:
+                return None
+            while self._line:
+                call = self._line.popleft()
+                if not call.void:
+                    call.helper, call.begun = helper, True
+                    return call
+            self._helpers -= 1
+            helper.left = True
+            return None
+
+    def _tell(self) -> None:
+        self._told = False  # before looking: what is added meanwhile must wake us again
+        while self._done:
+            call, result, error = self._done.popleft()
+            if call.future.done():
+                continue
+            if error is None:
+                call.future.set_result(result)
+            else:
+                call.future.set_exception(error)

@@ -78,13 +78,9 @@ class App:
         await response(scope, receive, send)
 
     def stop(self) -> None:
-<<<<<<< HEAD
-        """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
+        """End what would wait, so that the server can stop: polls get what there is, and who looks on comes again."""
         self.service.streams.close()
-=======
-        """End what waits, so that the server can stop: polls are answered with what they have."""
         self.service.desk.close()
->>>>>>> remote
 
     async def _answer(
         self, call: Call, values: dict[str, str], request: Request, request_id: str

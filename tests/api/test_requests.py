@@ -105,3 +105,24 @@ def test_a_token_in_an_address_is_refused(serve: Serve) -> None:
     answer = serve(lambda client: client.get("/api/runs/x?token=ps_1"))
 
     assert (answer.status, answer.json["code"]) == (400, "token_in_query")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/runs/x/history?after=null",
+        "/api/runs/x/history?limit=NULL",
+        "/api/runs?since=null",
+        "/api/runs?since=0.5",
+    ],
+)
+def test_null_is_no_value_of_a_parameter_and_a_number_no_time(serve: Serve, path: str) -> None:
+    answer = serve(lambda client: client.get(path))
+
+    assert (answer.status, answer.json["code"]) == (400, "invalid_parameter")
+
+
+def test_a_text_may_be_null_in_a_query(serve: Serve) -> None:
+    answer = serve(lambda client: client.get("/api/workflows?q=null"))
+
+    assert (answer.status, answer.json["items"]) == (200, [])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, TypeVar, get_origin
+from collections.abc import Iterator
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET
@@ -142,6 +143,7 @@ def read_query(request: Request, kind: type[T]) -> T:
         elif name in found:
             raise Unreadable("invalid_parameter", f"{name}: is given twice: give it once")
         else:
+            _refuse_misreading(name, value, fields[name].type)
             found[name] = value
     try:
         return msgspec.convert(found, kind, strict=False)
@@ -149,3 +151,21 @@ def read_query(request: Request, kind: type[T]) -> T:
         message, _, path = str(error).partition(" - at `$.")
         where = path.rstrip("`") or "the query"
         raise Unreadable("invalid_parameter", f"{where}: {message[:1].lower() + message[1:]}") from None
+
+
+def _refuse_misreading(name: str, text: str, kind: Any) -> None:
+    """A text may stand for a number; it never stands for null, nor a number for a time. Raises Unreadable."""
+    if text.lower() != "null" and {int, float, bool} & set(_kinds(kind)):
+        return
+    try:
+        msgspec.convert(text, kind)
+    except msgspec.ValidationError as error:
+        message = str(error)
+        raise Unreadable("invalid_parameter", f"{name}: {message[:1].lower() + message[1:]}") from None
+
+
+def _kinds(kind: Any) -> Iterator[Any]:
+    """The plain types of which one is wanted."""
+    yield kind
+    for each in get_args(kind):
+        yield from _kinds(each) if isinstance(each, type) or get_args(each) else ()

@@ -305,9 +305,9 @@ class Engine(Overseeing):
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    async def show(self, run: str) -> dict[str, Any]:
-        """The run as it is now."""
-        live = await (await self._open()).node.look(run)
+    async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:
+        """The run as it is now; with `own`, of one that was just started here, as this process knows it."""
+        live = await (await self._open()).node.look(run, own)
         return run_view(live.flow, live.snapshot)
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:

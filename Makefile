@@ -46,7 +46,7 @@ $(VENV)/.bench-ready: $(STAMP) requirements/bench.lock
 docs: setup  ## Build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 
-reference: setup  ## Write docs/reference/cli.md from the commands
+reference: setup  ## Write docs/reference/cli.md and api.md from the commands and calls
 	$(BIN)/python scripts/write_reference.py
 
 lock:  ## Make the hashed requirement locks anew (needs uv)

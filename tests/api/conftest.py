@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.server.http import serving
 from penstock.store.opening import open_store
+from penstock.testing.postgres import PostgresServer
 
 CHAIN = {
     "penstock": 1,
@@ -41,8 +43,9 @@ class Answer(Struct):
 class Client:
     """Asks a server; every answer is whole."""
 
-    def __init__(self, base: str, session: aiohttp.ClientSession, engine: Engine) -> None:
-        self.base, self.session, self.engine = base, session, engine
+    def __init__(self, base: str, session: aiohttp.ClientSession, service: Service) -> None:
+        self.base, self.session, self.service = base, session, service
+        self.engine = service.engine
 
     async def ask(self, method: str, path: str, json: Any = None, **more: Any) -> Answer:
         if json is not None:
@@ -64,29 +67,46 @@ class Client:
 OWN = "the-admin-token-of-the-tests"
 
 
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """An empty PostgreSQL database."""
+    server = PostgresServer().start()
+    try:
+        yield server.create_database()
+    finally:
+        server.remove()
+
+
 Serve = Callable[..., Any]
+
+
+@asynccontextmanager
+async def standing(
+    folder: Path, tasks: dict[str, Any] | None = None, **more: Any
+) -> AsyncIterator[tuple[str, Service]]:
+    """A fresh server, in memory, that needs no sign-in: its address, and what is behind it."""
+    store = await open_store("memory:")
+    async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
+        await engine.publish(CHAIN)
+        access = Access(store, Keys(folder / "penstock.key"), OWN)
+        more.setdefault("open", True)
+        service = await Service.of(engine, access, **more)
+        async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
+            yield base, service
 
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Serve:
-    """Run a conversation with a fresh server, in memory, that needs no sign-in."""
+    """Run a conversation with a fresh server."""
 
-    def run(
-        talk: Callable[[Client], Awaitable[Any]], tasks: dict[str, Any] | None = None, **more: Any
-    ) -> Any:
+    def run(talk: Callable[[Client], Awaitable[Any]], **more: Any) -> Any:
         async def main() -> Any:
-            store = await open_store("memory:")
-            async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
-                await engine.publish(CHAIN)
-                access = Access(store, Keys(tmp_path / "penstock.key"), OWN)
-                more.setdefault("open", True)
-                service = await Service.of(engine, access, **more)
-                async with (
-                    serving(App(service, CALLS), "127.0.0.1", 0) as base,
-                    aiohttp.ClientSession() as session,
-                    asyncio.timeout(60),
-                ):
-                    return await talk(Client(base, session, engine))
+            async with (
+                standing(tmp_path, **more) as (base, service),
+                aiohttp.ClientSession() as session,
+                asyncio.timeout(60),
+            ):
+                return await talk(Client(base, session, service))
 
         return asyncio.run(main())
 

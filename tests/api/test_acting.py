@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
+from penstock.access.caller import Caller
 from tests.api.conftest import Answer, Client, Serve
 
 RUNS = "/api/workflows/chain/runs"
@@ -141,3 +144,29 @@ def test_a_run_that_is_not_there_is_not_found(serve: Serve) -> None:
         return [(answer.status, answer.json["code"]) for answer in answers]
 
     assert set(serve(talk)) == {(404, "unknown_run")}
+
+
+def test_a_run_of_a_workflow_that_the_caller_may_not_know_of_is_not_there(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Caller, "everywhere", False)
+    monkeypatch.setattr(Caller, "sees", lambda self, workflow: workflow != "chain")
+
+    async def talk(client: Client) -> list[Any]:
+        id = await client.engine.start("chain")
+        seen = await begin(client, WAITS)
+        paths = ["", "/history", "/logs", "/stream"]
+        answers = [await client.get(f"/api/runs/{id}{path}") for path in paths]
+        answers += [await client.post(f"/api/runs/{id}/{act}") for act in ("cancel", "pause", "rerun")]
+        answers.append(await client.post(f"/api/runs/{id}/events", {"event": "go"}))
+        by_key = await client.post("/api/events", {"event": "go", "key": {"a": "b"}})
+        listed = [
+            (await client.get(path)).json["items"] for path in ("/api/workflows", "/api/events/undelivered")
+        ]
+        return [answers, (await client.get(f"/api/runs/{seen}")).status, by_key.status, listed]
+
+    answers, seen, by_key, listed = serve(talk)
+
+    assert {(each.status, each.json["code"]) for each in answers} == {(404, "unknown_run")}
+    assert (seen, by_key) == (200, 404)
+    assert ([each["name"] for each in listed[0]], listed[1]) == (["waits"], [])

@@ -414,7 +414,7 @@ def test_a_poll_that_is_not_valid_is_refused(play: Play, body: dict[str, Any]) -
 def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         async with aiohttp.ClientSession() as session:
-            going = Talk(Client(worker.client.base, session, worker.client.engine))
+            going = Talk(Client(worker.client.base, session, worker.client.service))
             poll = asyncio.create_task(going.poll(wait=30))
             while not desk.open:
                 await asyncio.sleep(0.01)

@@ -86,10 +86,11 @@ def test_a_stop_lets_what_runs_finish_and_gives_back_the_rest(folder: Path, proc
         up.signal(signal.SIGTERM)
         up.until("stopping")
         gate.write_text("in time")
-        code = up.end().code
+        ended = up.end()
 
     steps = shown(db, run)["steps"]
-    assert (code, steps["greet"]["status"], steps["greet"]["attempts"]) == (0, "complete", 1)
+    assert ended.err.count("begun") == 1
+    assert (ended.code, steps["greet"]["status"], steps["greet"]["attempts"]) == (0, "complete", 1)
     assert steps["again"]["status"] == "running"
 
 

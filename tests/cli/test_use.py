@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from penstock import __version__
+from penstock.cli.main import app
 from tests.cli.command import EXAMPLES, command, environment, penstock, process, write
 
-COMMANDS = (
-    *("check", "run", "simulate", "draw", "tasks", "demo", "bench", "up", "server", "worker"),
-    *(
-        "publish",
-        "workflows",
-        "start",
-        "runs",
-        "show",
-        "history",
-        "emit",
-        "cancel",
-        "retry",
-        "pause",
-        "resume",
-    ),
-    *("db migrate", "db check", "db backup", "db restore", "db retention"),
-)
+
+def names(group: Any, before: str = "") -> Iterator[str]:
+    """Every command there is; those of a group by both names."""
+    for name, each in group.commands.items():
+        if hasattr(each, "commands"):
+            yield from names(each, f"{before}{name} ")
+        else:
+            yield f"{before}{name}"
+
+
+COMMANDS = tuple(names(get_command(app)))
+
+
+def test_every_command_of_the_contract_is_there() -> None:
+    wanted = """
+        up server worker demo check run simulate draw publish workflows start-source stop-source pause resume
+        start runs show history logs watch why emit cancel retry rerun skip workers queues bench doctor incidents
+    """
+    groups = {
+        "tokens": "ls cat put rm",
+        "access": "create list revoke",
+        "secret": "set list rm",
+        "db": "migrate check backup restore retention",
+    }
+
+    every = wanted.split() + [
+        f"{group} {name}" for group, inside in groups.items() for name in inside.split()
+    ]
+
+    assert sorted(set(every) - set(COMMANDS)) == []
 
 
 def test_version_and_help_exit_0() -> None:

@@ -12,7 +12,7 @@ from penstock.flow.advance import new_run
 from penstock.flow.occurrence import Begun, Paused, Resumed
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Header, Pauser, RunId
-from penstock.runtime.deciding import Decision, Desk, decide
+from penstock.runtime.deciding import Decision, Desk, decide, write_down
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 
@@ -39,7 +39,9 @@ def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> 
     )
     snapshot = structs.replace(new_run(header), paused=paused)
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
-    return decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), _Desks())
+    decision = decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC))
+    write_down(decision, _Desks())
+    return decision
 
 
 def _handed(decision: Decision) -> list[tuple[str | None, bool]]:

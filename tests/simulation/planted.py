@@ -18,7 +18,7 @@ from penstock.flow.run import Failure
 from penstock.flow.turn import Turn
 from penstock.runtime import advancing, deciding, node
 from penstock.runtime.codec.messages import decode_message
-from penstock.runtime.deciding import Decision, Desks
+from penstock.runtime.deciding import Decision
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.gate import Report, Verdict
 from penstock.runtime.intake import Intake
@@ -96,10 +96,10 @@ def _local_clock(patch: Patch) -> None:
     """Decide by the node's own clock."""
     real = deciding.decide
 
-    def decide(live: Live, requests: Sequence[Request], now: datetime, desks: Desks) -> Decision:
+    def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
         process = current_process()
         ahead = crc32(process.name.encode()) % 3600 if process is not None else 0
-        return real(live, requests, now + timedelta(seconds=ahead), desks)
+        return real(live, requests, now + timedelta(seconds=ahead))
 
     patch.setattr(advancing, "decide", decide)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
-from penstock.store.rows import Version
+from penstock.store.rows import RunState, Version
 
 if TYPE_CHECKING:
     from tests.store.model import Rows
@@ -58,6 +58,16 @@ class ModelDrafts:
             )
             for name, draft in sorted(self._drafts.items())
         ]
+
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        return [
+            RunState(id, run.new.workflow, run.status, run.seq, run.new.subject)
+            for id, run in sorted(self.rows.runs.items())
+            if id in runs
+        ]
+
+    async def tell(self, runs: Sequence[str]) -> None:
+        return None
 
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
         lines = [

@@ -25,6 +25,7 @@ from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_o
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.log_context import REQUEST
+from penstock.runtime.recording import BY
 
 log = logging.getLogger("penstock.api")
 
@@ -77,7 +78,8 @@ class App:
         await response(scope, receive, send)
 
     def stop(self) -> None:
-        """End what waits, so that the server can stop: polls are answered with what they have."""
+        """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
+        self.service.streams.close()
         self.service.desk.close()
 
     async def _answer(
@@ -86,6 +88,8 @@ class App:
         caller = await admit(self.service, call, request)
         query = None if call.query is None else read_query(request, call.query)
         body = await read_body(call, request)
+        if call.notes_caller:
+            BY.set(caller.audit(call.name, call.path, reason=getattr(body, "reason", None)))
         answer = await call.handler(Ask(request, self.service, caller, values, body, query))
         return render(call, answer, request_id)
 

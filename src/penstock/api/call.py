@@ -39,6 +39,12 @@ class Call(Struct, frozen=True, kw_only=True):
     accepts: tuple[str, ...] = ("application/json",)
     reads: Body = "none"
     empty: bool = False  # the body may be left out
+    recorded: bool = True  # who changes something by it is written down; the history of runs tells the rest
+
+    @property
+    def notes_caller(self) -> bool:
+        """Whether what it changes goes into the record with who did it."""
+        return self.recorded and self.method != "GET" and self.action not in ("public", "read", "work")
 
     @property
     def name(self) -> str:

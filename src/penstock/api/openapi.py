@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, get_origin
 
 import msgspec
@@ -12,12 +13,14 @@ from penstock.api.call import Call
 from penstock.api.problems import MEDIA, TITLES, Problem
 
 TEXT = {"type": "string", "minLength": 1}
+NAME = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"}
+COUNT = {"type": "integer", "minimum": 1}
 PATH: dict[str, dict[str, Any]] = {
-    "name": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,128}$"},
-    "v": {"type": "integer", "minimum": 1},
-    "number": {"type": "integer", "minimum": 1},
+    "workflows/{name}": NAME,
+    "versions/{v}": COUNT,
+    "undelivered/{number}": COUNT,
 }
-"""What stands in a path, by the name of its parameter; else any text."""
+"""What stands in a path, by what goes before it; else any text."""
 REF = "#/components/schemas/{name}"
 
 
@@ -63,10 +66,11 @@ def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _path_parameters(call: Call) -> Iterable[dict[str, Any]]:
-    for segment in call.path.split("/"):
+    segments = call.path.split("/")
+    for before, segment in pairwise(segments):
         if segment.startswith("{"):
-            name = segment[1:-1]
-            yield {"name": name, "in": "path", "required": True, "schema": PATH.get(name, TEXT)}
+            schema = PATH.get(f"{before}/{segment}", TEXT)
+            yield {"name": segment[1:-1], "in": "path", "required": True, "schema": schema}
 
 
 def _headers(call: Call) -> Iterable[dict[str, Any]]:
@@ -111,15 +115,15 @@ def _responses(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
 
 def _bad(call: Call) -> Iterable[int]:
     """What else may be answered."""
-    yield 400
-    if call.action != "public":
-        yield from (401, 403)
+    yield from (400, 401, 403)
     if "{" in call.path:
         yield 404
     if call.method != "GET":
         yield from (409, 412)
     if call.reads != "none":
-        yield from (413, 415, 422)
+        yield from (413, 415)
+    if call.reads != "none" or call.query is not None:
+        yield 422
     yield from (429, 503)
-    if call.name == "call_workflow":
+    if call.name in ("call_workflow", "try_workflow"):
         yield 504

@@ -12,6 +12,7 @@ from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, U
 from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
+from penstock.api.streams import TooManyStreams
 from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
@@ -60,6 +61,7 @@ STATUSES: dict[type[Exception], int] = {
     SecretKeyError: 500,
     CertificateAway: 503,
     StoreError: 503,
+    TooManyStreams: 503,
     CallTimedOut: 504,
     PenstockError: 500,
 }

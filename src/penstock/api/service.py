@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -9,6 +10,7 @@ from msgspec import Struct, field
 from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
+from penstock.api.streams import Streams
 from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
@@ -35,14 +37,16 @@ class Service(Struct, kw_only=True):
     oidc: Oidc | None = None
     open: bool = False
     description: dict[str, Any] = {}  # of its calls, as OpenAPI
+    streams: Streams = field(default_factory=Streams)
+    settings: list[dict[str, Any]] = []  # what is in force, for people
     limiters: Limiters = field(default_factory=Limiters)
     desk: Desk = field(default_factory=Desk)  # of workers that come over HTTP
 
     @classmethod
-    async def of(cls, engine: Engine, access: Access, **more: Any) -> Service:
-        """The service of an engine, which is opened for it."""
+    async def of(cls, engine: Engine, access: Access, *, topics: Sequence[str] = (), **more: Any) -> Service:
+        """The service of an engine, which is opened for it; `topics` are those of SNS that every hook takes."""
         running = await engine.running()
         node, worker = running.node, running.worker
-        hooks = Hooks(node.flows, node.intake, access.secret)
+        hooks = Hooks(node.flows, node.intake, access.secret, topics=topics)
         metrics = Metrics(node, counts=None if worker is None else worker.counts, hooks=hooks)
         return cls(engine=engine, store=running.store, access=access, hooks=hooks, metrics=metrics, **more)

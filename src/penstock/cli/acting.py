@@ -73,6 +73,14 @@ Output = Annotated[
     str | None, typer.Option("--output", metavar="JSON", help="Its output.", show_default=False)
 ]
 
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="STEP", show_default=False,
+        help="Begin where the old run was before this step began for the last time.",
+    ),
+]  # fmt: skip
+
 Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
 
 
@@ -153,6 +161,7 @@ def rerun(
     run: OneRun = None,
     version: Version = None,
     input: Input = None,
+    start_at: From = None,
     filter: Filters = None,
     yes: Yes = False,
     json: AsJson = False,
@@ -162,6 +171,8 @@ def rerun(
     [bold]Examples[/bold]
 
       penstock rerun 1a1e21b4904dfa6a32b7 --input '{"order": 8}'
+
+      penstock rerun 1a1e21b4904dfa6a32b7 --from ship
     """
     if filter:
         act_on_many(at, "rerun", run, filter, yes, json)
@@ -169,7 +180,7 @@ def rerun(
     given = None if input is None else read_input(input)
 
     async def again(engine: Penstock, one: str) -> dict[str, Any]:
-        return await engine.show(await engine.rerun(one, version=version, input=given))
+        return await engine.show(await engine.rerun(one, version=version, input=given, start_at=start_at))
 
     _act(at, run, json, again)
 

@@ -34,7 +34,14 @@ def settings_of(**options: Any) -> Settings:
 
 def front_of(settings: Settings) -> Front:
     """Where a server listens. Raises NeedsToken, WeakToken, before anything is opened."""
-    front = Front(settings["host"], settings["port"], settings["token"])
+    front = Front(
+        settings["host"],
+        settings["port"],
+        settings["token"],
+        settings["oidc"],
+        settings["sns_topics"],
+        settings.shown(),
+    )
     unsure = not front.local and front.token is None
     refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))
     return front

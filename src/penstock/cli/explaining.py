@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,7 @@ from penstock.cli.at import At, Penstock, acting
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.filters import Since
 from penstock.cli.inputs import AsJson
+from penstock.cli.pages import up_to
 from penstock.cli.runs import Limit, OfWorkflow, Run
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, moment, read_moment
@@ -56,17 +58,11 @@ def incidents(
     """
     after = None if since is None else read_moment(since, "--since")
 
-    async def ask(engine: Penstock) -> list[dict[str, Any]]:
-        items: list[dict[str, Any]] = []
-        cursor = None
-        while len(items) < limit:
-            size = min(200, limit - len(items))
-            page = await engine.incidents(since=after, workflow=workflow, limit=size, cursor=cursor)
-            items += page["items"]
-            cursor = page["next"]
-            if cursor is None:
-                break
-        return items
+    def ask(engine: Penstock) -> Awaitable[list[dict[str, Any]]]:
+        return up_to(
+            limit,
+            lambda size, cursor: engine.incidents(since=after, workflow=workflow, limit=size, cursor=cursor),
+        )
 
     found = at.do(ask)
     if json:

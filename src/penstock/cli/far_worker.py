@@ -14,9 +14,9 @@ from typing import Any
 from penstock.cli.announcing import show_worker
 from penstock.cli.console import answers
 from penstock.cli.serving import Post, logging_to_stderr, stop_on_signals
+from penstock.engine import loop
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
-from penstock.server.loops import run_loop
 from penstock.workers.worker import Worker
 
 STATS_EVERY = 0.5
@@ -26,7 +26,7 @@ log = logging.getLogger("penstock.life")
 def work_far(server: str, token: str | None, post: Post, level: str, log_format: str, as_json: bool) -> None:
     """Work until a signal comes. Raises BadServer, Wrong."""
     with logging_to_stderr(level, log_format):
-        run_loop(_work(Connection(server, token), post, as_json))
+        loop.run(_work(Connection(server, token), post, as_json))
 
 
 async def _work(connection: Connection, post: Post, as_json: bool) -> None:

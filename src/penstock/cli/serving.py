@@ -22,10 +22,10 @@ from penstock.cli.commands import INTERRUPTED
 from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
+from penstock.engine import loop
 from penstock.engine.running import Running
 from penstock.metrics.logs import FORMATS, logging_to
 from penstock.server.build import Front, answering, opened
-from penstock.server.loops import run_loop
 from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
@@ -104,7 +104,7 @@ def serve(post: Post, announce: Announce, level: str, role: str, log_format: str
     with logging_to_stderr(level, log_format):
         # What the HTTP server says of its own life is said here already.
         logging.getLogger("uvicorn").setLevel(logging.WARNING)
-        run_loop(_serve(post, announce, role))
+        loop.run(_serve(post, announce, role))
 
 
 def read_post(
@@ -146,6 +146,8 @@ async def _serve(post: Post, announce: Announce, role: str) -> None:
             answers().flush()
             log.info("%s is ready, process %d", role, os.getpid())
             await stop.wait()
+            # Before the calls under way are answered: a task that began meanwhile would only be given up.
+            running.wind_down()
 
 
 @contextmanager

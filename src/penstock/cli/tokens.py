@@ -10,12 +10,11 @@ from penstock.cli.at import At, Penstock, acting
 from penstock.cli.commands import Command, Commands
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.inputs import AsJson, read_input
+from penstock.cli.pages import PAGE, up_to
 from penstock.cli.problems import Wrong
 from penstock.cli.runs import Limit
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, moment, read_moment
-
-PAGE = 200
 
 tokens = typer.Typer(cls=Commands, rich_markup_mode="rich")
 
@@ -142,21 +141,14 @@ def _show(answer: dict[str, Any], words: str, json: bool) -> None:
     if json:
         print_json(answer)
         return
-    out().print(printable(words))
+    written = "".join(f", version {each['version']}" for each in answer.get("items", ()))
+    out().print(printable(words) + written)
     if fires := answer.get("will_fire"):
         out().print(f"now begins: {printable(', '.join(map(str, fires)))}")
 
 
 async def _read(engine: Penstock, prefix: str, limit: int) -> list[dict[str, Any]]:
-    items: list[dict[str, Any]] = []
-    cursor = None
-    while len(items) < limit:
-        page = await engine.tokens(prefix, limit=min(PAGE, limit - len(items)), cursor=cursor)
-        items += page["items"]
-        cursor = page["next"]
-        if cursor is None:
-            break
-    return items
+    return await up_to(limit, lambda size, cursor: engine.tokens(prefix, limit=size, cursor=cursor))
 
 
 async def _one(engine: Penstock, name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from penstock.engine.loading import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.offering import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.flows import Flows, encode_offers
+from penstock.runtime.recording import by_for
 from penstock.store.people import Notes
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version
@@ -52,6 +53,7 @@ class Catalog:
             note,
             begin,
             again,
+            by_for(loaded.flow.name),
         )
         self._flows.forget()
         return version

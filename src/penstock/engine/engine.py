@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.drafts import Drafts
+from penstock.engine.following import Following
 from penstock.engine.loading import Source
 from penstock.engine.overseeing import Overseeing
 from penstock.engine.running import Running
@@ -23,6 +24,7 @@ from penstock.flow.view import history_view, run_view
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
+from penstock.runtime.recording import by_for
 from penstock.runtime.views import (
     count_view,
     queue_view,
@@ -36,20 +38,13 @@ from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
 from penstock.workers.short_calls import ShortCalls
-from penstock.workers.task import REGISTRY, Task, missing_tasks, tasks_of
+from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
 """How many workflows may be called at a time; others wait, within their own limit."""
 
 MEMORY = "memory:"
-
-
-def _tasks_for(tasks: Any, running: Running | None) -> Mapping[str, Task]:
-    """Those of what runs already, those that are given, or every `@task` of this process."""
-    if running is not None:
-        return running.tasks
-    return REGISTRY if tasks is None else tasks_of(tasks)
 
 
 class Engine(Overseeing):
@@ -80,13 +75,15 @@ class Engine(Overseeing):
         # Alone: nobody else will ever see these runs.
         self._alone = url == MEMORY and store is None and running is None
         self._url, self._work, self._concurrency = url, work, concurrency
-        self._tasks = _tasks_for(tasks, running)
+        given = REGISTRY if tasks is None else tasks_of(tasks)
+        self._tasks = given if running is None else running.tasks
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running
         self._opening = asyncio.Lock()
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
+        self.following = Following(self._open)
 
     # -- workflows -----------------------------------------------------------------------------------------
 
@@ -138,7 +135,7 @@ class Engine(Overseeing):
 
     async def _set_started(self, workflow: str, started: bool) -> None:
         running = await self._open()
-        if not await running.store.set_started(workflow, started):
+        if not await running.store.set_started(workflow, started, by_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
 
@@ -147,7 +144,7 @@ class Engine(Overseeing):
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
         if not await running.store.set_paused(
-            workflow, paused, encode_message(word), encode_message(opposite)
+            workflow, paused, encode_message(word), encode_message(opposite), by_for(workflow or "everything")
         ):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()

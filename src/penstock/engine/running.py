@@ -85,6 +85,10 @@ class Running:
             await keep_offers(store, [task.offer for task in tasks.values()])
         return cls(store, node, worker, tasks)
 
+    def wind_down(self) -> None:
+        """Claim nothing more; what runs goes on until `close`."""
+        self._stop.set()
+
     async def close(self, grace: timedelta | None = None) -> None:
         """Claim nothing more, let what runs finish within the grace, write all, and close."""
         self._stop.set()

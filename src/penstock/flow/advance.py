@@ -13,7 +13,7 @@ from penstock.flow.duration import format_duration
 from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early, finish_run
 from penstock.flow.finishing import apply_set, finish_element, report
-from penstock.flow.forking import begin_from
+from penstock.flow.forking import begin_from, set_out
 from penstock.flow.mending import give_up, repair, skip
 from penstock.flow.occurrence import (
     Begun,
@@ -35,11 +35,11 @@ from penstock.flow.occurrence import (
     RunTimedOut,
     Skipped,
 )
-from penstock.flow.plan import Answer, Plan, Timer
+from penstock.flow.plan import Answer, Plan
 from penstock.flow.repairing import disable, retry
 from penstock.flow.rest import settle
 from penstock.flow.run import Failure, Header, Origin, Snapshot
-from penstock.flow.tags import NO_TAGS, TagChange, change
+from penstock.flow.tags import NO_TAGS
 from penstock.flow.turn import Turn
 from penstock.kernel.net import CANCEL, START, TIMEOUT
 
@@ -64,13 +64,8 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
 
 def _begin(turn: Turn, begun: Begun) -> Answer:
     """R6: START is fired and carries the input."""
-    if turn.started_at is not None:
+    if not set_out(turn, begun.tags):
         return "duplicate"
-    turn.started_at = turn.now
-    if turn.flow.timeout is not None:
-        turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
-    if begun.tags:
-        turn.tags = change(NO_TAGS, TagChange(dict(begun.tags)), 0)
     put_event(turn, START, Origin(turn.was.run.input, turn.tags, turn.now))
     return "accepted"
 

@@ -67,15 +67,22 @@ def _puts(replay: Replay) -> list[Put]:
     return [put for _, put in sorted(found, key=lambda each: each[0])]
 
 
-def begin_from(turn: Turn, begun: BegunFrom) -> Answer:
-    """The run begins with events in its slots instead of START, and with what earlier steps of the old run said."""
+def set_out(turn: Turn, tags: dict[str, Any]) -> bool:
+    """The time of a run begins, with its first tags; False: it has begun before."""
     if turn.started_at is not None:
-        return "duplicate"
+        return False
     turn.started_at = turn.now
     if turn.flow.timeout is not None:
         turn.timers += (Timer(turn.now + turn.flow.timeout, RunTimedOut(turn.epoch)),)
-    if begun.tags:
-        turn.tags = change(NO_TAGS, TagChange(dict(begun.tags)), 0)
+    if tags:
+        turn.tags = change(NO_TAGS, TagChange(dict(tags)), 0)
+    return True
+
+
+def begin_from(turn: Turn, begun: BegunFrom) -> Answer:
+    """The run begins with events in its slots instead of START, and with what earlier steps of the old run said."""
+    if not set_out(turn, begun.tags):
+        return "duplicate"
     turn.data = begun.data
     turn.record("set", data=begun.data)
     for name in begun.came:

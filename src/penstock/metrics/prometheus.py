@@ -7,7 +7,7 @@ outcome, commits. Labels are few and bounded: workflows, task lists, routes; nev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -91,8 +91,12 @@ class Metrics:
 
     # -- watching ------------------------------------------------------------------------------------------
 
-    def settled(self, decision: Decision) -> None:
-        """A decision is durable. On the way of every step: only counts."""
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """Decisions are durable. On the way of every step: only counts."""
+        for decision in decisions:
+            self._count(decision)
+
+    def _count(self, decision: Decision) -> None:
         change = decision.change
         if change is None:
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from opentelemetry.sdk.resources import Resource
@@ -44,8 +45,12 @@ class Tracing:
         self.left_out = 0
         node.advancer.settled.append(self.settled)
 
-    def settled(self, decision: Decision) -> None:
-        """A decision is durable."""
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """Decisions are durable."""
+        for decision in decisions:
+            self._note(decision)
+
+    def _note(self, decision: Decision) -> None:
         if decision.change is None or not decision.change.over:
             return
         snapshot = decision.plan.snapshot

@@ -111,9 +111,12 @@ class RemoteEngine:
         """Put back what the failed steps of a failed run consumed, and run on."""
         return await self._act(run, "retry", _given(step=step))
 
-    async def rerun(self, run: str, *, version: int | None = None, input: Any = None) -> str:
+    async def rerun(
+        self, run: str, *, version: int | None = None, input: Any = None, start_at: str | None = None
+    ) -> str:
         """A new run of the same workflow with the same input, or another; its id."""
-        return str((await self._act(run, "rerun", _given(version=version, input=input)))["id"])
+        body = _given(version=version, input=input) | _given(**{"from": start_at})
+        return str((await self._act(run, "rerun", body))["id"])
 
     async def _act(self, run: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         view: dict[str, Any] = await self.connection.post(path_of("api", "runs", run, action), body or {})

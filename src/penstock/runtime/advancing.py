@@ -11,25 +11,28 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from penstock.flow.occurrence import Outside, Retried, Skipped
-from penstock.runtime.deciding import Decision, decide
+from penstock.runtime.deciding import Decision, decide, write_down
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.flows import Flows
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.change import Committed, Message, Outcome
+from penstock.store.change import Change, Committed, Message, Outcome
 from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.protocol import Runs
 
 BATCH = 500
 LANES = 2
+TOGETHER = 32
+"""Runs that are decided and then written down: few enough for a processor to have them still at hand."""
+
 TRIES = 50
 """How often a decision is made anew because others were faster, before something must be wrong."""
 
 log = logging.getLogger("penstock.advancing")
 
-Settled = Callable[[Decision], None]
+Settled = Callable[[Sequence[Decision]], None]
 Posted = Callable[[list[Message]], None]
 
 
@@ -75,13 +78,8 @@ class Advancer:
             while True:
                 await self._wake.wait()
                 await self._lanes.acquire()
-                await asyncio.sleep(0)  # whoever is about to ask joins this batch
-                batch = self._take()
-                if not batch:
-                    self._wake.clear()
-                    self._lanes.release()
-                    continue
-                task = asyncio.create_task(self._carry(batch))
+                self._wake.clear()
+                task = asyncio.create_task(self._carry())
                 self._carrying.add(task)
                 task.add_done_callback(self._carrying.discard)
         finally:
@@ -101,15 +99,20 @@ class Advancer:
             if run not in self._busy:
                 batch[run] = self._waiting[run]
                 if len(batch) >= BATCH:
+                    self._wake.set()  # there may be more
                     break
         for run in batch:
-            batch[run], rest = _one_decision(self._waiting.pop(run))
-            if rest:
-                self._waiting[run] = rest
+            requests = self._waiting.pop(run)
+            if len(requests) > 1:
+                batch[run], rest = _one_decision(requests)
+                if rest:
+                    self._waiting[run] = rest
         self._busy.update(batch)
         return batch
 
-    async def _carry(self, batch: dict[str, list[Request]]) -> None:
+    async def _carry(self) -> None:
+        """One batch, gathered a turn of the loop after it was asked for: whoever is about to ask joins it."""
+        batch = self._take()
         try:
             await self._advance(batch)
         except BaseException as error:
@@ -126,24 +129,22 @@ class Advancer:
         finally:
             self._busy.difference_update(batch)
             self._lanes.release()
-            if self._waiting:
+            if batch and self._waiting:
                 self._wake.set()
 
     async def _advance(self, batch: dict[str, list[Request]]) -> None:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
+        written: list[Decision] = []
         now = self._clock.now()
         try:
-            for run, requests in batch.items():
-                live = lives.get(run)
-                if isinstance(live, Live):
-                    decision = self._decide(live, requests, now)
-                    if decision is not None:
-                        decisions.append(decision)
-                else:
-                    self._refuse(run, requests, live)
-            self.decided += len(decisions)
-            await self._write(decisions)
+            runs = list(batch)
+            for at in range(0, len(runs), TOGETHER):
+                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now)
+                decisions += decided
+                written += [each for each in decided if self._write_down(each)]
+            self.decided += len(written)
+            await self._write(written)
         except BaseException:
             for decision in decisions:
                 self._give_up(decision)
@@ -161,7 +162,7 @@ class Advancer:
                 flow = self._flows.known(header.workflow, header.version)
                 assert flow is not None, "a run is made only with its flow at hand"
                 lives[run] = Live(flow, first.new)
-            elif live is None or any(request.fresh for request in requests):
+            elif live is None or any([request.fresh for request in requests]):
                 wanted.append(run)
             else:
                 lives[run] = live
@@ -169,16 +170,44 @@ class Advancer:
             lives.update(await self._memory.fetch(wanted, remember=True))
         return lives
 
+    def _decide_some(
+        self,
+        runs: Sequence[str],
+        batch: dict[str, list[Request]],
+        lives: dict[str, Live | BaseException],
+        now: datetime,
+    ) -> list[Decision]:
+        decisions: list[Decision] = []
+        for run in runs:
+            live, requests = lives.get(run), batch[run]
+            if not isinstance(live, Live):
+                self._refuse(run, requests, live)
+            elif (decision := self._decide(live, requests, now)) is not None:
+                decisions.append(decision)
+        return decisions
+
     def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
         """One run that cannot be decided about must not hold the others."""
         try:
-            return decide(live, requests, now, self._dispatch)
+            return decide(live, requests, now)
         except Exception as error:
-            log.exception("run %s cannot be decided about", live.snapshot.run.id)
-            self._memory.forget(live.snapshot.run.id)
-            for request in requests:
-                request.tell(None, error)
+            self._undecided(live, requests, error)
             return None
+
+    def _write_down(self, decision: Decision) -> bool:
+        """Nor may one whose decision cannot be written down."""
+        try:
+            write_down(decision, self._dispatch)
+            return True
+        except Exception as error:
+            self._undecided(decision.live, decision.requests, error)
+            return False
+
+    def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
+        log.exception("run %s cannot be decided about", live.snapshot.run.id)
+        self._memory.forget(live.snapshot.run.id)
+        for request in requests:
+            request.tell(None, error)
 
     def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
         """A run that is not there, or cannot be read, is left alone."""
@@ -192,33 +221,39 @@ class Advancer:
     # -- writing -------------------------------------------------------------------------------------------
 
     async def _write(self, decisions: list[Decision]) -> None:
-        unchanged = [each for each in decisions if each.change is None]
-        changed = [each for each in decisions if each.change is not None]
-        for decision in unchanged:
-            self._answer_unchanged(decision)
-        if changed:
-            await self._commit(changed)
+        changed: list[Decision] = []
+        changes: list[Change] = []
+        for decision in decisions:
+            if decision.change is None:
+                self._answer_unchanged(decision)
+            else:
+                changed.append(decision)
+                changes.append(decision.change)
+        if changes:
+            await self._commit(changed, changes)
 
-    async def _commit(self, changed: Sequence[Decision]) -> None:
+    async def _commit(self, changed: Sequence[Decision], changes: Sequence[Change]) -> None:
         asked = self._clock.asked()
         try:
-            committed = await self._store.commit([each.change for each in changed if each.change is not None])
+            committed = await self._store.commit(changes)
         except (StoreAway, StoreFull):
             raise
         except Exception as error:
-            await self._find_culprit(changed, error)
+            await self._find_culprit(changed, changes, error)
             return
         self.batches += 1
         self._clock.tell(committed.now, asked)
         self.wrote(len(changed), self._clock.asked() - asked)
         self._settle(changed, committed)
 
-    async def _find_culprit(self, changed: Sequence[Decision], error: Exception) -> None:
+    async def _find_culprit(
+        self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
+    ) -> None:
         """The store cannot write some change: it must not take the others of its batch with it."""
         if len(changed) > 1:
             middle = len(changed) // 2
-            await self._commit(changed[:middle])
-            await self._commit(changed[middle:])
+            await self._commit(changed[:middle], changes[:middle])
+            await self._commit(changed[middle:], changes[middle:])
             return
         [decision] = changed
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
@@ -237,46 +272,62 @@ class Advancer:
                 self.submit(request)
 
     def _settle(self, changed: Sequence[Decision], committed: Committed) -> None:
-        lost = False
-        for decision, outcome in zip(changed, committed.outcomes, strict=True):
-            if outcome == "applied":
-                self._apply(decision, committed)
-            else:
-                lost = lost or outcome == "stale"
+        outcomes = committed.outcomes
+        if outcomes.count("applied") == len(changed):
+            self._apply(changed, committed)
+        else:
+            self._sort(changed, committed)
+        if committed.messages:
+            self.posted(committed.messages)
+        if "stale" in outcomes:
+            self.overdue()  # what was dropped because another node was faster may still be there
+
+    def _sort(self, changed: Sequence[Decision], committed: Committed) -> None:
+        """Some of the changes did not fit any more."""
+        told = list(zip(changed, committed.outcomes, strict=True))
+        self._apply([decision for decision, outcome in told if outcome == "applied"], committed)
+        for decision, outcome in told:
+            if outcome != "applied":
                 self.stale += outcome == "stale"
                 self._give_up(decision)
                 self._again(decision.requests, outcome)
-        if committed.messages:
-            self.posted(committed.messages)
-        if lost:
-            self.overdue()  # what was dropped because another node was faster may still be there
 
-    def _apply(self, decision: Decision, committed: Committed) -> None:
-        live, plan = decision.live, decision.plan
-        live.snapshot = snapshot = plan.snapshot
-        run = snapshot.run.id
-        if snapshot.ended:
-            self._memory.forget(run)
-        else:
-            self._memory.keep(run, live)
-        if decision.desks:
-            self._dispatch.hand_over(decision.desks, committed.now, committed.fence)
-        change = decision.change
-        assert change is not None
+    def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
+        """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
+        memory = self._memory
+        for decision in decisions:
+            live = decision.live
+            live.snapshot = snapshot = decision.plan.snapshot
+            if snapshot.ended:
+                memory.forget(snapshot.run.id)
+            else:
+                memory.keep(snapshot.run.id, live)
+        given = [each for decision in decisions for each in decision.desks]
+        if given:
+            self._dispatch.hand_over(given, committed.now, committed.fence)
+        for decision in decisions:
+            change = decision.change
+            assert change is not None
+            if len(change.tasks) != len(decision.desks) or change.hold is False or change.void:
+                self._tell_workers(decision, change)
+        for settled in self.settled:
+            settled(decisions)
+        for decision in decisions:
+            self._answer(decision)
+
+    def _tell_workers(self, decision: Decision, change: Change) -> None:
+        """There is work that was not handed over, or some is not wanted any more."""
         if len(change.tasks) > len(decision.desks):
             handed = {(attempt.firing, attempt.index) for attempt, _ in decision.desks}
             self._dispatch.note(
                 attempt.task_list
-                for attempt in plan.attempts
+                for attempt in decision.plan.attempts
                 if (attempt.firing, attempt.index) not in handed
             )
         if change.hold is False:
             self._dispatch.look()
         if change.void:
-            self._dispatch.withdrawn(run, change.void)
-        for settled in self.settled:
-            settled(decision)
-        self._answer(decision)
+            self._dispatch.withdrawn(change.run, change.void)
 
     def _answer(self, decision: Decision) -> None:
         for request, answer in zip(decision.requests, decision.answers, strict=False):
@@ -312,8 +363,6 @@ class Advancer:
 
 def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
     """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
-    if len(requests) == 1:
-        return requests, []
     ids = 0
     for number, request in enumerate(requests):
         ids += isinstance(request.occurrence, Outside) and request.seen is not None

@@ -76,29 +76,50 @@ class Desks(Protocol):
 class Decision:
     """What was decided about one run, and what is to be written."""
 
-    __slots__ = ("answers", "change", "desks", "live", "now", "plan", "requests")
+    __slots__ = ("answers", "change", "desks", "live", "now", "parked", "plan", "requests")
 
     def __init__(
-        self, live: Live, requests: Sequence[Request], answers: list[Answer], plan: Plan, now: datetime
+        self,
+        live: Live,
+        requests: Sequence[Request],
+        answers: list[Answer],
+        plan: Plan,
+        now: datetime,
+        parked: tuple[Kept, ...] = (),
     ) -> None:
         self.live, self.requests, self.answers, self.plan, self.now = live, requests, answers, plan, now
+        self.parked = parked  # events that did not fit the workflow
         self.change: Change | None = None  # None: nothing is to be written
         self.desks: list[tuple[Attempt, Desk]] = []
 
 
-def decide(live: Live, requests: Sequence[Request], now: datetime, desks: Desks) -> Decision:
+def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
     """Decide about all that happened to one run, in order."""
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
+    if not parked:
+        return Decision(live, requests, plan.answers, plan, now)
     answers = _answers(requests, parked, plan.answers)
-    decision = Decision(live, requests, answers, plan, now)
-    if plan.snapshot is not live.snapshot or requests[0].new is not None or _uses_up(decision):
+    return Decision(live, requests, answers, plan, now, tuple(parked.values()))
+
+
+def write_down(decision: Decision, desks: Desks) -> None:
+    """Say what is to be written, with the work promised to who will do it.
+
+    Apart from deciding, so that many are decided and then many written down: few lines that are run again and
+    again are faster by a quarter than all of them in turn.
+    """
+    if (
+        decision.plan.snapshot is not decision.live.snapshot
+        or decision.requests[0].new is not None
+        or _uses_up(decision)
+    ):
         try:
-            decision.change = _change(decision, tuple(parked.values()), now, desks.reserve)
+            decision.change = _change(decision, desks.reserve)
         except BaseException:
             desks.free(decision.desks)
+            decision.desks = []
             raise
-    return decision
 
 
 def _occurrences(
@@ -109,9 +130,10 @@ def _occurrences(
     parked: dict[int, Kept] = {}
     for number, request in enumerate(requests):
         occurrence = request.occurrence
-        if request.check and isinstance(occurrence, Outside):
+        if isinstance(occurrence, Outside):
             try:
-                occurrence = checked_event(live.flow, occurrence)
+                if request.check:
+                    occurrence = checked_event(live.flow, occurrence)
             except Invalid as error:
                 parked[number] = Kept(
                     keys=(),
@@ -121,8 +143,8 @@ def _occurrences(
                     until=now + KEPT_FOR,
                 )
                 continue
-        if isinstance(occurrence, Outside) and occurrence.id is not None:
-            occurrence = replace(occurrence, once=True)  # its id lies in a row of its own
+            if occurrence.id is not None:
+                occurrence = replace(occurrence, once=True)  # its id lies in a row of its own
         occurrences.append(occurrence)
     # What happens to a run whose decision stopped half-way must not be taken for its rest.
     if live.snapshot.agenda and not (occurrences and isinstance(occurrences[-1], _ENDINGS)):
@@ -131,8 +153,6 @@ def _occurrences(
 
 
 def _answers(requests: Sequence[Request], parked: dict[int, Kept], given: list[Answer]) -> list[Answer]:
-    if not parked:
-        return given
     answers = iter(given)
     return ["recorded" if number in parked else next(answers) for number in range(len(requests))]
 
@@ -140,62 +160,57 @@ def _answers(requests: Sequence[Request], parked: dict[int, Kept], given: list[A
 def _uses_up(decision: Decision) -> bool:
     """Whether something is to be deleted although the run stays as it is: a timer, a message, a task."""
     used_up = any(each.rung is not None or each.read is not None for each in decision.requests)
-    return used_up or any(_ended(request, answer) for request, answer in _told(decision))
+    return used_up or bool(_ended(decision))
 
 
-def _told(decision: Decision) -> zip[tuple[Request, Answer]]:
-    return zip(decision.requests, decision.answers, strict=False)
+def _ended(decision: Decision) -> list[EndedTask]:
+    """The task rows that go: of leases whose report counts, and of those that were found to be overdue."""
+    ended: list[EndedTask] = []
+    for request, answer in zip(decision.requests, decision.answers, strict=False):
+        lease = request.lease
+        if lease is not None and (answer == "accepted" or request.overdue):
+            ended.append(EndedTask(lease.firing, lease.index, lease.attempt, lease.fence))
+    return ended
 
 
-def _ended(request: Request, answer: Answer) -> bool:
-    """Whether the task row of the request's lease goes: its report counts, or the row was found to be overdue."""
-    return request.lease is not None and (answer == "accepted" or request.overdue)
-
-
-def _change(decision: Decision, parked: tuple[Kept, ...], now: datetime, reserve: Reserve) -> Change:
-    live, plan, requests = decision.live, decision.plan, decision.requests
+def _change(decision: Decision, reserve: Reserve) -> Change:
+    live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
     live.pack.begin()
-    head = live.encode(snapshot)
-    page = encode_page(plan.history, live.pack) if plan.history else None
-    rare = _rare_of_requests(live, requests, now)
-    posts = list(requests[0].posts)
-    tasks = _tasks(decision, reserve, posts) if plan.attempts else ()
-    # A retry that ends at once ends the run anew: it had asked for its keys again.
-    over = snapshot.ended and (not was.ended or snapshot.epoch != was.epoch)
-    if over and snapshot.run.parent is not None and (post := end_post(snapshot)) is not None:
-        posts.append(post)
-    _add_rare_of_plan(rare, decision, posts)
-    if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
-        rare["rest"] = new_rest(live.flow, was, snapshot)
-    if parked or plan.emissions:
-        rare["kept"] = (*parked, *(_kept(each, now) for each in plan.emissions))
-    if live.pack.fresh:  # the last: whatever is encoded above may find something large
-        rare["payloads"] = tuple(live.pack.fresh)
-    return Change(
+    change = Change(
         run=snapshot.run.id,
         base=plan.base,
         revision=snapshot.revision,
         seq=snapshot.seq,
         status=snapshot.status,
         ended_at=snapshot.ended_at,
-        waiting=_waiting(live, snapshot),
-        head=head,
-        page=page,
+        waiting=None if snapshot.status == "running" else _waiting(live, snapshot),
+        head=live.encode(snapshot),
+        page=encode_page(plan.history, live.pack) if plan.history else None,
         page_from=was.seq + 1,
-        tasks=tasks,
-        ended=tuple([_end(request) for request, answer in _told(decision) if _ended(request, answer)]),
-        over=over,
-        **rare,
+        tasks=_tasks(decision, reserve) if plan.attempts else (),
+        ended=tuple(_ended(decision)),
+        # A retry that ends at once ends the run anew: it had asked for its keys again.
+        over=snapshot.ended and (not was.ended or snapshot.epoch != was.epoch),
     )
+    rare = _rare_of_requests(decision)
+    _add_rare_of_plan(rare, decision, change)
+    if live.pack.fresh:  # the last: whatever is encoded above may find something large
+        rare["payloads"] = tuple(live.pack.fresh)
+    return replace(change, **rare) if rare else change
 
 
-def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) -> dict[str, Any]:
+def _rare_of_requests(decision: Decision) -> dict[str, Any]:
     """The fields of a change that say what its requests use up: most decisions have none of them."""
     rare: dict[str, Any] = {}
+    live, requests = decision.live, decision.requests
     if requests[0].new is not None:
-        rare["new"] = _new_run(live, requests[0], now)
-    for request in requests:
+        rare["new"] = _new_run(live, requests[0], decision.now)
+    for request, answer in zip(requests, decision.answers, strict=False):
+        if request.lease is not None:
+            continue  # it ends an attempt, and uses up nothing else
+        if request.audit is not None and answer == "accepted":
+            rare["audits"] = (*rare.get("audits", ()), request.audit)
         if request.rung is not None:
             rare["rung"] = (*rare.get("rung", ()), request.rung)
         if request.read is not None:
@@ -207,48 +222,73 @@ def _rare_of_requests(live: Live, requests: Sequence[Request], now: datetime) ->
     return rare
 
 
-def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, posts: list[Post]) -> None:
+def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) -> None:
     """The fields of a change that say what follows for others: most decisions have none of them."""
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
+    # What is no task for a worker is a child run.
+    children = len(change.tasks) < len(plan.attempts) and [
+        each for each in plan.attempts if each.task == TASK
+    ]
+    canceled = _cancel_posts(decision) if plan.withdrawn else ()
+    if posts := _posts(decision, children or (), canceled, change.over):
+        rare["posts"] = tuple(posts)
     if plan.withdrawn:
-        canceled = _cancel_posts(decision)
-        posts += canceled
         rare["unbegun"] = tuple([post.run for post in canceled])
         rare["void"] = tuple([_place(element) for element in plan.withdrawn])
-    if plan.unfinished:
-        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
-    if posts:
-        rare["posts"] = tuple(posts)
     if live.flow.fans:
         rare["parts"] = tuple(encode_parts(was, snapshot, plan.touched, live.pack))
-    if _held(was) != _held(snapshot):
+    if (was.paused or snapshot.paused) and _held(was) != _held(snapshot):
         rare["hold"] = _held(snapshot)
-    timers = [(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]
-    timers += [
-        limit for attempt in plan.attempts if attempt.task == TASK for limit in limits(attempt, decision.now)
-    ]
-    if timers:
-        rare["timers"] = tuple(timers)
+    if plan.timers or children:
+        timers = [(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]
+        rare["timers"] = (
+            *timers,
+            *(limit for each in children or () for limit in limits(each, decision.now)),
+        )
+    if plan.acquires or plan.releases or plan.correlations:
+        _add_keys(rare, plan)
+    if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
+        rare["rest"] = new_rest(live.flow, was, snapshot)
+    if decision.parked or plan.emissions:
+        rare["kept"] = (*decision.parked, *(_kept(each, decision.now) for each in plan.emissions))
+
+
+def _add_keys(rare: dict[str, Any], plan: Plan) -> None:
+    """The keys that a decision asks for and gives back."""
     # An element that was withdrawn in the same decision must not queue: nobody would give its key back.
-    queuing = [each for each in plan.acquires if each.element in snapshot.elements]
-    if queuing:
-        rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in queuing])
-    if plan.releases:
-        rare["unlocks"] = tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases])
-    if plan.correlations:
-        rare["keys"] = plan.correlations
+    queuing = [each for each in plan.acquires if each.element in plan.snapshot.elements]
+    rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in queuing])
+    rare["unlocks"] = tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases])
+    rare["keys"] = plan.correlations
 
 
-def _tasks(decision: Decision, reserve: Reserve, posts: list[Post]) -> tuple[NewTask, ...]:
+def _posts(
+    decision: Decision, children: Sequence[Attempt], canceled: Sequence[Post], over: bool
+) -> list[Post]:
+    """What other runs are told."""
+    plan, snapshot = decision.plan, decision.plan.snapshot
+    ends = over and snapshot.run.parent is not None
+    if not (decision.requests[0].posts or children or canceled or ends or plan.unfinished):
+        return []
+    posts = [*decision.requests[0].posts]
+    for attempt in children:
+        posts += start_posts(attempt)
+    if ends and (post := end_post(snapshot)) is not None:
+        posts.append(post)
+    posts += canceled
+    if plan.unfinished:
+        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+    return posts
+
+
+def _tasks(decision: Decision, reserve: Reserve) -> tuple[NewTask, ...]:
     tasks: list[NewTask] = []
-    snapshot = decision.plan.snapshot
     # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
-    held = _held(snapshot)
+    held = _held(decision.plan.snapshot)
     for attempt in decision.plan.attempts:
         if attempt.task == TASK:
-            posts += start_posts(attempt)
-            continue
+            continue  # a child run does it
         desk = None if held else reserve(attempt)
         if desk is not None:
             decision.desks.append((attempt, desk))
@@ -284,12 +324,6 @@ def _new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
         times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
         held, attempt.step,
     )  # fmt: skip
-
-
-def _end(request: Request) -> EndedTask:
-    lease = request.lease
-    assert lease is not None
-    return EndedTask(lease.firing, lease.index, lease.attempt, lease.fence)
 
 
 def _place(element: ElementKey) -> tuple[int, int]:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Reported
@@ -100,10 +99,8 @@ class Dispatch:
             assert isinstance(desk, Desk)
             desk.coming -= 1
             desk.given.append(_assignment(attempt, fence, now))
-            if desk.sitting:
-                desk.ready.set()
-            elif len(desk.given) == 1:
-                self._sweep_later(desk)
+            if len(desk.given) == 1:
+                desk.ready.set() if desk.sitting else self._sweep_later(desk)
         self.handed += len(desks)
 
     def free(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
@@ -269,27 +266,17 @@ class Dispatch:
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""
-        answers: list[Answer | None] = [None] * len(reports)
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        left = len(reports)
-        failed: BaseException | None = None
+        answers = _Answers(len(reports))
+        requests = [_request(report, answers.told) for report in reports]
+        for request in requests:
+            self.submit(request)
+        rare = await answers.rare if requests else {}
+        if not rare:
+            return ["accepted"] * len(reports)
+        told = zip(reports, requests, strict=True)
+        return [await self._verdict(report, rare.get(request, "accepted")) for report, request in told]
 
-        def told(number: int, answer: Answer | None, error: BaseException | None) -> None:
-            nonlocal left, failed
-            # A run that is gone has no use for a report; the others must not suffer for it.
-            answers[number] = "superseded" if isinstance(error, UnknownRun) else answer
-            failed = failed or (None if isinstance(error, UnknownRun) else error)
-            left -= 1
-            if not left and not done.done():
-                done.set_result(None) if failed is None else done.set_exception(failed)
-
-        for number, report in enumerate(reports):
-            self.submit(_request(report, partial(_tell, told, number)))
-        if reports:
-            await done
-        return [await self._verdict(each, answer) for each, answer in zip(reports, answers, strict=True)]
-
-    async def _verdict(self, report: Report, answer: Answer | None) -> Verdict:
+    async def _verdict(self, report: Report, answer: Answer) -> Verdict:
         if answer == "accepted":
             return "accepted"
         verdict = await verdict_of(self._store, report)
@@ -315,14 +302,32 @@ class Dispatch:
         await self._store.leave(worker)
 
 
-def _tell(
-    told: Callable[[int, Answer | None, BaseException | None], None],
-    number: int,
-    _: Request,
-    answer: Answer | None,
-    error: BaseException | None,
-) -> None:
-    told(number, answer, error)
+class _Answers:
+    """How reports that were sent together were taken: `rare` are those that were not accepted, once all are told."""
+
+    __slots__ = ("_failed", "_left", "_rare", "rare")
+
+    def __init__(self, count: int) -> None:
+        self.rare: asyncio.Future[dict[Request, Answer]] = asyncio.get_running_loop().create_future()
+        self._rare: dict[Request, Answer] = {}
+        self._left = count
+        self._failed: BaseException | None = None
+
+    def told(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+        if answer != "accepted":
+            # A run that is gone has no use for a report; the others must not suffer for it.
+            self._rare[request] = answer or "superseded"
+            if not isinstance(error, UnknownRun):
+                self._failed = self._failed or error
+        self._left -= 1
+        if not self._left and not self.rare.done():
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._failed is None:
+            self.rare.set_result(self._rare)
+        else:
+            self.rare.set_exception(self._failed)
 
 
 def _request(report: Report, told: Told) -> Request:

@@ -42,6 +42,7 @@ from penstock.runtime.errors import (
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event, plain_payload
 from penstock.runtime.memory import Live
+from penstock.runtime.recording import by_for
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.texts import refuse_no_text, refuse_no_texts
@@ -335,8 +336,11 @@ class Intake:
                 future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
 
         self._submit(
-            Request(run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read, posts=posts)
-        )
+            Request(
+                run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read, posts=posts,
+                audit=by_for(run),
+            )
+        )  # fmt: skip
         return await future
 
 

@@ -44,10 +44,11 @@ class Memory:
 
     def keep(self, run: str, live: Live) -> None:
         """Remember a run, and forget the one not used for longest."""
-        self._runs[run] = live
-        self._runs.move_to_end(run)
-        if len(self._runs) > self._most:
-            self._runs.popitem(last=False)
+        runs = self._runs
+        runs[run] = live
+        runs.move_to_end(run)
+        if len(runs) > self._most:
+            runs.popitem(last=False)
 
     def forget(self, run: str) -> None:
         self._runs.pop(run, None)

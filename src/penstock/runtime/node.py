@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.advancing import Advancer
+from penstock.runtime.changes import Changes
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.flows import Flows
@@ -55,6 +56,7 @@ class Node:
         self.mender = Mender(self.intake, self.flows, clock)
         self.tokens = Tokens(store, self.memory, self.mender)
         self.watching = Watching(self.memory, self.look, shared)
+        self.changes = Changes(store.states, store.tell)
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.pulses: dict[str, Pulse] = {}
         self._loops: list[asyncio.Task[None]] = []
@@ -72,7 +74,7 @@ class Node:
         self.ringing.begin_child = self.intake.begin_child
         self.advancer.posted = self._posted
         self.advancer.overdue = self.ringing.look
-        self.advancer.settled = [self.ringing.settled, self.watching.settled]
+        self.advancer.settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
         if self.shared:
             self.dispatch.ring = self._ring
         self._rings: set[asyncio.Task[None]] = set()
@@ -86,6 +88,7 @@ class Node:
         }
         if self.shared:
             loops["hearing"] = self._hear
+            loops["telling"] = self.changes.tell_others
         for name, loop in loops.items():
             self.pulses[name] = Pulse()
             self._loops.append(asyncio.create_task(keep_up(name, loop, self.pulses[name]), name=name))
@@ -150,5 +153,7 @@ class Node:
             what = await self.store.hear(timedelta(seconds=30))
             if what == "tasks":
                 self.dispatch.look()
+            elif what is not None and what.startswith("runs="):
+                await self.changes.heard([run for run in what[5:].split(",") if run])
             elif what is not None:
                 self.ringing.look()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from penstock.flow.occurrence import Occurrence
 from penstock.flow.plan import Answer
 from penstock.flow.run import Snapshot
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Post, Seen
 from penstock.store.rows import Lease
 
@@ -18,7 +19,7 @@ class Request:
     """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
 
     __slots__ = (
-        "alone", "check", "fresh", "lease", "new", "occurrence", "overdue", "posts", "read", "run", "rung",
+        "alone", "audit", "check", "fresh", "lease", "new", "occurrence", "overdue", "posts", "read", "run", "rung",
         "seen", "start_key", "told", "tries",
     )  # fmt: skip
 
@@ -37,6 +38,7 @@ class Request:
         posts: tuple[Post, ...] = (),
         check: bool = False,
         overdue: bool = False,
+        audit: AuditRow | None = None,
     ) -> None:
         self.run, self.occurrence, self.told = run, occurrence, told
         self.lease = lease  # of the attempt that this ends
@@ -45,6 +47,7 @@ class Request:
         self.new, self.start_key = new, start_key
         self.posts = posts  # of `new`: what others are told when the run is there
         self.overdue = overdue  # the lease was found to have outlived a limit
+        self.audit = audit  # who does it, where that is to be known later
         self.check = check  # an event that nobody has held against the workflow yet
         self.alone = False  # decided by itself, so that its conflict is its own
         self.fresh = False  # decided on what the store has now, not on what is remembered

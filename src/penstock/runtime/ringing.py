@@ -44,22 +44,23 @@ class Ringing:
         self._looking = True
         self._wake.set()
 
-    def settled(self, decision: Decision) -> None:
-        """What a decision set falls due some day; look then."""
-        change = decision.change
-        if change is None or not (change.timers or change.tasks):
-            return
-        for due, _ in change.timers:
-            self.expect(due)
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """What decisions set falls due some day; look then."""
         soonest = NEVER
-        for task in change.tasks:
-            for limit in (
-                task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
-            ):  # fmt: skip
-                if limit is not None and limit < soonest:
-                    soonest = limit
+        for decision in decisions:
+            change = decision.change
+            if change is None:
+                continue
+            for due, _ in change.timers:
+                self.expect(due)
+            for task in change.tasks:
+                for limit in (
+                    task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
+                ):  # fmt: skip
+                    if limit is not None and limit < soonest:
+                        soonest = limit
         if soonest is not NEVER:
-            self.expect(decision.now + soonest)
+            self.expect(decisions[0].now + soonest)
 
     def expect(self, due: datetime) -> None:
         """Something falls due then."""

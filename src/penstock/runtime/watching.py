@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from penstock.flow.compile import Flow
@@ -25,12 +25,13 @@ class Watching:
         self._memory, self._look, self._shared = memory, look, shared
         self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Seen]]]] = {}
 
-    def settled(self, decision: Decision) -> None:
-        """A run went on: whoever waits for just this is told."""
-        snapshot = decision.plan.snapshot
-        waiters = self._waiters.get(snapshot.run.id) if self._waiters else None
-        if waiters is not None:
-            for wanted, waiter in waiters:
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """Runs went on: whoever waits for just this is told."""
+        if not self._waiters:
+            return
+        for decision in decisions:
+            snapshot = decision.plan.snapshot
+            for wanted, waiter in self._waiters.get(snapshot.run.id, ()):
                 if not waiter.done() and wanted(snapshot):
                     waiter.set_result((decision.live.flow, snapshot))
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 from msgspec import Struct
 
 from penstock.access.admission import SHORTEST_OWN
 from penstock.access.doors import Access
+from penstock.access.oidc import Oidc, OidcSettings
 from penstock.access.origin import is_loopback_host
+from penstock.access.provider import Provider
 from penstock.access.secrets import FILE as KEY_FILE
 from penstock.access.secrets import VARIABLE as KEY_VARIABLE
 from penstock.access.secrets import Keys
@@ -55,11 +59,14 @@ class WeakToken(PenstockError):
 
 
 class Front(Struct, frozen=True):
-    """Where a server listens, and the token that an administrator may come in with."""
+    """Where a server listens, the token that an administrator may come in with, and what else it is told."""
 
     host: str
     port: int
     token: str | None = None
+    oidc: OidcSettings | None = None
+    topics: tuple[str, ...] = ()
+    settings: list[dict[str, Any]] = []  # for people
 
     @property
     def local(self) -> bool:
@@ -107,10 +114,24 @@ async def has_tokens(db: str) -> bool:
 async def answering(running: Running, db: str, front: Front, listener: socket.socket) -> AsyncIterator[str]:
     """Serve the API of what is running while the block runs; its address. At the end calls under way are finished."""
     access = access_to(running.store, db, front.token)
-    service = await Service.of(Engine(running=running), access, open=front.local)
-    with _redacting(access):
-        async with serving_on(App(service, CALLS), listener) as base:
-            yield base
+    async with AsyncExitStack() as stack:
+        service = await Service.of(
+            Engine(running=running),
+            access,
+            topics=front.topics,
+            oidc=await _identity(front.oidc, running.store, stack),
+            open=front.local,
+            settings=front.settings,
+        )
+        stack.enter_context(_redacting(access))
+        yield await stack.enter_async_context(serving_on(App(service, CALLS), listener))
+
+
+async def _identity(settings: OidcSettings | None, store: Store, stack: AsyncExitStack) -> Oidc | None:
+    if settings is None:
+        return None
+    http = await stack.enter_async_context(aiohttp.ClientSession())
+    return Oidc(settings, store, Provider(settings.issuer, http))
 
 
 @contextmanager

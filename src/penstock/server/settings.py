@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import Problem
@@ -53,6 +53,8 @@ SETTINGS = {
         Setting("workflows", values.text, None, "the folder of workflows that `up` publishes and starts"),
         Setting("token", values.text, None, "a server's first admin token, and the one that commands show", True),
         Setting("server", values.text, "http://127.0.0.1:7777", "the server that commands act on"),
+        Setting("oidc", values.identity, None, "how people sign in through an identity provider: a table", True),
+        Setting("sns_topics", values.names, (), "topics of Amazon SNS that hooks with `verify: sns` take"),
         Setting("egress_allow", values.names, (), "hosts, `*.suffix` and CIDR that steps may call", used=False),
         Setting("payload_limit", values.size, 256 * 1024, "the largest payload, such as `256KiB`", used=False),
         Setting("retention_days", values.days, {}, "how long ended runs are kept: `30`, or by status"),
@@ -90,6 +92,13 @@ class Settings(Struct, frozen=True):
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name].value
+
+    def shown(self) -> list[dict[str, Any]]:
+        """All of them for people: what is in force, and who says so."""
+        return [
+            {"name": name, "value": to_builtins(each.shown(), str_keys=True), "origin": each.origin}
+            for name, each in self.values.items()
+        ]
 
     def given(self, name: str) -> bool:
         """Whether somebody said it."""

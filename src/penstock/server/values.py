@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+import msgspec
+
+from penstock.access.oidc import OidcSettings
 from penstock.flow.duration import parse_duration
 from penstock.runtime.retention import DAYS
 
@@ -63,6 +66,16 @@ def pairs(given: Any) -> dict[str, Any]:
             raise ValueError("must be NAME=VALUE")
         found[name.strip()] = value.strip()
     return found
+
+
+def identity(given: Any) -> OidcSettings:
+    """The table `[oidc]`: how people sign in elsewhere."""
+    try:
+        return msgspec.convert(
+            given if isinstance(given, Mapping) else msgspec.json.decode(given), OidcSettings
+        )
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise ValueError(f"must say how people sign in: {error}") from None
 
 
 def size(given: Any) -> int:

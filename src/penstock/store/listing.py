@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from msgspec.structs import replace
 
 from penstock.store.rows import Filter, RunRow
-from penstock.store.walks import MOST_TASKS, Dialect, Question, Writing
+from penstock.store.walks import MOST_FOUND, MOST_TASKS, Dialect, Question, Writing
 
 STATUSES = ("running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out")
 ENDED = STATUSES[4:]
@@ -55,6 +55,7 @@ def questions(
 def count_question(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question:
     """How many runs of each status the filter finds; where the page begins does not count."""
     writing = Writing(replace(filter, after=None), dialect, names)
+    writing.paged = False
     conditions = [*writing.conditions(), *writing.window("run.started_at", "run.id")]
     sql = f"SELECT status, count(*) FROM run WHERE {' AND '.join(conditions) or '1 = 1'} GROUP BY status"
     return Question(sql, tuple(writing.values))
@@ -85,23 +86,30 @@ def tallied(
 
 
 def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question | None:
-    """Whether there are few runs to be sorted by their end: a question for their number, up to one more than FEW."""
-    if _driver(filter, names) != "end" or (names is None and filter.label is None):
-        return None
+    """How many runs there are to be sorted, where that decides how: a question for their number, up to a limit."""
+    driver = _driver(filter, names)
     writing = Writing(filter, dialect, names)
-    if filter.label is not None:
-        source = f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"
+    if driver == "q":
+        columns = ((writing.by("run_by_subject"), "subject"), ("run_key", "value"))
+        sources = [f"{table} WHERE {writing.begins(column, filter.q or '')}" for table, column in columns]
+        most = MOST_FOUND
+    elif driver == "end" and filter.label is not None:
+        sources, most = [f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"], FEW
+    elif driver == "end" and names is not None:
+        sources, most = [f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names)}"], FEW
     else:
-        source = f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names or ())}"
-    return Question(
-        f"SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {FEW + 1}) AS x", tuple(writing.values)
-    )
+        return None
+    counts = [f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {most}) AS x)" for source in sources]
+    return Question(f"SELECT {' + '.join(counts)}", tuple(writing.values))
 
 
 def driver_of(filter: Filter, names: Sequence[str] | None, number: int | None) -> str:
     """What the list walks along; `number` is what `probe` told."""
-    if number is None or number > FEW:
-        return _driver(filter, names)
+    driver = _driver(filter, names)
+    if driver == "q":
+        return "found" if number is not None and number < MOST_FOUND else "q"
+    if number is None or number >= FEW:
+        return driver
     return "label" if filter.label is not None else "version"
 
 
@@ -148,6 +156,8 @@ def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequ
         return [_in_status(status) for status in filter.statuses or STATUSES]
     if driver == "end":
         return [_ended(status) for status in filter.statuses or ENDED if status in ENDED]
+    if driver == "found":
+        return [_subject_prefix, _key_prefix, _id_prefix]
     if driver == "q":
         statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
         return [_subject_prefix, _key_prefix, _id_prefix, *(_latest(status) for status in statuses)]

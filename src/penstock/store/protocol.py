@@ -40,6 +40,7 @@ from penstock.store.rows import (
     Renewal,
     Retained,
     RunRow,
+    RunState,
     StoredRun,
     TaskRow,
     TimingRow,
@@ -241,6 +242,10 @@ class Views(Protocol):
         """Number and body, in order."""
         ...
 
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        """How far runs have come, by id; one that is not there is left out."""
+        ...
+
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of its input."""
         ...
@@ -298,12 +303,19 @@ class Upkeep(Protocol):
 class Bell(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
+    async def tell(self, runs: Sequence[str]) -> None:
+        """Tell the other nodes which runs changed; none: some, too many to name."""
+        ...
+
     async def ring(self, what: str) -> None:
         """Tell the other nodes: `tasks` or `messages`."""
         ...
 
     async def hear(self, timeout: timedelta) -> str | None:
-        """Wait for a ring of another node; None: none came."""
+        """Wait for a ring of another node; None: none came.
+
+        It is `tasks`, `messages`, or `runs=` with the ids of runs that changed, joined by commas.
+        """
         ...
 
 

@@ -180,6 +180,16 @@ class RunRow(Struct, frozen=True, kw_only=True):
     ended_at: datetime | None
 
 
+class RunState(Struct, frozen=True, gc=False):
+    """How far a run has come: `seq` is the number of its last history entry."""
+
+    run: str
+    workflow: str
+    status: str
+    seq: int
+    subject: str | None
+
+
 class KeptRow(Struct, frozen=True, kw_only=True):
     """An event that nobody has taken."""
 

@@ -56,6 +56,7 @@ class Writing:
     def __init__(self, filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> None:
         self.filter, self.dialect, self.names = filter, dialect, names
         self.values: list[Any] = []
+        self.paged = True
         self.way, self.beyond = ("ASC", ">") if filter.sort == "oldest" else ("DESC", "<")
         self.at = "ended_at" if filter.sort == "ended" else "started_at"
 
@@ -184,7 +185,9 @@ class Writing:
         return f"({self.begins('run.subject', q)} OR {self.begins('run.id', q)} OR {held})"
 
     def exists(self, table: str, same: str, more: Sequence[str]) -> str:
-        return f"EXISTS (SELECT 1 FROM {table} AS x WHERE {' AND '.join([same, *more])})"
+        found = f"SELECT 1 FROM {table} AS x WHERE {' AND '.join([same, *more])}"
+        # Of a page few rows are looked at: PostgreSQL would read all that EXISTS may find first, and join.
+        return f"({found} LIMIT 1) = 1" if self.paged else f"EXISTS ({found})"
 
     def named(self, of: str, pair: tuple[str, str] | None) -> list[str]:
         assert pair is not None

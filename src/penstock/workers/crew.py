@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import copy_context
 
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.workers.calling import call_async, failure
@@ -42,18 +44,41 @@ class Crew:
     def begin(self, works: Iterable[Work]) -> None:
         """Start each: a coroutine at once, anything else as soon as a hand is free."""
         queued: list[Work] = []
+        coroutines: deque[Work] = deque()
         for work in works:
             if work.task.takes_context or self._processes:
                 work.context = Context(work.attempt, self._write, self._told)
             if work.task.is_async and not self._processes:
-                work.begun = True
-                work.future = self._loop.create_task(self._run(work))
+                coroutines.append(work)
             else:
                 queued.append(work)
+        if coroutines:
+            self._loop.create_task(self._run_in_turn(coroutines))
         if queued:
             self._hands.put(queued)
 
+    async def _run_in_turn(self, works: deque[Work]) -> None:
+        """Coroutines that end at once share one task of the loop: one for each would cost more than they do.
+
+        The rest get their own as soon as one waits, or leaves something in the task that the next would find.
+        """
+        task, context = asyncio.current_task(), copy_context()
+        assert task is not None
+        self._loop.call_soon(self._run_apart, works)
+        while works and not task.cancelling() and copy_context() == context:
+            work = works.popleft()
+            work.future = task
+            await self._run(work)
+
+    def _run_apart(self, works: deque[Work]) -> None:
+        for work in works:
+            work.future = self._loop.create_task(self._run(work))
+        works.clear()
+
     async def _run(self, work: Work) -> None:
+        if work.void:
+            return
+        work.begun = True
         try:
             outcome = await call_async(work.task, work.attempt, work.context, self._limit)
         except asyncio.CancelledError as error:

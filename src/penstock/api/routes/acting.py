@@ -39,8 +39,9 @@ async def retry_run(ask: Ask[Retry, None]) -> Any:
 @calls.post("/api/runs/{id}/rerun", "operate", takes=Rerun, gives=Run, status=201, empty=True)
 async def rerun_run(ask: Ask[Rerun, None]) -> Any:
     """Start a new run like this one."""
-    run = await ask.may_run("operate")
-    return await ask.engine.show(await ask.engine.rerun(run, version=ask.body.version, input=ask.body.input))
+    run, body = await ask.may_run("operate"), ask.body
+    again = ask.engine.rerun(run, version=body.version, input=body.input, start_at=body.start_at)
+    return await ask.engine.show(await again)
 
 
 @calls.post("/api/runs/{id}/steps/{step}", "operate", takes=SetStep, gives=Run)

@@ -13,7 +13,9 @@ from penstock.api.wire.trying import Tried, Try
 calls = Calls("calls")
 
 
-@calls.post("/api/workflows/{name}/call", "operate", takes=CallWorkflow, gives=Called, empty=True)
+@calls.post(
+    "/api/workflows/{name}/call", "operate", takes=CallWorkflow, recorded=False, gives=Called, empty=True
+)
 async def call_workflow(ask: Ask[CallWorkflow, None]) -> Any:
     """Run a workflow in memory and answer with its result; 409 names the steps that cannot run that way."""
     ask.may("operate", ask.path["name"])
@@ -23,7 +25,7 @@ async def call_workflow(ask: Ask[CallWorkflow, None]) -> Any:
     )
 
 
-@calls.post("/api/workflows/{name}/try", "author", takes=Try, gives=Tried, empty=True)
+@calls.post("/api/workflows/{name}/try", "author", takes=Try, recorded=False, gives=Tried, empty=True)
 async def try_workflow(ask: Ask[Try, None]) -> Any:
     """Run the draft, or the definition in the body, in memory with stubs; the run and its history."""
     ask.may("author", ask.path["name"])

@@ -19,7 +19,7 @@ def _draft(draft: dict[str, Any], status: int | None = None) -> Reply:
     return Reply(draft, status, {"etag": f'"{draft["etag"]}"'})
 
 
-@calls.get("/api/workflows/{name}", "read", gives=Draft, also=YAML[:1], headers=("Accept",))
+@calls.get("/api/workflows/{name}", "read", gives=Draft, also=YAML[:1])
 async def show_draft(ask: Ask[None, None]) -> Any:
     """The draft, or the newest version where there is none; with Accept: application/yaml the text alone."""
     ask.may("read", ask.path["name"])
@@ -62,7 +62,7 @@ async def list_versions(ask: Ask[None, Paged]) -> Any:
     return page(items, limit, lambda each: each["version"])
 
 
-@calls.get("/api/workflows/{name}/versions/{v}", "read", gives=Version, also=YAML[:1], headers=("Accept",))
+@calls.get("/api/workflows/{name}/versions/{v}", "read", gives=Version, also=YAML[:1])
 async def show_version(ask: Ask[None, None]) -> Any:
     """One version; with Accept: application/yaml the text alone."""
     ask.may("read", ask.path["name"])

@@ -17,14 +17,18 @@ def _taken(answer: str) -> Reply:
     return Reply(Taken(answer, answer == "duplicate"), 200 if answer == "duplicate" else 202)  # type: ignore[arg-type]
 
 
-@calls.post("/api/runs/{id}/events", "operate", takes=Event, gives=Taken, status=202, statuses=(200,))
+@calls.post(
+    "/api/runs/{id}/events", "operate", takes=Event, recorded=False, gives=Taken, status=202, statuses=(200,)
+)
 async def emit_event(ask: Ask[Event, None]) -> Any:
     """Fire an event into a run; 200 where its id came before."""
     run, body = await ask.may_run("operate"), ask.body
     return _taken(await ask.engine.emit(body.event, body.data, run=run, set=body.set, id=body.id))
 
 
-@calls.post("/api/events", "operate", takes=KeyedEvent, gives=Taken, status=202, statuses=(200,))
+@calls.post(
+    "/api/events", "operate", takes=KeyedEvent, recorded=False, gives=Taken, status=202, statuses=(200,)
+)
 async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
     """Fire an event into the run that has the key; one that comes too early is kept for it."""
     body = ask.body

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page
-from penstock.api.wire.operations import Queue, WorkerSeen
+from penstock.api.wire.operations import Queue, Settings, SettingSeen, WorkerSeen
 
 calls = Calls("operations")
+
+
+@calls.get("/api/settings", "admin", gives=Settings)
+async def show_settings(ask: Ask[None, None]) -> Settings:
+    """What is in force here and who says so, without what is secret."""
+    service, workflows = ask.service, await ask.service.store.workflows()
+    facts = await service.store.facts()
+    seen = [SettingSeen(**each) for each in service.settings]
+    paused = any(each.halted for each in workflows)
+    return Settings(version("penstock"), service.open, paused, facts, seen)
 
 
 @calls.get("/api/queues", "read", gives=Page[Queue])

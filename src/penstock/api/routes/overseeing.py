@@ -54,19 +54,14 @@ async def show_marking(ask: Ask[None, MarkingQuery]) -> Any:
 async def repair_run(ask: Ask[Repair, None]) -> Any:
     """Put events into slots or take them out; with `dry_run` say only what would begin."""
     run = await ask.may_run("repair")
-    answer = await ask.engine.repair(run, **to_builtins(ask.body))
-    if not ask.body.dry_run:
-        await ask.service.store.note([ask.caller.audit("run.repair", run, reason=ask.body.reason)])
-    return answer
+    return await ask.engine.repair(run, **to_builtins(ask.body))
 
 
 @calls.post("/api/runs/{id}/steps/{step}/skip", "operate", takes=SkipStep, gives=Run, empty=True)
 async def skip_step(ask: Ask[SkipStep, None]) -> Any:
     """Let a step end on a port with an output, without its task."""
     run, step, body = await ask.may_run("operate"), ask.path["step"], ask.body
-    view = await ask.engine.skip(run, step, body.port, body.output, body.reason)
-    await ask.service.store.note([ask.caller.audit("run.skip", f"{run}/{step}", reason=body.reason)])
-    return view
+    return await ask.engine.skip(run, step, body.port, body.output, body.reason)
 
 
 @calls.post("/api/runs/{id}/fail", "operate", takes=FailRun, gives=Run, empty=True)

@@ -16,6 +16,7 @@ calls = Calls("runs")
     "/api/workflows/{name}/runs",
     "operate",
     takes=StartRun,
+    recorded=False,
     gives=Started,
     status=201,
     statuses=(200,),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 
@@ -13,6 +15,24 @@ class Queue(Struct):
     held: int
     running: int
     oldest: str | None
+
+
+class SettingSeen(Struct):
+    """A setting that is in force, and who says so."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+class Settings(Struct):
+    """What this server is told, and what it is."""
+
+    version: str
+    open: bool  # nobody needs to sign in, on this machine
+    paused: bool  # the whole installation is
+    store: dict[str, Any]
+    settings: list[SettingSeen]
 
 
 class WorkerSeen(Struct):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from penstock.api.paging import Paged
 from penstock.flow.plan import EntryKind
@@ -144,10 +144,11 @@ class Retry(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Rerun(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A new run, with the same input unless another is given."""
+    """A new run, with the same input unless another is given; `from`: as the old one was before that step began."""
 
     version: Version | None = None
     input: Json = None
+    start_at: str | None = field(default=None, name="from")
 
 
 class SetStep(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -162,7 +163,7 @@ class CallWorkflow(Struct, forbid_unknown_fields=True, kw_only=True):
     subject: str | None = None
     input: Json = None
     version: Version | None = None
-    timeout: Annotated[float, Meta(gt=0, le=300)] = 30.0
+    timeout: Annotated[float, Meta(ge=0.001, le=300)] = 30.0
 
 
 class Called(Struct):
@@ -174,3 +175,9 @@ class Called(Struct):
     tags: dict[str, Json]
     steps: dict[str, StepState]
     error: Failure | None
+
+
+class StreamQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """`after`: the number of the last history entry that is known."""
+
+    after: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None

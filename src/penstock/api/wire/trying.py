@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 
 from penstock.api.wire.runs import Entry, Json, Run
+from penstock.api.wire.workflows import Definition, Text
 
 
 class StubError(Struct, forbid_unknown_fields=True):
@@ -40,7 +41,7 @@ class Try(Struct, forbid_unknown_fields=True, kw_only=True):
     {after: step}. `real`: tasks that this process offers do their work; with `from` only from that step on.
     """
 
-    definition: dict[str, Any] | str | None = None
+    definition: Definition | Text | None = None
     input: Json = None
     subject: str | None = None
     stubs: dict[str, TryStub | list[TryStub]] = {}

@@ -10,6 +10,7 @@ from penstock.api.paging import Paged
 from penstock.flow.checking.findings import Severity, Verdict
 
 Definition = dict[str, Any]
+Text = Annotated[str, Meta(min_length=1)]
 Number = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Note = Annotated[str, Meta(max_length=10_000)]
 
@@ -88,7 +89,7 @@ class Report(Struct):
 class Check(Struct, forbid_unknown_fields=True, kw_only=True):
     """A definition to be checked within `budget` seconds."""
 
-    definition: Definition | str
+    definition: Definition | Text
     budget: Annotated[float, Meta(gt=0, le=10)] = 2.0
 
 
@@ -105,7 +106,7 @@ class Publish(Struct, forbid_unknown_fields=True, kw_only=True):
     With `again` false what is the newest version already makes no other.
     """
 
-    definition: Definition | str | None = None
+    definition: Definition | Text | None = None
     note: Note | None = None
     start: bool | None = None
     override: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None

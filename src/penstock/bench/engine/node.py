@@ -7,6 +7,7 @@ import sys
 
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import prepared
+from penstock.engine import loop
 from penstock.engine.engine import Engine
 
 
@@ -19,4 +20,4 @@ async def serve(url: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(sys.argv[1]))
+    loop.run(serve(sys.argv[1]))

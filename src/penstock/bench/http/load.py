@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from penstock.bench.http.loops import run_loop
+from penstock.engine import loop
 
 ERRORS = 5
 
@@ -124,4 +124,4 @@ async def serve(base: str) -> None:
 
 
 if __name__ == "__main__":
-    run_loop(serve(sys.argv[1]))
+    loop.run(serve(sys.argv[1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -21,7 +22,7 @@ from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, Room, prepared
-from penstock.bench.http.loops import run_loop
+from penstock.engine import loop
 from penstock.engine.engine import Engine
 from penstock.runtime.deciding import Decision
 from penstock.server.http import address, bind, serving
@@ -76,13 +77,14 @@ async def _timed(engine: Engine, runs: int) -> float:
     running, room, done = await engine.running(), Room(), asyncio.Event()
     left = runs
 
-    def settled(decision: Decision) -> None:
+    def settled(decisions: Sequence[Decision]) -> None:
         nonlocal left
-        if decision.plan.snapshot.ended:
-            left -= 1
-            room.leave()
-            if not left:
-                done.set()
+        for decision in decisions:
+            if decision.plan.snapshot.ended:
+                left -= 1
+                room.leave()
+        if not left:
+            done.set()
 
     running.node.advancer.settled.append(settled)
     numbers = iter(range(runs))
@@ -118,11 +120,11 @@ async def _until_the_input_ends(serving: asyncio.Future[None] | None) -> None:
 
 def main(kind: str, *more: str) -> None:
     if kind == "hello":
-        run_loop(hello())
+        loop.run(hello())
     elif kind == "api":
-        run_loop(api(more[0]))
+        loop.run(api(more[0]))
     else:
-        run_loop(steps(more[0], int(more[1]), kind == "far"))
+        loop.run(steps(more[0], int(more[1]), kind == "far"))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 
 from penstock.bench.engine.workflows import tasks
 from penstock.bench.engine.workloads import IN_FLIGHT
-from penstock.bench.http.loops import run_loop
+from penstock.engine import loop
 from penstock.engine.running import spare_collections
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
@@ -28,4 +28,4 @@ async def work(base: str) -> None:
 
 
 if __name__ == "__main__":
-    run_loop(work(sys.argv[1]))
+    loop.run(work(sys.argv[1]))

@@ -56,9 +56,12 @@ class Packer:
 
     def begin(self) -> None:
         """A new round: what it finds to be large and new is in `fresh`. What the last one did not use is dropped."""
-        self._round.clear()
-        self._before, self._large = self._large, {}
-        self.fresh = []
+        if (
+            self._round or self._large or self._before
+        ):  # most runs have only small payloads, and none of these
+            self._round.clear()
+            self._before, self._large = self._large, {}
+            self.fresh = []
 
     def __call__(self, value: Any) -> Any:
         """What to encode in place of the payload."""

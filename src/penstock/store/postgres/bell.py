@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,8 @@ CHANNEL = "penstock"
 QUIET = 0.02
 """Seconds between two rings of one kind: every NOTIFY takes a lock that all commits of the database wait for."""
 SLOWEST = 5.0
+LONGEST = 7_500
+"""Characters of a hint: PostgreSQL takes no 8,000 bytes."""
 
 
 class Ear:
@@ -54,7 +57,7 @@ class Ear:
         self._rung.set()
 
     def _notified(self, connection: Any, pid: int, channel: str, text: object) -> None:
-        what, _, who = str(text).partition(":")
+        what, _, who = str(text).rpartition(":")
         if who != self.me:
             self._note(what)
 
@@ -76,7 +79,7 @@ class Ear:
         try:
             connection.add_termination_listener(lambda _: broken.set())
             await connection.add_listener(CHANNEL, self._notified)
-            for what in ("tasks", "messages") if self._deaf else ():
+            for what in ("tasks", "messages", "runs=") if self._deaf else ():
                 self._note(what)  # what was rung meanwhile is lost
             self._deaf = False
             await broken.wait()
@@ -92,6 +95,11 @@ class PostgresBell:
     ear: Ear
     rings: dict[str, asyncio.Task[None]]
     again: set[str]
+
+    async def tell(self, runs: Sequence[str]) -> None:
+        named = ",".join(runs)
+        what = f"runs={named if len(named) < LONGEST else ''}:{self.ear.me}"
+        await self.database.rows("ring_bell", channel=CHANNEL, what=what)
 
     async def ring(self, what: str) -> None:
         """At most one ring of a kind goes out in 20 ms; one that comes too soon goes out at the end of them."""

@@ -27,6 +27,7 @@ from penstock.store.rows import (
     OldTask,
     QueueRow,
     RunRow,
+    RunState,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -131,6 +132,10 @@ class PostgresViews:
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         found = await self.database.read("list_logs", run=run, after=after, limit=limit)
         return [(row[0], row[1]) for row in found]
+
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        found = await self.database.read("states_of_runs", runs=list(runs))
+        return [RunState(*row) for row in found]
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         found = await self.database.read("start_key_run", workflow=workflow, key=key)

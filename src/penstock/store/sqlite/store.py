@@ -28,6 +28,7 @@ from penstock.store.rows import (
     Renewal,
     Retained,
     RunRow,
+    RunState,
     StoredRun,
     TaskRow,
     TimingRow,
@@ -243,6 +244,10 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         return await self._desk.read(lambda session: views.logs(session, run, after, limit))
 
+    async def states(self, runs_: Sequence[str]) -> list[RunState]:
+        rows = await self._desk.read(lambda session: session.rows_of_runs("states_of_runs", runs_))
+        return [RunState(*row) for row in rows]
+
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         return await self._desk.read(lambda session: views.start_key(session, workflow, key))
 
@@ -318,6 +323,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
             self._lock.release()
 
     # Bell
+
+    async def tell(self, runs: Sequence[str]) -> None:
+        """There is nobody to tell."""
 
     async def ring(self, what: str) -> None:
         """Nobody else has the file: there is nobody to tell."""

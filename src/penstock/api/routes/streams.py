@@ -1,0 +1,66 @@
+"""Looking on: one run, or all of them, as server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from typing import Any
+
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.reading import Unreadable
+from penstock.api.streams import BEAT, COMMENT, MEDIA, StreamResponse, message
+from penstock.api.wire.runs import StreamQuery
+from penstock.engine.engine import Engine
+from penstock.runtime.changes import Reader
+
+calls = Calls("streams")
+LAST = "Last-Event-ID"
+
+
+@calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST,))
+async def stream_run(ask: Ask[None, StreamQuery]) -> Any:
+    """The history of a run after Last-Event-ID (or `after`, or from now on) as it grows, to its end."""
+    run = await ask.may_run("read")
+    ask.service.streams.refuse_more()
+    newest = await ask.engine.following.last(run)
+    after = _last(ask.request.headers.get(LAST), ask.query.after, newest)
+    return StreamResponse(_history(ask.engine, run, after), ask.service.streams)
+
+
+def _last(header: str | None, after: int | None, newest: int) -> int:
+    """Where to begin. Raises Unreadable."""
+    if header is None:
+        return newest if after is None else after
+    if not (header.isascii() and header.isdigit() and len(header) < 19):
+        raise Unreadable("invalid_parameter", f"{LAST}: must be the number of a history entry, such as 17")
+    return int(header)
+
+
+async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes, None]:
+    async for item in engine.following.run(run, after, BEAT):
+        yield COMMENT if item is None else message("history", item, item["seq"])
+    yield message("end", {})
+
+
+@calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
+async def stream_changes(ask: Ask[None, None]) -> Any:
+    """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
+    ask.service.streams.refuse_more()
+    reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
+    source = _changes(reader, ask.caller.sees)
+    return StreamResponse(source, ask.service.streams, reader.close)
+
+
+async def _changes(reader: Reader, sees: Any) -> AsyncGenerator[bytes, None]:
+    while True:
+        batch = await reader.read(BEAT)
+        if batch is None:
+            yield COMMENT
+        elif batch.reset:
+            yield message("reset", {}, reader.id)
+        else:
+            yield b"".join(
+                message("change", state, reader.id_of(number))
+                for number, state in batch.changes
+                if sees(state.workflow)
+            )

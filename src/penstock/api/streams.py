@@ -1,0 +1,110 @@
+"""Server-sent events: a response that goes on until its source ends, the client is gone, or the server stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from penstock.flow.errors import PenstockError
+
+MEDIA = "text/event-stream"
+BEAT = 15.0
+"""Seconds of silence after which a comment tells proxies that the line is alive."""
+MOST = 1_000
+STUCK = 60.0
+"""Seconds after which a client that takes nothing more is given up."""
+
+COMMENT = b": still here\n\n"
+HELLO = b"retry: 2000\n: here\n\n"
+_encode = msgspec.json.Encoder().encode
+
+
+class TooManyStreams(PenstockError):
+    """This node serves as many streams as it may."""
+
+    code = "too_many_streams"
+
+    def __init__(self) -> None:
+        super().__init__(f"{MOST} streams are open here already: close some, or come again later")
+
+
+class Streams:
+    """The streams that are open."""
+
+    def __init__(self) -> None:
+        self._open: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def refuse_more(self) -> None:
+        """Raises TooManyStreams."""
+        if len(self._open) >= MOST:
+            raise TooManyStreams
+
+    def begin(self, task: asyncio.Task[None]) -> None:
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    def close(self) -> None:
+        """End all of them."""
+        for task in self._open:
+            task.cancel()
+
+
+def message(event: str, data: Any, id: str | int | None = None) -> bytes:
+    """One event. JSON has no line ends, so that its data is one line."""
+    head = b"" if id is None else f"id: {id}\n".encode()
+    return b"%sevent: %s\ndata: %s\n\n" % (head, event.encode(), _encode(data))
+
+
+class StreamResponse(Response):
+    """Sends what a source gives; whatever ends it, the source is closed."""
+
+    media_type = MEDIA
+
+    def __init__(
+        self, source: AsyncGenerator[bytes, None], streams: Streams, close: Callable[[], None] | None = None
+    ) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._source, self._streams, self._close = source, streams, close
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sending = asyncio.create_task(self._send(send, scope["method"] == "HEAD"))
+        gone = asyncio.create_task(_gone(receive))
+        self._streams.begin(sending)
+        try:
+            await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sending.cancel()
+            gone.cancel()
+            await asyncio.gather(sending, gone, return_exceptions=True)
+            await self._source.aclose()
+            if self._close is not None:
+                self._close()
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _send(self, send: Send, empty: bool) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        if empty:
+            return
+        await _piece(send, HELLO)
+        async for piece in self._source:
+            if piece:
+                await _piece(send, piece)
+
+
+async def _piece(send: Send, piece: bytes) -> None:
+    async with asyncio.timeout(STUCK):
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,50 @@
+"""Looking on: the history of one run as it grows, and the changes of all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from penstock.engine.running import Running
+from penstock.flow.view import history_view
+from penstock.runtime.changes import Reader
+from penstock.runtime.history import read_history
+
+
+class Following:
+    """For those who look on while runs go on."""
+
+    def __init__(self, opened: Callable[[], Awaitable[Running]]) -> None:
+        self._opened = opened
+
+    async def last(self, run: str) -> int:
+        """The number of the last history entry of a run. Raises UnknownRun."""
+        return (await (await self._opened()).node.look(run)).snapshot.seq
+
+    async def run(
+        self, run: str, after: int = 0, patience: float = 15
+    ) -> AsyncIterator[dict[str, Any] | None]:
+        """The history of a run after an entry, each item once it is durable, to the end of the run.
+
+        None: nothing happened for `patience` seconds. Raises UnknownRun.
+        """
+        running = await self._opened()
+        node = running.node
+        while True:
+            snapshot = (await node.look(run)).snapshot
+            async for entry in read_history(running.store, run, after):
+                after = entry.seq
+                yield history_view([entry])[0]
+            if snapshot.ended and snapshot.seq <= after:
+                return
+            seen = after
+            try:
+                async with asyncio.timeout(patience):
+                    await node.watching.until(run, lambda now, seen=seen: now.seq > seen)  # type: ignore[misc]
+            except TimeoutError:
+                yield None
+
+    async def changes(self, last: str | None = None) -> Reader:
+        """A reader of the changes of all runs, from now on or from after the one with the id `last`. Close it."""
+        return (await self._opened()).node.changes.reader(last)

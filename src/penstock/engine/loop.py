@@ -1,0 +1,24 @@
+"""The event loop of our own processes: one in C, where the system has it, turns faster than Python's."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def run(main: Coroutine[Any, Any, Result]) -> Result:
+    """What `main` gives, on a loop of its own; as `asyncio.run` in everything else."""
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        return runner.run(main)
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    if sys.platform == "win32":
+        return asyncio.new_event_loop()
+    import uvloop  # not there on Windows
+
+    return uvloop.new_event_loop()

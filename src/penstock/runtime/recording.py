@@ -1,0 +1,18 @@
+"""Who does this, for the record: set where a person's call begins, written together with what it changes."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+from msgspec.structs import replace
+
+from penstock.store.access_rows import AuditRow
+
+BY: ContextVar[AuditRow | None] = ContextVar("penstock_by", default=None)
+"""What goes into the record with whatever this code changes; None: nobody need know later who did it."""
+
+
+def by_for(target: str) -> AuditRow | None:
+    """The record of what is done to one thing."""
+    by = BY.get()
+    return None if by is None else replace(by, target=target)

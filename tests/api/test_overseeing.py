@@ -1,0 +1,157 @@
+"""Looking after runs over HTTP: lists, reasons, repairs, many at once, tokens; and who sees which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import Answer, Client, Serve
+from tests.api.test_access import made
+
+WAITING = {
+    "penstock": 1,
+    "name": "waiting",
+    "external": ["go"],
+    "steps": {"first": {"task": "one", "after": ["go"]}},
+}
+
+
+async def begun(client: Client, *names: str) -> list[str]:
+    """A run of each of these workflows that has come to rest."""
+    await client.engine.publish(WAITING)
+    runs = [str(await client.engine.start(name)) for name in names]
+    for run in runs:
+        await client.engine.wait(run, 30, rest=True)
+    return runs
+
+
+def test_runs_are_listed_page_by_page(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[list[str], list[Answer]]:
+        runs = await begun(client, "waiting", "waiting", "chain")
+        first = await client.get("/api/runs?limit=2")
+        return runs, [first, await client.get(f"/api/runs?limit=2&cursor={first.json['next']}")]
+
+    runs, pages = serve(talk)
+
+    assert [[row["id"] for row in page.json["items"]] for page in pages] == [runs[:0:-1], runs[:1]]
+    assert pages[1].json["next"] is None
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("status=odd", "invalid_parameter"),
+        ("label=x", "invalid_parameter"),
+        ("since=soon", "invalid_parameter"),
+        ("since=2026-03-02T15:30:00", "invalid_parameter"),
+        ("sort=colour", "invalid_parameter"),
+        ("limit=201", "invalid_parameter"),
+        ("colour=red", "unknown_parameter"),
+        ("cursor=abc", "bad_cursor"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_told(serve: Serve, query: str, code: str) -> None:
+    answer = serve(lambda client: client.get(f"/api/runs?{query}"))
+
+    assert (answer.status, answer.json["code"]) == (400, code)
+
+
+def test_a_run_says_why_and_is_repaired(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        [run] = await begun(client, "waiting")
+        path = f"/api/runs/{run}/marking"
+        marking = await client.get(path)
+        put = {"put": [{"step": "first", "slot": 0, "event": "go"}], "expect": marking.json["seq"]}
+        tried = await client.ask("PATCH", path, {**put, "dry_run": True})
+        done = await client.ask("PATCH", path, {**put, "reason": "by hand"})
+        late = await client.ask("PATCH", path, put)
+        return [
+            await client.get(f"/api/runs/{run}/why"),
+            marking,
+            tried,
+            done,
+            late,
+            await client.get("/api/audit"),
+        ]
+
+    why, marking, tried, done, late, audit = serve(talk)
+
+    assert (why.status, [slot["takes"] for slot in marking.json["slots"]]) == (200, [["go"]])
+    assert [answer.json["will_fire"] for answer in (tried, done)] == [["first"], ["first"]]
+    assert late.status == 409
+    assert [entry["action"] for entry in audit.json["items"]] == ["run.repair"]
+
+
+def test_many_runs_are_counted_and_then_acted_on(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Any]:
+        await begun(client, "waiting", "waiting", "chain")
+        body = {"filter": {"workflow": "waiting", "status": ["waiting"]}, "action": "cancel"}
+        counted = await client.post("/api/runs/bulk", {**body, "dry_run": True})
+        done = await client.post("/api/runs/bulk", body)
+        return [counted.json, done.json, await client.engine.counts(workflow="waiting")]
+
+    counted, done, counts = serve(talk)
+
+    assert (counted["count"], counted["statuses"], counted["done"]) == (2, {"waiting": 2}, 0)
+    assert (done["done"], counts["canceled"]) == (2, 2)
+
+
+def test_who_is_bound_to_a_workflow_sees_its_runs_alone(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[list[str], dict[str, Answer]]:
+        runs = await begun(client, "waiting", "chain")
+        headers = await made(client, "operator", workflows=["chain"])
+
+        async def ask(path: str) -> Answer:
+            return await client.get(path, headers=dict(headers))
+
+        bulk = {"filter": {}, "action": "rerun", "dry_run": True}
+        return runs, {
+            "list": await ask("/api/runs"),
+            "why": await ask(f"/api/runs/{runs[0]}/why"),
+            "stats": await ask("/api/workflows/waiting/stats"),
+            "all tokens": await ask("/api/tokens?prefix=/runs/"),
+            "own tokens": await ask("/api/tokens?prefix=/history/chain/"),
+            "other tokens": await ask("/api/tokens?prefix=/runs/waiting/"),
+            "bulk": await client.post("/api/runs/bulk", bulk, headers=dict(headers)),
+        }
+
+    runs, answers = serve(talk)
+
+    assert [row["id"] for row in answers["list"].json["items"]] == [runs[1]]
+    assert answers["bulk"].json["count"] == 1
+    assert {name: answer.status for name, answer in answers.items()} == {
+        "list": 200, "why": 404, "stats": 404, "all tokens": 403, "own tokens": 200, "other tokens": 404, "bulk": 200,
+    }  # fmt: skip
+
+
+def test_incidents_and_statistics_are_told(serve: Serve) -> None:
+    def fail() -> None:
+        raise RuntimeError("no")
+
+    async def talk(client: Client) -> list[Answer]:
+        await client.engine.publish({"penstock": 1, "name": "bad", "steps": {"only": {"task": "breaks"}}})
+        await client.engine.wait(await client.engine.start("bad"), 30)
+        return [
+            await client.get(path)
+            for path in ("/api/incidents?workflow=bad", "/api/workflows/bad/stats", "/api/incidents/slow")
+        ]
+
+    incidents, stats, slow = serve(talk, tasks={"breaks": fail})
+
+    assert [each["kind"] for each in incidents.json["items"]] == ["failed"]
+    assert (stats.status, slow.json) == (200, {"items": [], "next": None})
+
+
+def test_tokens_are_claimed(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        insert = [{"name": f"/custom/{number}", "priority": number} for number in (1, 2)]
+        await client.post("/api/tokens", {"insert": insert})
+        claim = {"claim": {"owner": "ann", "prefix": "/custom/", "lease": 60}}
+        return [await client.post("/api/tokens", claim) for _ in range(3)]
+
+    answers = serve(talk)
+
+    assert [[each["name"] for each in answer.json["items"]] for answer in answers] == [
+        ["/custom/2"], ["/custom/1"], [],
+    ]  # fmt: skip

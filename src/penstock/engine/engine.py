@@ -210,9 +210,7 @@ class Engine(Overseeing):
         if (run is None) == (key is None):
             raise Invalid("say which run the event is for: either `run` or `key`")
         if set is not None and not isinstance(set, Mapping):
-            raise Invalid(
-                f"`set` must be a map of what to change in the run's data, not {type(set).__name__}"
-            )
+            raise Invalid(f"`set` must be a map of what to change in the data, not {type(set).__name__}")
         outside = Outside(event=event, data=data, set=None if set is None else dict(set), id=id)
         intake = (await self._open()).node.intake
         return await (intake.emit_by_key(key, outside) if run is None else intake.emit(run, outside))  # type: ignore[arg-type]
@@ -302,9 +300,9 @@ class Engine(Overseeing):
 
     # -- reading -------------------------------------------------------------------------------------------
 
-    async def show(self, run: str) -> dict[str, Any]:
-        """The run as it is now."""
-        live = await (await self._open()).node.look(run)
+    async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:
+        """The run as it is now; with `own`, of one that was just started here, as this process knows it."""
+        live = await (await self._open()).node.look(run, own)
         return run_view(live.flow, live.snapshot)
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:

@@ -117,9 +117,12 @@ class Node:
         """Let something happen to a run."""
         self.advancer.submit(request)
 
-    async def look(self, run: str) -> Live:
-        """The run as the store has it, or as this node wrote it. Raises UnknownRun."""
-        live = None if self.shared else self.memory.get(run)
+    async def look(self, run: str, own: bool = False) -> Live:
+        """The run as the store has it, or as this node wrote it. Raises UnknownRun.
+
+        With `own` as this node wrote it also where others may have led it on since: it was just made here.
+        """
+        live = self.memory.get(run) if own or not self.shared else None
         if live is not None:
             return live
         found = (await self.memory.fetch([run])).get(run)

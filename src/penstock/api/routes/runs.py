@@ -34,7 +34,7 @@ async def start_run(ask: Ask[StartRun, None]) -> Any:
         idempotency_key=body.idempotency_key,
         version=body.version,
     )
-    return Reply({**await ask.engine.show(id), "duplicate": known}, 200 if known else 201)
+    return Reply({**await ask.engine.show(id, own=not known), "duplicate": known}, 200 if known else 201)
 
 
 @calls.get("/api/runs/{id}", "read", gives=Run)

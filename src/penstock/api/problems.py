@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil
 from typing import Any
 
@@ -35,6 +36,7 @@ from penstock.store.errors import StoreError
 from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
+_PLACE = re.compile(r"([^\s:]+): ")
 RETRY_AFTER = 2
 
 STATUSES: dict[type[Exception], int] = {
@@ -143,10 +145,17 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
             for p in error.problems
         ]
     if isinstance(error, InvalidInput | InvalidEvent):
-        return [{"path": "/input", "code": "schema", "message": text} for text in error.problems]
+        top = "/input" if isinstance(error, InvalidInput) else "/data"
+        return [{"path": top + _pointer(text), "code": "schema", "message": text} for text in error.problems]
     if isinstance(error, CannotCall):
         return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]
     return []
+
+
+def _pointer(sentence: str) -> str:
+    """The place that a sentence such as `list[1].a: …` begins with, as a JSON pointer."""
+    place = _PLACE.match(sentence)
+    return "" if place is None else "".join(f"/{part}" for part in re.findall(r"[^.\[\]]+", place[1]))
 
 
 def problem_response(error: BaseException, request_id: str) -> Response:

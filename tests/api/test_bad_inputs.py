@@ -1,0 +1,206 @@
+"""Bad inputs by their number in the list of them, where no other file has them, each with the answer that is promised.
+
+1 to 11: test_requests. 12 to 14: test_wire. 15: test_requests. 16 to 18, 21, 22: test_access and test_matrix.
+23, 25: test_acting. 28 to 38: test_hooks and tests/sources. 39 to 46: test_tasks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import CHAIN, Answer, Client, Serve
+
+RUNS = "/api/workflows/chain/runs"
+
+
+def told(answer: Answer) -> tuple[int, str]:
+    return answer.status, answer.json["code"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "sort=id;drop table",
+        "limit=-1",
+        "limit=1e9",
+        "limit=0",
+        "limit=201",
+        "status=odd",
+        "since=soon",
+        "odd=1",
+    ],
+)
+def test_19_a_list_that_cannot_be_is_refused(serve: Serve, query: str) -> None:
+    assert serve(lambda client: client.get(f"/api/runs?{query}")).status == 400
+
+
+@pytest.mark.parametrize("cursor", ["x", "AAAA", "%00", "a" * 3000])
+def test_20_a_cursor_that_nobody_gave_is_refused(serve: Serve, cursor: str) -> None:
+    assert told(serve(lambda client: client.get(f"/api/runs?cursor={cursor}")))[0] == 400
+
+
+def test_24_a_key_with_another_input_is_refused(serve: Serve) -> None:
+    async def talk(client: Client) -> list[tuple[int, str]]:
+        first = await client.post(RUNS, {"idempotency_key": "k", "input": {"a": 1}})
+        assert first.status == 201
+        return [told(await client.post(RUNS, {"idempotency_key": "k", "input": {"a": 2}}))]
+
+    assert serve(talk) == [(422, "idempotency_mismatch")]
+
+
+def test_26_a_workflow_or_version_that_is_not_there_is_not_found(serve: Serve) -> None:
+    async def talk(client: Client) -> list[tuple[int, str]]:
+        unknown = await client.post("/api/workflows/nothing/runs", {})
+        version = await client.post(RUNS, {"version": 9})
+        return [told(unknown), told(version)]
+
+    assert serve(talk) == [(404, "unknown_workflow"), (404, "unknown_version")]
+
+
+def test_27_an_input_that_does_not_fit_is_told_place_by_place(serve: Serve) -> None:
+    async def talk(client: Client) -> Answer:
+        params = {
+            "type": "object",
+            "properties": {"n": {"type": "integer"}, "list": {"items": {"type": "string"}}},
+        }
+        await client.engine.publish({**CHAIN, "name": "strict", "params": params})
+        return await client.post("/api/workflows/strict/runs", {"input": {"n": "x", "list": ["a", 1]}})
+
+    answer = serve(talk)
+
+    assert told(answer) == (422, "invalid_input")
+    assert sorted(each["path"] for each in answer.json["errors"]) == ["/input/list/1", "/input/n"]
+
+
+def test_38_an_event_for_nobody_is_kept_and_shown(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[int, Any]:
+        sent = await client.post("/api/events", {"event": "paid", "key": {"order": "7"}})
+        return sent.status, (await client.get("/api/events/undelivered")).json["items"]
+
+    status, [kept] = serve(talk)
+
+    assert (status, kept["event"], kept["key"]) == (202, "paid", {"order": "7"})
+
+
+DEFINITIONS: list[tuple[str, Any, int, str]] = [
+    ("48 a condition that is null", {"if": "null " * 2000}, 422, "bad_parameter"),
+    ("49 a long expression", {"if": "1 + " * 5000 + "1 > 0"}, 422, "bad_parameter"),
+    ("49 a deep expression", {"if": "(" * 1000 + "true" + ")" * 1000}, 422, "bad_parameter"),
+    (
+        "50 a pattern that explodes",
+        {"if": "data.a.matches('((a{1,1000}){1,1000}){1,1000}')"},
+        422,
+        "expression",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("what", "params", "status", "code"), DEFINITIONS, ids=[each[0] for each in DEFINITIONS]
+)
+def test_48_to_50_an_expression_that_cannot_be_is_refused_when_it_is_saved(
+    serve: Serve, what: str, params: dict[str, str], status: int, code: str
+) -> None:
+    definition = {**CHAIN, "steps": {"first": {"task": "decide", "with": params}}}
+
+    answer = serve(lambda client: client.ask("PUT", "/api/workflows/chain", definition))
+
+    assert answer.status == status
+    assert [each["code"] for each in answer.json["errors"]] == [code]
+
+
+@pytest.mark.parametrize(
+    "expression", ["data.__class__ == null", "data.constructor == 1", "data.__proto__ == 1"]
+)
+def test_51_names_of_hosts_are_plain_keys_that_are_missing(serve: Serve, expression: str) -> None:
+    definition = {
+        **CHAIN,
+        "name": "odd",
+        "steps": {"first": {"task": "decide", "with": {"if": expression}}},
+    }
+
+    async def talk(client: Client) -> Any:
+        await client.engine.publish(definition)
+        run = (await client.post("/api/workflows/odd/runs", {"input": {}})).json["id"]
+        return await client.engine.wait(run, 10)
+
+    run = serve(talk)
+
+    assert (run["status"], run["error"]["kind"]) == ("failed", "expression")
+
+
+def test_51_such_keys_are_plain_data(serve: Serve) -> None:
+    data = {"__proto__": {"a": 1}, "constructor": 2, "__class__": None}
+
+    assert serve(lambda client: client.post(RUNS, {"input": data})).json["input"] == data
+
+
+def test_52_a_net_that_cannot_finish_is_saved_but_not_published(serve: Serve) -> None:
+    stuck = {
+        **CHAIN,
+        "name": "stuck",
+        "steps": {"a": {"task": "one", "after": ["b"]}, "b": {"task": "two", "after": ["a"]}},
+    }
+
+    async def talk(client: Client) -> tuple[int, Answer]:
+        saved = await client.ask("PUT", "/api/workflows/stuck", stuck)
+        return saved.status, await client.post("/api/workflows/stuck/publish", {})
+
+    saved, refused = serve(talk)
+
+    assert (saved, told(refused)) == (201, (422, "check_failed"))
+    assert any(finding["severity"] == "error" for finding in refused.json["findings"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}, *a{n}, *a{n}]\n" for n in range(40)),
+        "penstock: 1\nname: !!python/object:os.system x\n",
+        "penstock: 1\nname: chain\nname: chain\nsteps: {}\n",
+        "\tnot yaml",
+        "[" * 500,
+    ],
+)
+def test_53_a_text_that_is_no_plain_yaml_is_refused(serve: Serve, text: str) -> None:
+    async def talk(client: Client) -> Answer:
+        headers = {"content-type": "application/yaml"}
+        return await client.ask("PUT", "/api/workflows/chain", data=text.encode(), headers=headers)
+
+    assert serve(talk).status == 400
+
+
+@pytest.mark.parametrize("name", ["<script>", "a\u202eb", "x" * 300, "   ", "a/b", "é"])
+def test_54_a_name_that_could_mislead_is_refused(serve: Serve, name: str) -> None:
+    answer = serve(lambda client: client.post("/api/check", {**CHAIN, "name": name}))
+
+    assert answer.status == 422
+
+
+def test_63_what_does_not_fit_the_state_of_a_run_is_refused(serve: Serve) -> None:
+    async def talk(client: Client) -> list[tuple[int, str]]:
+        run = (await client.post(RUNS, {})).json["id"]
+        await client.engine.wait(run, 10)
+        path = f"/api/runs/{run}"
+        put = {"put": [{"step": "second", "slot": 0, "event": "first"}]}
+        return [
+            told(await client.post(f"{path}/cancel")),
+            told(await client.post(f"{path}/retry")),
+            told(await client.post(f"{path}/steps/second/skip", {})),
+            told(await client.ask("PATCH", f"{path}/marking", put)),
+        ]
+
+    assert [status for status, _ in serve(talk)] == [409, 409, 409, 409]
+
+
+def test_64_a_draft_that_somebody_else_saved_is_not_overwritten(serve: Serve) -> None:
+    async def talk(client: Client) -> list[int]:
+        path = "/api/workflows/chain"
+        first = (await client.ask("PUT", path, CHAIN)).headers["etag"]
+        saved = await client.ask("PUT", path, {**CHAIN, "title": "Theirs"}, headers={"if-match": first})
+        stale = await client.ask("PUT", path, {**CHAIN, "title": "Mine"}, headers={"if-match": first})
+        return [saved.status, stale.status]
+
+    assert serve(talk) == [200, 412]

@@ -78,7 +78,7 @@ class App:
         await response(scope, receive, send)
 
     def stop(self) -> None:
-        """End what would wait, so that the server can stop: polls get what there is, and who looks on comes again."""
+        """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
         self.service.streams.close()
         self.service.desk.close()
 

@@ -80,7 +80,7 @@ def test_a_run_says_why_and_is_repaired(serve: Serve) -> None:
     assert (why.status, [slot["takes"] for slot in marking.json["slots"]]) == (200, [["go"]])
     assert [answer.json["will_fire"] for answer in (tried, done)] == [["first"], ["first"]]
     assert late.status == 409
-    assert [entry["action"] for entry in audit.json["items"]] == ["run.repair"]
+    assert [entry["action"] for entry in audit.json["items"]] == ["repair_run"]
 
 
 def test_many_runs_are_counted_and_then_acted_on(serve: Serve) -> None:

@@ -72,11 +72,9 @@ class Engine(Overseeing):
         fleet: Muster | None = None,
     ) -> None:
         self._store, self._retention, self._fleet = store, retention, fleet
-        # Alone: nobody else will ever see these runs.
-        self._alone = url == MEMORY and store is None and running is None
+        self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
-        given = REGISTRY if tasks is None else tasks_of(tasks)
-        self._tasks = given if running is None else running.tasks
+        self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_of(tasks)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running

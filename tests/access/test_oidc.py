@@ -12,9 +12,9 @@ import pytest
 from joserfc import jwt
 
 from penstock.access.caller import Caller
-from penstock.access.claims import Grant, grant_of, name_of
+from penstock.access.claims import Grant, OidcSettings, grant_of, name_of
 from penstock.access.errors import InvalidAccess, SignInFailed
-from penstock.access.oidc import Arrival, Oidc, OidcSettings, own_path
+from penstock.access.oidc import Arrival, Oidc, own_path
 from penstock.access.provider import Provider
 from penstock.store.protocol import Store
 from tests.access.conftest import Seconds

@@ -92,7 +92,7 @@ DEFINITIONS: list[tuple[str, Any, int, str]] = [
         "50 a pattern that explodes",
         {"if": "data.a.matches('((a{1,1000}){1,1000}){1,1000}')"},
         422,
-        "expression",
+        "bad_parameter",
     ),
 ]
 

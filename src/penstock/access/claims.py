@@ -30,6 +30,23 @@ class Grant(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError("an admin cannot be bound to workflows: make it an author, or leave them out")
 
 
+class OidcSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How to reach the provider, and who may do what.
+
+    `roles` says what each value of the claim `role_claim` (dots lead into objects) grants; who has none of them is not
+    let in. `redirect_uri` is the one that is registered, to the letter.
+    """
+
+    issuer: str
+    client_id: str
+    redirect_uri: str
+    client_secret: str | None = None
+    scopes: tuple[str, ...] = ("openid", "profile", "email")
+    role_claim: str = "roles"
+    roles: dict[str, Grant]
+    name_claim: str = "email"
+
+
 class Expected(Struct, frozen=True, kw_only=True):
     """What must be in the claims."""
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from penstock.access.caller import Caller
-from penstock.access.claims import Expected, Grant, check_claims, grant_of, name_of
+from penstock.access.claims import Expected, OidcSettings, check_claims, grant_of, name_of
 from penstock.access.doors import Place
 from penstock.access.errors import SignInFailed
 from penstock.access.provider import Provider
@@ -22,23 +22,6 @@ from penstock.store.access_rows import Login
 
 PATIENCE = timedelta(minutes=10)
 """How long somebody may take to sign in elsewhere."""
-
-
-class OidcSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How to reach the provider, and who may do what.
-
-    `roles` says what each value of the claim `role_claim` (dots lead into objects) grants; who has none of them is not
-    let in. `redirect_uri` is the one that is registered, to the letter.
-    """
-
-    issuer: str
-    client_id: str
-    redirect_uri: str
-    client_secret: str | None = None
-    scopes: tuple[str, ...] = ("openid", "profile", "email")
-    role_claim: str = "roles"
-    roles: dict[str, Grant]
-    name_claim: str = "email"
 
 
 class Sending(Struct, frozen=True):

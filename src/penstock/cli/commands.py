@@ -6,8 +6,10 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
@@ -54,6 +56,41 @@ class Commands(TyperGroup):
         if standalone_mode:
             sys.exit(code)
         return code
+
+
+class Shelved(Commands):
+    """Commands that are imported when they are asked for: nobody waits for what another command needs."""
+
+    homes: ClassVar[Mapping[str, str]] = {}
+    """The name of each command, and the module and name of its function or group."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.homes)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        home = self.homes.get(cmd_name)
+        return None if home is None else _imported(cmd_name, home)
+
+    def commands(self) -> dict[str, Any]:  # type: ignore[override]
+    def commands(self) -> dict[str, Any]:
+        """All of them, imported."""
+        return {name: self.get_command(None, name) for name in self.homes}
+
+    @commands.setter
+    def commands(self, given: Any) -> None:
+        """There are no others."""
+
+
+@cache
+def _imported(name: str, home: str) -> Any:
+    module, _, attribute = home.partition(":")
+    found = getattr(import_module(module), attribute)
+    if not isinstance(found, typer.Typer):
+        single, found = found, typer.Typer(rich_markup_mode="rich", add_completion=False)
+        found.command(name, cls=Command)(single)
+    command = typer.main.get_command(found)
+    command.name = name
+    return command
 
 
 def _bare_switches(params: list[Any]) -> list[Any]:

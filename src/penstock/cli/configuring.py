@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from typing import Annotated, Any
 
 import typer
 
-from penstock.server.build import Front, has_tokens, refuse_open
 from penstock.server.settings import Settings, read_settings
 
 Host = Annotated[
@@ -30,18 +28,3 @@ Port = Annotated[
 def settings_of(**options: Any) -> Settings:
     """What is in force for a command with these options. Raises BadSettings."""
     return read_settings(options, variables=os.environ)
-
-
-def front_of(settings: Settings) -> Front:
-    """Where a server listens. Raises NeedsToken, WeakToken, before anything is opened."""
-    front = Front(
-        settings["host"],
-        settings["port"],
-        settings["token"],
-        settings["oidc"],
-        settings["sns_topics"],
-        settings.shown(),
-    )
-    unsure = not front.local and front.token is None
-    refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))
-    return front

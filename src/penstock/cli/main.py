@@ -5,37 +5,63 @@ from __future__ import annotations
 import os
 import sys
 from io import TextIOWrapper
-from typing import Annotated, TextIO
+from typing import Annotated, ClassVar, TextIO
 
 import typer
 
 from penstock import __version__
-from penstock.cli.access import access
-from penstock.cli.acting import cancel, emit, pause, rerun, resume, retry, skip
-from penstock.cli.bench import bench
-from penstock.cli.check import check
-from penstock.cli.commands import Command, Commands, leave
-from penstock.cli.db import db
-from penstock.cli.demo import demo
-from penstock.cli.doctor import doctor
-from penstock.cli.draw import draw
-from penstock.cli.explaining import incidents, why
-from penstock.cli.operating import queues, workers
-from penstock.cli.run import run
-from penstock.cli.runs import history, runs, show
-from penstock.cli.secrets import secret
-from penstock.cli.server import server
-from penstock.cli.simulate import simulate
-from penstock.cli.tasks import tasks
-from penstock.cli.tokens import tokens
-from penstock.cli.up import up
-from penstock.cli.watch import logs, watch
-from penstock.cli.worker import worker
-from penstock.cli.workflows import publish, start, start_source, stop_source, workflows
+from penstock.cli.commands import Shelved, leave
+
+HOMES = {
+    "check": "check",
+    "run": "run",
+    "simulate": "simulate",
+    "draw": "draw",
+    "tasks": "tasks",
+    "demo": "demo",
+    "bench": "bench",
+    "up": "up",
+    "server": "server",
+    "worker": "worker",
+    "publish": "workflows",
+    "workflows": "workflows",
+    "start-source": "workflows",
+    "stop-source": "workflows",
+    "pause": "acting",
+    "resume": "acting",
+    "start": "workflows",
+    "runs": "runs",
+    "show": "runs",
+    "history": "runs",
+    "logs": "watch",
+    "watch": "watch",
+    "why": "explaining",
+    "emit": "acting",
+    "cancel": "acting",
+    "retry": "acting",
+    "rerun": "acting",
+    "skip": "acting",
+    "incidents": "explaining",
+    "workers": "operating",
+    "queues": "operating",
+    "doctor": "doctor",
+    "tokens": "tokens",
+    "access": "access",
+    "secret": "secrets",
+    "db": "db",
+}
+"""Each command, and the module where it is."""
+
+
+class All(Shelved):
+    """Every command of `penstock`."""
+
+    homes: ClassVar = {name: f"penstock.cli.{home}:{name.replace('-', '_')}" for name, home in HOMES.items()}
+
 
 app = typer.Typer(
     name="penstock",
-    cls=Commands,
+    cls=All,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -59,21 +85,6 @@ def penstock(
     """Event-driven workflows that are drawn, proved and run."""
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-COMMANDS = (
-    *(check, run, simulate, draw, tasks, demo, bench, up, server, worker),
-    *(publish, workflows, start_source, stop_source, pause, resume),
-    *(start, runs, show, history, logs, watch, why),
-    *(emit, cancel, retry, rerun, skip, incidents),
-    *(workers, queues, doctor),
-)
-for command in COMMANDS:
-    app.command(cls=Command)(command)
-app.add_typer(tokens, name="tokens")
-app.add_typer(access, name="access")
-app.add_typer(secret, name="secret")
-app.add_typer(db, name="db")
 
 
 def _usable(stream: TextIO | None) -> TextIO:

@@ -10,8 +10,9 @@ import typer
 from msgspec import Struct
 
 from penstock.cli.announcing import Shown, show_post
-from penstock.cli.configuring import Host, Port, front_of, settings_of
+from penstock.cli.configuring import Host, Port, settings_of
 from penstock.cli.databases import DbOption
+from penstock.cli.fronting import front_of
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 from penstock.cli.serving import (

@@ -13,8 +13,9 @@ import aiohttp
 from msgspec import Struct
 
 from penstock.access.admission import SHORTEST_OWN
+from penstock.access.claims import OidcSettings
 from penstock.access.doors import Access
-from penstock.access.oidc import Oidc, OidcSettings
+from penstock.access.oidc import Oidc
 from penstock.access.origin import is_loopback_host
 from penstock.access.provider import Provider
 from penstock.access.secrets import FILE as KEY_FILE

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.access.oidc import OidcSettings
+from penstock.access.claims import OidcSettings
 from penstock.flow.duration import parse_duration
 from penstock.runtime.retention import DAYS
 

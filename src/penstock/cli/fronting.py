@@ -1,0 +1,23 @@
+"""Where a server listens, and whether it may."""
+
+from __future__ import annotations
+
+import asyncio
+
+from penstock.server.build import Front, has_tokens, refuse_open
+from penstock.server.settings import Settings
+
+
+def front_of(settings: Settings) -> Front:
+    """Where a server listens. Raises NeedsToken, WeakToken, before anything is opened."""
+    front = Front(
+        settings["host"],
+        settings["port"],
+        settings["token"],
+        settings["oidc"],
+        settings["sns_topics"],
+        settings.shown(),
+    )
+    unsure = not front.local and front.token is None
+    refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))
+    return front

@@ -71,7 +71,7 @@ class Shelved(Commands):
         home = self.homes.get(cmd_name)
         return None if home is None else _imported(cmd_name, home)
 
-    def commands(self) -> dict[str, Any]:  # type: ignore[override]
+    @property  # type: ignore[override]
     def commands(self) -> dict[str, Any]:
         """All of them, imported."""
         return {name: self.get_command(None, name) for name in self.homes}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock import Out
-from tests.api.conftest import Answer, Client, Serve
+from tests.api.conftest import OWN, Answer, Client, Serve
 
 JOB = {
     "penstock": 1,
@@ -96,3 +96,20 @@ def test_an_event_that_does_not_fit_is_refused(serve: Serve) -> None:
         (422, "invalid_event"),
         *[(422, "invalid_request")] * 5,
     ]
+
+
+def test_an_id_of_one_caller_is_not_that_of_another(serve: Serve) -> None:
+    async def talk(client: Client) -> list[int]:
+        admin = {"authorization": f"Bearer {OWN}"}
+        made = [
+            await client.post("/api/access", {"name": name, "role": "operator"}, headers=dict(admin))
+            for name in ("one", "two")
+        ]
+        body = {"event": "paid", "key": {"order": "7"}, "id": "1"}
+        headers = [{"authorization": f"Bearer {each.json['token']}"} for each in made]
+        return [
+            (await client.post("/api/events", body, headers=dict(who))).status
+            for who in (headers[0], headers[0], headers[1])
+        ]
+
+    assert serve(talk, open=False) == [202, 200, 202]

@@ -54,3 +54,24 @@ def test_what_is_only_read_or_tried_is_not_recorded(serve: Serve) -> None:
         return await recorded(client)
 
     assert serve(talk, open=False) == []
+
+
+def test_an_override_is_recorded_with_its_reason(serve: Serve) -> None:
+    stuck = {
+        **WAITS,
+        "name": "stuck",
+        "external": None,
+        "steps": {"ship": {"task": "one", "after": ["paid"]}},
+    }
+    stuck.pop("external")
+
+    async def talk(client: Client) -> Any:
+        await client.ask("PUT", "/api/workflows/stuck", stuck, headers=dict(ADMIN))
+        body = {"override": "the event will be there tomorrow"}
+        made = await client.post("/api/workflows/stuck/publish", body, headers=dict(ADMIN))
+        return made.status, await recorded(client)
+
+    status, entries = serve(talk, open=False)
+
+    assert status == 201
+    assert entries == [("settings", "publish_workflow", "stuck", "the event will be there tomorrow")]

@@ -16,7 +16,7 @@ from penstock.access.caller import Caller
 from penstock.api import streams
 from penstock.api.routes import streams as routes
 from penstock.runtime import changes
-from tests.api.conftest import Client, Serve
+from tests.api.conftest import OWN, Client, Serve
 
 WAITS = {
     "penstock": 1,
@@ -331,3 +331,24 @@ def test_changes_on_another_node_are_heard(postgres: str) -> None:
     id, last = asyncio.run(asyncio.wait_for(main(), 30))
 
     assert (last.run, last.workflow, last.status, last.subject) == (id, "waits", "waiting", "far")
+
+
+@pytest.mark.parametrize("path", ["/api/stream", "/api/runs/{run}/stream"])
+def test_a_stream_ends_when_its_token_is_revoked(
+    serve: Serve, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "BEAT", 0.1)
+
+    async def talk(client: Client) -> list[Message]:
+        await client.engine.publish(WAITS)
+        run = await client.engine.start("waits")
+        admin = {"authorization": f"Bearer {OWN}"}
+        made = await client.post("/api/access", {"name": "ann", "role": "viewer"}, headers=dict(admin))
+        headers = {"authorization": f"Bearer {made.json['token']}"}
+        async with client.session.get(client.base + path.format(run=run), headers=headers) as response:
+            listener = Listener(response)
+            await listener.block()
+            await client.ask("DELETE", f"/api/access/{made.json['id']}", headers=dict(admin))
+            return await listener.rest()
+
+    assert [each.event for each in serve(talk, open=False)] == []

@@ -89,9 +89,15 @@ class App:
         query = None if call.query is None else read_query(request, call.query)
         body = await read_body(call, request)
         if call.notes_caller:
-            BY.set(caller.audit(call.name, call.path, reason=getattr(body, "reason", None)))
+            BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
         answer = await call.handler(Ask(request, self.service, caller, values, body, query))
         return render(call, answer, request_id)
+
+
+def _reason(body: Any) -> str | None:
+    """Why somebody does it, where they say so."""
+    reason: str | None = getattr(body, "reason", None) or getattr(body, "override", None)
+    return reason
 
 
 async def read_body(call: Call, request: Request) -> Any:

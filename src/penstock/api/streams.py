@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from penstock.access.errors import Forbidden, Unauthenticated
 from penstock.flow.errors import PenstockError
 
 MEDIA = "text/event-stream"
@@ -69,22 +70,27 @@ class StreamResponse(Response):
     media_type = MEDIA
 
     def __init__(
-        self, source: AsyncGenerator[bytes, None], streams: Streams, close: Callable[[], None] | None = None
+        self,
+        source: AsyncGenerator[bytes, None],
+        streams: Streams,
+        still: Callable[[], Awaitable[None]],
+        close: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._source, self._streams, self._close = source, streams, close
+        self._source, self._streams, self._still, self._close = source, streams, still, close
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send(send, scope["method"] == "HEAD"))
         gone = asyncio.create_task(_gone(receive))
+        refused = asyncio.create_task(_refused(self._still))
         self._streams.begin(sending)
         try:
-            await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({sending, gone, refused}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            sending.cancel()
-            gone.cancel()
-            await asyncio.gather(sending, gone, return_exceptions=True)
+            for task in (sending, gone, refused):
+                task.cancel()
+            await asyncio.gather(sending, gone, refused, return_exceptions=True)
             await self._source.aclose()
             if self._close is not None:
                 self._close()
@@ -103,6 +109,16 @@ class StreamResponse(Response):
 async def _piece(send: Send, piece: bytes) -> None:
     async with asyncio.timeout(STUCK):
         await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+
+async def _refused(still: Callable[[], Awaitable[None]]) -> None:
+    """Wait until who looks on may not do so any more: a token was revoked, a session ended."""
+    while True:
+        await asyncio.sleep(BEAT)
+        try:
+            await still()
+        except (Unauthenticated, Forbidden):
+            return
 
 
 async def _gone(receive: Receive) -> None:

@@ -200,8 +200,9 @@ class Engine(Overseeing):
         key: Mapping[str, str] | None = None,
         set: Mapping[str, Any] | None = None,
         id: str | None = None,
+        source: str | None = None,
     ) -> str:
-        """Fire an outside event into a run, named by `run` or found by `key`.
+        """Fire an outside event into a run, named by `run` or found by `key`; its id is unique within `source`.
 
         Answers `accepted`, `duplicate` (that id came before) or `recorded` (nothing acts on it).
         """
@@ -211,7 +212,9 @@ class Engine(Overseeing):
             raise Invalid(f"`set` must be a map of what to change in the data, not {type(set).__name__}")
         outside = Outside(event=event, data=data, set=None if set is None else dict(set), id=id)
         intake = (await self._open()).node.intake
-        return await (intake.emit_by_key(key, outside) if run is None else intake.emit(run, outside))  # type: ignore[arg-type]
+        if run is not None:
+            return await intake.emit(run, outside)
+        return await intake.emit_by_key(key or {}, outside, source)
 
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.

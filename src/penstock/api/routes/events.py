@@ -33,7 +33,10 @@ async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
     """Fire an event into the run that has the key; one that comes too early is kept for it."""
     body = ask.body
     await _may_key(ask)
-    return _taken(await ask.engine.emit(body.event, body.data, key=body.key, set=body.set, id=body.id))
+    answer = await ask.engine.emit(
+        body.event, body.data, key=body.key, set=body.set, id=body.id, source=ask.caller.name
+    )
+    return _taken(answer)
 
 
 async def _may_key(ask: Ask[KeyedEvent, None]) -> None:

@@ -29,6 +29,12 @@ async def list_queues(ask: Ask[None, None]) -> Page[Any]:
     return Page(await ask.engine.queues())
 
 
+@calls.get("/api/queues/{name}/why", "read", gives=dict[str, Any])
+async def why_queue(ask: Ask[None, None]) -> Any:
+    """Why the tasks of a list do not begin: no worker serves it, all are busy, or they are held."""
+    return await ask.engine.why_task_list(ask.path["name"])
+
+
 @calls.get("/api/workers", "read", gives=Page[WorkerSeen])
 async def list_workers(ask: Ask[None, None]) -> Page[Any]:
     """The workers that are there."""

@@ -86,6 +86,12 @@ async def list_incidents(ask: Ask[None, IncidentQuery]) -> Any:
     return await ask.engine.incidents(**asdict(ask.query), workflows=ask.caller.workflows)
 
 
+@calls.get("/api/incidents/stuck", "read", gives=dict[str, Any])
+async def list_stuck(ask: Ask[None, None]) -> Any:
+    """Runs that nothing can move, and tasks that no worker takes."""
+    return await ask.engine.stuck() if ask.caller.everywhere else {"runs": [], "tasks": []}
+
+
 @calls.get("/api/incidents/slow", "read", gives=Page[dict[str, Any]])
 async def list_slow(ask: Ask[None, None]) -> Any:
     """Steps of live runs that wait or run for longer than their `warn_after`."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
+from penstock.api.guard import identify
 from penstock.api.reading import Unreadable
 from penstock.api.streams import BEAT, COMMENT, MEDIA, StreamResponse, message
 from penstock.api.wire.runs import StreamQuery
@@ -24,7 +25,7 @@ async def stream_run(ask: Ask[None, StreamQuery]) -> Any:
     ask.service.streams.refuse_more()
     newest = await ask.engine.following.last(run)
     after = _last(ask.request.headers.get(LAST), ask.query.after, newest)
-    return StreamResponse(_history(ask.engine, run, after), ask.service.streams)
+    return StreamResponse(_history(ask.engine, run, after), ask.service.streams, _still(ask))
 
 
 def _last(header: str | None, after: int | None, newest: int) -> int:
@@ -48,7 +49,16 @@ async def stream_changes(ask: Ask[None, None]) -> Any:
     ask.service.streams.refuse_more()
     reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
     source = _changes(reader, ask.caller.sees)
-    return StreamResponse(source, ask.service.streams, reader.close)
+    return StreamResponse(source, ask.service.streams, _still(ask), reader.close)
+
+
+def _still(ask: Ask[Any, Any]) -> Callable[[], Awaitable[None]]:
+    """Ask again who looks on: a stream must not outlive a token that was revoked."""
+
+    async def still() -> None:
+        (await identify(ask.service, ask.request)).require("read")
+
+    return still
 
 
 async def _changes(reader: Reader, sees: Any) -> AsyncGenerator[bytes, None]:

@@ -14,7 +14,7 @@ from penstock.bench.engine.workloads import NotDone
 from penstock.bench.http.figures import beside, beside_figures, list_figures, step_figures
 from penstock.bench.http.load import Ask, Heard
 from penstock.bench.http.measure import CALL, HELLO, START, _far
-from penstock.bench.http.past import queries
+from penstock.bench.http.past import LONG, queries
 from penstock.bench.http.places import fill
 from penstock.bench.http.processes import load, process
 from penstock.testing.postgres import PostgresServer
@@ -85,7 +85,7 @@ def test_the_past_has_runs_of_every_kind_and_each_filter_finds_some(place: Place
             return str(run["id"])
 
     fill(place, asyncio.run(one()), 1_000)
-    with Engine.sync(place.url, work=False) as engine:
+    with Engine.sync(place.url, work=False, retention=LONG) as engine:
         counts = engine.counts(workflow=CHAIN)
         found = [
             engine.runs(**filters)

@@ -123,8 +123,8 @@ def test_a_second_signal_ends_it_at_once(folder: Path) -> None:
 def test_a_file_that_another_process_has_is_told_in_one_sentence(folder: Path) -> None:
     with serving("up", cwd=folder) as up:
         others = [
-            penstock("up", "--db", folder / "penstock.db"),
-            penstock("server", "--db", folder / "penstock.db"),
+            penstock("up", "--port", "0", "--db", folder / "penstock.db"),
+            penstock("server", "--port", "0", "--db", folder / "penstock.db"),
             penstock("worker", "--db", folder / "penstock.db", "--tasks", folder / "flows" / "hello.py"),
         ]
         holder = up.process.pid
@@ -178,7 +178,7 @@ def test_what_cannot_be_served_is_told_before_anything_is_opened(folder: Path) -
     ],
 )
 def test_a_database_that_cannot_be_used_is_told_in_one_sentence(db: str, sentence: str) -> None:
-    said = penstock("server", "--db", db)
+    said = penstock("server", "--port", "0", "--db", db)
 
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert said.err.startswith(sentence)

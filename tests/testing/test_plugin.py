@@ -147,8 +147,23 @@ def test_a_pytest_that_does_not_use_it_imports_nothing_but_the_plug_in(tmp_path:
     )
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": str(Path(penstock.__file__).parents[1])},
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "penstock.testing.plugin",
+            str(tmp_path),
+        ],
+        # Plug-ins of others import what they like.
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(penstock.__file__).parents[1]),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        },
         capture_output=True,
         text=True,
         cwd=tmp_path,

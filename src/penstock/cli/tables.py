@@ -20,10 +20,13 @@ Row = Sequence[str | Text]
 def print_table(
     console: Console, titles: Sequence[str], rows: Sequence[Row], spare: Sequence[str] = ()
 ) -> None:
-    """Print rows under their titles; one that ends in `:` stands above numbers.
+    """Print rows under their titles, or that there are none; a title that ends in `:` stands above numbers.
 
     Titles in `spare` are left out, in their order, until the table fits; then words at its edges are wrapped.
     """
+    if not rows:
+        console.print(Text("There are none.", "faint"))
+        return
     heads = [title.rstrip(":") for title in titles]
     widths = [max(cell_len(str(cell)) for cell in column) for column in zip(heads, *rows, strict=True)]
     kept = dict(zip(titles, widths, strict=True))

@@ -94,8 +94,10 @@ class JsonLines(_Redacted):
 
 
 def _extra(record: logging.LogRecord) -> dict[str, Any]:
-    """What the caller gave by `extra={…}`."""
-    return {name: value for name, value in vars(record).items() if name not in _OWN}
+    """What the caller gave by `extra={…}`; what begins with `_` is some library's own."""
+    return {
+        name: value for name, value in vars(record).items() if name not in _OWN and not name.startswith("_")
+    }
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, Room, prepared
+from penstock.bench.http.past import LONG
 from penstock.engine import loop
 from penstock.engine.engine import Engine
 from penstock.runtime.deciding import Decision
@@ -54,7 +55,7 @@ def _nothing() -> None:
 async def api(url: str) -> None:
     """An engine behind HTTP. It has the tasks for calls, and does none for runs."""
     plain = {name: _nothing for name in tasks()}
-    async with Engine(url, tasks=plain, work=False) as engine:
+    async with Engine(url, tasks=plain, work=False, retention=LONG) as engine:
         await prepared(engine)
         await engine.publish(DEFINITION, again=False)
         async with serving(await _app(engine), "127.0.0.1", 0) as base:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from penstock.bench.engine.filling import FIRST, pieces
 
 STATUSES = ("succeeded", "failed", "canceled", "timed_out", "waiting", "stalled")
+LONG = dict.fromkeys(("succeeded", "failed", "canceled", "timed_out"), timedelta(days=36_500))
+"""The past is years ago: retention must not clear it away meanwhile."""
 SUBJECTS = 50_000
 TEAMS = 200
 

@@ -32,8 +32,8 @@ def hold_slot(ctx: Context, begun: str, go: str) -> int:
 @task
 def interrupted(begun: str, seen: str) -> None:
     """Knows nothing of its context."""
-    Path(begun).touch()
     try:
+        Path(begun).touch()  # inside: it may be interrupted at once
         while True:
             time.sleep(0.01)
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -45,38 +44,6 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.redact_value(item) for item in value]
         return value
-
-
-class RedactingFilter(logging.Filter):
-    """Blots secrets out of log records: their message, their extras and their traceback."""
-
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__()
-        self._redactor = redactor
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        redact = self._redactor.redact
-        record.msg, record.args = redact(_message(record)), None
-        if record.exc_info and not record.exc_text:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if record.exc_text:
-            record.exc_text, record.exc_info = redact(record.exc_text), None
-        if record.stack_info:
-            record.stack_info = redact(record.stack_info)
-        for name in record.__dict__.keys() - _PLAIN:
-            record.__dict__[name] = self._redactor.redact_value(record.__dict__[name])
-        return True
-
-
-_PLAIN = logging.makeLogRecord({}).__dict__.keys() | {"message", "asctime"}
-
-
-def _message(record: logging.LogRecord) -> str:
-    """What is logged; a mistake in the call must not become one of the caller."""
-    try:
-        return record.getMessage()
-    except (TypeError, ValueError, KeyError):
-        return f"{record.msg} {record.args}"
 
 
 def _forms(value: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -32,6 +33,8 @@ from penstock.server.http import bind, serving_on
 from penstock.store.errors import NeedsMigration
 from penstock.store.opening import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
+
+log = logging.getLogger("penstock.server")
 
 
 class NeedsToken(PenstockError):
@@ -131,6 +134,10 @@ async def answering(running: Running, db: str, front: Front, listener: socket.so
             settings=front.settings,
         )
         stack.enter_context(_redacting(access))
+        if closed := await access.learn():
+            log.warning(
+                "%d secrets cannot be opened with the key that is here: no log goes without them", closed
+            )
         yield await stack.enter_async_context(serving_on(App(service, CALLS), listener, front.proxies))
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -287,6 +288,30 @@ def test_lines_of_a_task_are_kept(play: Play) -> None:
     assert said == TAKEN
     assert {**one, "at": None} == {**where, "at": None, "level": "info", "text": "one"}
     assert two == {**where, "at": "2026-01-01T00:00:00Z", "level": "warning", "text": "two"}
+
+
+def test_nothing_that_a_worker_says_of_a_failure_keeps_a_secret(play: Play) -> None:
+    secret = 'hunter"22'
+
+    async def talk(worker: Talk) -> list[str]:
+        client = worker.client
+        [run] = await worker.start()
+        await client.ask("PUT", "/api/secrets/db", {"value": secret})
+        task = await worker.one()
+        await worker.say(task, "log", lines=[f"as {secret}"])
+        await worker.say(task, "heartbeat", progress={"with": secret})
+        error = {"message": f"not with {secret}", "detail": {"sent": [secret]}}
+        await worker.say(task, "fail", error=error, retry=False)
+        await client.engine.wait(run, 10)
+        unknown = await client.get(f"/api/workflows/{quote(secret)}")
+        return [unknown.text, *[(await client.get(f"/api/runs/{run}{each}")).text for each in SEEN]]
+
+    texts = play(talk)
+
+    assert all("hunter" not in text and "***" in text for text in texts), texts
+
+
+SEEN = ("", "/history", "/logs")
 
 
 def test_many_reports_are_answered_one_by_one(play: Play) -> None:

@@ -36,6 +36,7 @@ from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
     InvalidInput,
+    NotFound,
     NotRetryable,
     RunEnded,
 )
@@ -217,10 +218,17 @@ class Intake:
         event = checked_event(live.flow, event)
         return self._counted(await self._event(run, event, seen))
 
-    async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
+    async def emit_by_key(
+        self,
+        key: Mapping[str, Any],
+        event: Outside,
+        source: str | None = None,
+        sees: Callable[[str], bool] | None = None,
+    ) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it.
 
-        Its id is unique within `source`: who calls, or the hook that is called.
+        Its id is unique within `source`: who calls, or the hook that is called. Who does not see every workflow must
+        see that of the run, so that none may come later. Raises NotFound.
         """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
@@ -230,6 +238,8 @@ class Intake:
         event = plain_event(event)
         seen = seen_by_key(event, self._clock.now(), source)
         run = await self._store.find(list(named.items()))
+        if sees is not None and (run is None or not sees((await self.look(run)).flow.name)):
+            raise NotFound("no run that you may know of has this key")
         if run is None:
             run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:

@@ -299,6 +299,25 @@ def test_only_so_many_streams_are_served(serve: Serve, monkeypatch: pytest.Monke
     assert "retry-after" in answer.headers
 
 
+def test_a_token_opens_its_share_of_the_streams_and_leaves_the_rest(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "SHARE", 1)
+
+    async def talk(client: Client) -> Any:
+        made = await client.post(
+            "/api/access", {"name": "ann", "role": "viewer"}, headers={"authorization": f"Bearer {OWN}"}
+        )
+        headers = {"authorization": f"Bearer {made.json['token']}"}
+        async with client.session.get(client.base + "/api/stream", headers=headers) as response:
+            await Listener(response).block()
+            full = await client.get("/api/stream", headers=dict(headers))
+            async with listening(client, "/api/stream"), listening(client, "/api/stream"):
+                return full.status, full.json["code"]
+
+    assert serve(talk) == (503, "too_many_streams")
+
+
 def test_a_stream_needs_sign_in(serve: Serve) -> None:
     async def talk(client: Client) -> list[int]:
         return [(await client.get(path)).status for path in ("/api/stream", "/api/runs/x/stream")]

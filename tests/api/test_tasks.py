@@ -12,6 +12,7 @@ import aiohttp
 import msgspec
 import pytest
 
+from penstock.api.work import reporting
 from penstock.api.work.desk import POLLS, Desk
 from tests.api.conftest import OWN, Answer, Client
 
@@ -312,6 +313,34 @@ def test_nothing_that_a_worker_says_of_a_failure_keeps_a_secret(play: Play) -> N
 
 
 SEEN = ("", "/history", "/logs")
+
+
+def test_lines_of_a_lost_lease_are_refused(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        await worker.say(task, "complete", output={"bytes": 3})
+        said = await worker.say(task, "log", lines=["too late"])
+        return said, await worker.client.engine.logs(run)
+
+    assert play(talk) == ((409, "attempt_superseded"), [])
+
+
+def test_one_call_has_so_many_lines_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "LINES", 3)
+
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        items = [
+            {"id": task["id"], "lease": task["lease"], "log": {"lines": lines}}
+            for lines in (["a", "b"], ["c", "d"], ["e"])
+        ]
+        told = (await worker.post("report", worker="w", items=items)).json["items"]
+        kept = [line["text"] for line in await worker.client.engine.logs(run)]
+        return [each["status"] for each in told], kept
+
+    assert play(talk) == ([200, 422, 200], ["a", "b", "e"])
 
 
 def test_many_reports_are_answered_one_by_one(play: Play) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -37,9 +38,16 @@ def pure(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
         # By `find`: `in` takes several times as long on a short text, and every payload comes by here.
         if text.find(b"null") >= 0 or text.translate(_ANY_DIGIT).find(_LONG_NUMBER) >= 0:
             _refuse_numbers(value)
+        if text.find(b"\\u0000") >= 0 and _NUL.search(text) is not None:
+            raise ValueError("a text has a NUL character, which no database keeps: leave it out")
         return _decode(text)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise NotJson(str(error)) from error
+
+
+def kept_text(text: str) -> str:
+    """A text as every database keeps it: a mark stands for NUL and for half of a surrogate pair."""
+    return _UNKEPT.sub("\ufffd", text)
 
 
 def copied(value: Any) -> Any:
@@ -51,6 +59,8 @@ def copied(value: Any) -> Any:
     return value
 
 
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
 _ANY_DIGIT, _LONG_NUMBER = bytes.maketrans(b"123456789", b"000000000"), b"0" * 19
 
 

@@ -22,10 +22,10 @@ LAST = "Last-Event-ID"
 async def stream_run(ask: Ask[None, StreamQuery]) -> Any:
     """The history of a run after Last-Event-ID (or `after`, or from now on) as it grows, to its end."""
     run = await ask.may_run("read")
-    ask.service.streams.refuse_more()
+    ask.service.streams.refuse_more(ask.caller)
     newest = await ask.engine.following.last(run)
     after = _last(ask.request.headers.get(LAST), ask.query.after, newest)
-    return StreamResponse(_history(ask.engine, run, after), ask.service.streams, _still(ask))
+    return StreamResponse(_history(ask.engine, run, after), ask.service.streams, ask.caller, _still(ask))
 
 
 def _last(header: str | None, after: int | None, newest: int) -> int:
@@ -46,10 +46,10 @@ async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes
 @calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
 async def stream_changes(ask: Ask[None, None]) -> Any:
     """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
-    ask.service.streams.refuse_more()
+    ask.service.streams.refuse_more(ask.caller)
     reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
     source = _changes(reader, ask.caller.sees)
-    return StreamResponse(source, ask.service.streams, _still(ask), reader.close)
+    return StreamResponse(source, ask.service.streams, ask.caller, _still(ask), reader.close)
 
 
 def _still(ask: Ask[Any, Any]) -> Callable[[], Awaitable[None]]:

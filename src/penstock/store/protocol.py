@@ -247,7 +247,7 @@ class Views(Protocol):
         ...
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
-        """The run that the key started, and the digest of its input."""
+        """The run that the key started, and the digest of what was asked."""
         ...
 
 

@@ -331,7 +331,7 @@ class Engine(Overseeing):
     async def redeliver(self, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none."""
         running = await self._open()
-        done = await running.store.redeliver(id)
+        done = await running.store.redeliver(id, by_for(str(id)))
         running.node.ringing.look()
         return done
 

@@ -9,9 +9,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import chain
+from typing import Any
 
 from penstock.flow.occurrence import Outside, Retried, Skipped
-from penstock.runtime.deciding import Decision, decide, write_down
+from penstock.runtime.deciding import Decision, Reserved, decide, write_down
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.flows import Flows
@@ -243,8 +245,9 @@ class Advancer:
             return
         self.batches += 1
         self._clock.tell(committed.now, asked)
-        self.wrote(len(changed), self._clock.asked() - asked)
+        took = self._clock.asked() - asked
         self._settle(changed, committed)
+        _observe(self.wrote, len(changed), took)
 
     async def _find_culprit(
         self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
@@ -302,23 +305,25 @@ class Advancer:
                 memory.forget(snapshot.run.id)
             else:
                 memory.keep(snapshot.run.id, live)
-        given = [each for decision in decisions for each in decision.desks]
-        if given:
-            self._dispatch.hand_over(given, committed.now, committed.fence)
+        given = [decision.desks for decision in decisions]
         for decision in decisions:
+            decision.desks = []  # a desk is freed by who gives its decision up: never one that was handed over
+        if any(given):
+            self._dispatch.hand_over(list(chain.from_iterable(given)), committed.now, committed.fence)
+        for decision, desks in zip(decisions, given, strict=True):
             change = decision.change
             assert change is not None
-            if len(change.tasks) != len(decision.desks) or change.hold is False or change.void:
-                self._tell_workers(decision, change)
-        for settled in self.settled:
-            settled(decisions)
+            if len(change.tasks) != len(desks) or change.hold is False or change.void:
+                self._tell_workers(decision, change, desks)
         for decision in decisions:
             self._answer(decision)
+        for settled in self.settled:
+            _observe(settled, decisions)
 
-    def _tell_workers(self, decision: Decision, change: Change) -> None:
+    def _tell_workers(self, decision: Decision, change: Change, desks: Reserved) -> None:
         """There is work that was not handed over, or some is not wanted any more."""
-        if len(change.tasks) > len(decision.desks):
-            handed = {(attempt.firing, attempt.index) for attempt, _ in decision.desks}
+        if len(change.tasks) > len(desks):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in desks}
             self._dispatch.note(
                 attempt.task_list
                 for attempt in decision.plan.attempts
@@ -359,6 +364,14 @@ class Advancer:
             else:
                 request.alone, request.fresh = True, True
                 self.submit(request)
+
+
+def _observe(observer: Callable[..., None], *what: Any) -> None:
+    """Show what is durable to who looks on: one that fails must not make it look as if it were not."""
+    try:
+        observer(*what)
+    except Exception:
+        log.exception("what is written could not be shown to %r", observer)
 
 
 def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:

@@ -73,6 +73,10 @@ class Desks(Protocol):
         ...
 
 
+Reserved = list[tuple[Attempt, Desk]]
+"""Work, and who is to get it once it is durable."""
+
+
 class Decision:
     """What was decided about one run, and what is to be written."""
 
@@ -90,7 +94,7 @@ class Decision:
         self.live, self.requests, self.answers, self.plan, self.now = live, requests, answers, plan, now
         self.parked = parked  # events that did not fit the workflow
         self.change: Change | None = None  # None: nothing is to be written
-        self.desks: list[tuple[Attempt, Desk]] = []
+        self.desks: Reserved = []
 
 
 def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:

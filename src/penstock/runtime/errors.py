@@ -13,7 +13,7 @@ PenstockError
 │   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── NameMismatch         the definition is of another workflow
-│   ├── IdempotencyMismatch  the key was used before with another input
+│   ├── IdempotencyMismatch  the key was used before for another start
 │   ├── CannotCall           the workflow has steps that cannot run inside a call
 │   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
@@ -151,13 +151,14 @@ class InvalidEvent(Invalid):
 
 
 class IdempotencyMismatch(Invalid):
-    """The idempotency key was used before with another input."""
+    """The idempotency key was used before with another input, subject, version or other labels."""
 
     code = "idempotency_mismatch"
 
     def __init__(self, key: str, run: str) -> None:
         super().__init__(
-            f"the key '{key}' started run '{run}' with another input: use a new key for a new run"
+            f"the key '{key}' started run '{run}' with another input, subject, version or other labels: "
+            "use a new key for a new run"
         )
         self.key, self.run = key, run
 

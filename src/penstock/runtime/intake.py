@@ -121,7 +121,8 @@ class Intake:
             tags=own,
         )
         if idempotency_key is not None:
-            return await self._start_once(header, Begun(own), state, idempotency_key)
+            asked = {"input": input, "subject": subject, "labels": dict(labels or {}), "version": version}
+            return await self._start_once(header, Begun(own), state, idempotency_key, asked)
         await self._begin(header, begun or Begun(own), state)
         return header.id, False
 
@@ -162,16 +163,16 @@ class Intake:
         return answer
 
     async def _start_once(
-        self, header: Header, begun: Begun, state: WorkflowState, key: str
+        self, header: Header, begun: Begun, state: WorkflowState, key: str, asked: dict[str, Any]
     ) -> tuple[RunId, bool]:
-        digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
+        digest = _digest(asked)
         known = await self._store.start_key(header.workflow, key)
         if known is None and await self._begin(header, begun, state, (key, digest)) != "duplicate":
             return header.id, False
         known = known or await self._store.start_key(header.workflow, key)
         assert known is not None, "a start key was known and is not there"
         self.duplicates += 1
-        if known[1] != digest:
+        if known[1] not in (digest, _digest(asked["input"])):  # the input alone: an old row
             raise IdempotencyMismatch(key, known[0])
         return RunId(known[0]), True
 
@@ -379,6 +380,10 @@ def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
 def restless(workflow: str) -> PenstockError:
     """Pauses come and go faster than anything can be decided."""
     return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
+
+
+def _digest(asked: Any) -> bytes:
+    return blake2b(key_text(asked).encode(), digest_size=16).digest()
 
 
 def _raised(error: BaseException | None) -> BaseException:

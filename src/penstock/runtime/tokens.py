@@ -22,6 +22,7 @@ from penstock.runtime.host import plain_payload
 from penstock.runtime.marking import marking_now
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.mending import Mender
+from penstock.runtime.recording import by_for
 from penstock.runtime.texts import refuse_no_text
 from penstock.store.listing import STATUSES
 from penstock.store.protocol import Store
@@ -162,7 +163,8 @@ class Tokens:
         puts = [_change(one, None) for one in edit.insert]
         puts += [_change(one, one.version) for one in edit.update]
         gone = [TokenChange(name=one.name, expect=one.version, gone=True) for one in edit.delete]
-        done = await self._store.change_tokens([*puts, *gone])
+        audits = [by for by in map(by_for, edit.names()) if by is not None]
+        done = await self._store.change_tokens([*puts, *gone], audits)
         if isinstance(done, str):
             expected = next(one.expect for one in (*puts, *gone) if one.name == done)
             rows = [row for row in await self._store.tokens(done, "", 1) if row.name == done]
@@ -189,7 +191,8 @@ class Tokens:
         refuse_no_text(owner=owner)
         if not owner or not timedelta(0) < lease <= LONGEST_LEASE or not 1 <= limit <= MOST:
             raise Invalid(f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MOST}")
-        return [_custom(row) for row in await self._store.claim_tokens(owner, prefix, lease, limit)]
+        claimed = await self._store.claim_tokens(owner, prefix, lease, limit, by_for(prefix))
+        return [_custom(row) for row in claimed]
 
 
 # -- names ---------------------------------------------------------------------------------------------------

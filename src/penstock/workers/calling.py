@@ -105,7 +105,7 @@ def read_answer(answer: Any, limit: int = PAYLOAD_LIMIT) -> Outcome:
 
 def _done(out: Out, limit: int) -> Done:
     return Done(
-        port=kept_text(out.port) if isinstance(out.port, str) else out.port,
+        port=kept_text(out.port),
         output=pure(out.output, limit),
         tags=_map(out.tags, "tags", limit),
         set=_map(out.set, "set", limit),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -16,6 +17,7 @@ from penstock.remote.problems import error_of
 from penstock.remote.wire import Items
 from penstock.runtime.gate import Report
 from penstock.store.rows import Beat, Lease, LogLine, Renewal
+from tests.remote.engines import engine_behind_http, launch
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 UNTIL = NOW + timedelta(minutes=1)
@@ -98,3 +100,36 @@ def test_lines_that_are_refused_are_dropped_and_later_ones_kept() -> None:
         return [line["text"] for item in taken for line in item["log"]["lines"]]
 
     assert _play(talk) == ["fine"]
+
+
+def test_the_worker_in_node_ends_each_task_that_says_what_cannot_be_kept(tmp_path: Path) -> None:
+    names = ("output", "deep", "error", "say")
+
+    async def main() -> Any:
+        async with engine_behind_http(tmp_path) as (engine, base), asyncio.timeout(30):
+            for name in names:
+                flow = {
+                    "penstock": 1,
+                    "name": name,
+                    "defaults": {"retries": 0},
+                    "steps": {"s": {"task": name}},
+                }
+                await engine.publish(flow)
+            runs = [await engine.start(name) for name in names]
+            process = await launch("node", base, script="bad_text_tasks.mjs")
+            try:
+                for run in runs:
+                    await engine.wait(run, 20)
+            finally:
+                process.terminate()
+                await process.wait()
+            ends = [(await engine.show(run))["error"] for run in runs]
+            said = [line["text"] for line in await engine.logs(runs[-1])]
+            return [end and end["message"] for end in ends], said
+
+    [output, deep, error, say], said = asyncio.run(main())
+
+    assert output == "the output has a NUL or half a character, which no database keeps: leave it out"
+    assert deep.startswith("the server does not take what the task gave: ")
+    assert error == "half \ufffd"
+    assert (say, said) == (None, ["a\ufffdb"])

@@ -18,6 +18,7 @@ from penstock.runtime.errors import (
     UnknownRun,
     UnknownWorkflow,
 )
+from penstock.store.rows import Wish
 from tests.durable.conftest import Place
 
 JOIN = """
@@ -154,6 +155,35 @@ def test_a_waiting_run_says_why_and_can_be_let_fail(place: Place) -> None:
         assert (view["status"], view["error"]["message"]) == ("failed", "nobody came")
         with pytest.raises(RunEnded):
             await engine.fail(run)
+
+    place.run(main, TASKS)
+
+
+def test_a_step_whose_tasks_nobody_has_taken_is_ready_and_has_no_attempt(place: Place) -> None:
+    text = """
+penstock: 1
+name: n
+steps:
+  a: {task: elsewhere, task_list: gpu}
+  b: {task: elsewhere, task_list: gpu, each: "[1, 2]"}
+"""
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(text)
+        run = await engine.start("n")
+        keys = ("status", "reason", "firings", "attempts")
+        steps = (await engine.show(run))["steps"]
+        assert [tuple(steps[name][key] for key in keys) for name in "ab"] == [("ready", "no worker", 1, 0)] * 2
+
+        paused = (await engine.pause(run))["steps"]
+        assert [tuple(paused[name][key] for key in keys) for name in "ab"] == [("ready", "pause", 1, 0)] * 2
+        await engine.resume(run)
+
+        wish = Wish(worker="w", task_lists=("gpu",), tasks=None, limit=2)
+        gate = (await engine.running()).node.dispatch
+        assert len(await gate.claim(wish, timedelta(seconds=5))) == 2
+        steps = (await engine.show(run))["steps"]
+        assert [tuple(steps[name][key] for key in keys) for name in "ab"] == [("running", None, 1, 1)] * 2
 
     place.run(main, TASKS)
 

@@ -25,6 +25,7 @@ from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
 from penstock.runtime.recording import by_for
+from penstock.runtime.showing import show_run
 from penstock.runtime.views import (
     count_view,
     queue_view,
@@ -303,8 +304,8 @@ class Engine(Overseeing):
 
     async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:
         """The run as it is now; with `own`, of one that was just started here, as this process knows it."""
-        live = await (await self._open()).node.look(run, own)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        return await show_run(running.store, await running.node.look(run, own))
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from msgspec import to_builtins
 
 from penstock.engine.running import Running
-from penstock.flow.view import run_view
 from penstock.runtime.asking import ask_why, ask_why_list
 from penstock.runtime.bulk import act_on_many, preview
 from penstock.runtime.errors import Invalid
@@ -18,6 +17,7 @@ from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.showing import show_run
 from penstock.runtime.stats import workflow_stats
 
 
@@ -84,17 +84,15 @@ class Overseeing:
 
         Raises NotSkippable, Invalid.
         """
-        node = (await self._open()).node
-        await node.mender.skip(run, step, port, output, reason)
-        live = await node.look(run)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        await running.node.mender.skip(run, step, port, output, reason)
+        return await show_run(running.store, await running.node.look(run))
 
     async def fail(self: Opening, run: str, reason: str | None = None) -> dict[str, Any]:
         """Let a run fail; its clean-up steps still run. Raises RunEnded."""
-        node = (await self._open()).node
-        await node.mender.fail(run, reason)
-        live = await node.look(run)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        await running.node.mender.fail(run, reason)
+        return await show_run(running.store, await running.node.look(run))
 
     async def incidents(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
         """What waits for a person, page by page: failed and stalled runs, events set aside, undelivered events.

@@ -16,10 +16,7 @@ from penstock.flow.view import time_text
 from penstock.kernel.firing import enabled
 from penstock.runtime.children import TASK, child_id
 from penstock.store.change import WHOLE
-from penstock.store.rows import LockRow, QueueRow, TaskRow, Worker
-
-PRESENT = timedelta(seconds=60)
-"""A worker that gave no sign of life for so long is not counted on: it says one every ten seconds."""
+from penstock.store.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
 
 
 class Facts(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 
 from penstock.store.errors import BadAddress, StoreFull
-from penstock.store.rows import Worker
+from penstock.store.rows import PRESENT, Worker
 from penstock.store.sqlite.connection import sync_folder
 from penstock.store.sqlite.granting import drop_kept
 from penstock.store.sqlite.session import Session, json_list
@@ -132,6 +132,7 @@ def backup(db: apsw.Connection, to: str) -> None:
 
 def attend(session: Session, worker: Worker) -> None:
     """See `Store.attend`."""
+    session.run("drop_gone_workers", (session.now - length(PRESENT),))
     lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
     started = micros(worker.started_at)
     session.run(

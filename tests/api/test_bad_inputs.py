@@ -204,3 +204,38 @@ def test_64_a_draft_that_somebody_else_saved_is_not_overwritten(serve: Serve) ->
         return [saved.status, stale.status]
 
     assert serve(talk) == [200, 412]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"zzz": 1}, "/zzz"),
+        ({"labels": {"team": 1}}, "/labels/team"),
+        ({"labels": {"a": "x", "b/c": None}}, "/labels/b~1c"),
+        ({"labels": {"a=b": "x"}}, "/labels"),
+        ({"labels": {"": "x"}}, "/labels"),
+        ({"labels": {"n" * 101: "x"}}, "/labels"),
+        ({"labels": {"a": "x" * 257}}, "/labels/a"),
+        ({"labels": {str(n): "x" for n in range(51)}}, "/labels"),
+        ({"subject": ""}, "/subject"),
+        ({"subject": "x" * 1001}, "/subject"),
+    ],
+)
+def test_what_does_not_fit_is_pointed_at(serve: Serve, body: Any, path: str) -> None:
+    answer = serve(lambda client: client.post("/api/workflows/chain/runs", body))
+
+    assert (answer.status, answer.json["code"]) == (422, "invalid_request")
+    assert [each["path"] for each in answer.json["errors"]] == [path]
+
+
+def test_what_is_missing_is_pointed_at(serve: Serve) -> None:
+    answer = serve(lambda client: client.post("/api/runs/bulk", {"filter": {}}))
+
+    assert [each["path"] for each in answer.json["errors"]] == ["/action"]
+
+
+@pytest.mark.parametrize(("query", "path"), [("zzz=1", "zzz"), ("limit=0", "limit"), ("status=odd", "status")])
+def test_a_parameter_that_is_wrong_is_named(serve: Serve, query: str, path: str) -> None:
+    answer = serve(lambda client: client.get(f"/api/runs?{query}"))
+
+    assert (answer.status, [each["path"] for each in answer.json["errors"]]) == (400, [path])

@@ -137,7 +137,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
 
 def _errors(error: BaseException) -> list[dict[str, Any]]:
     """Each thing that is wrong, where there may be several."""
-    if isinstance(error, NotFitting):
+    if isinstance(error, NotFitting | Unreadable):
         return error.errors
     if isinstance(error, DefinitionError):
         return [

@@ -295,7 +295,7 @@ class Engine(Overseeing):
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.
 
-        Raises RunEnded, and Invalid where there is no such step or port.
+        Raises RunEnded, UnknownStep, and Invalid where there is no such port.
         """
         await (await self._open()).node.intake.disable(run, step, port)
         return await self.show(run)

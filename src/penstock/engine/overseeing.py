@@ -82,7 +82,7 @@ class Overseeing:
     ) -> dict[str, Any]:
         """Let a step end on `port` with `output`, without its task: one under way, ready, failed or starving.
 
-        Raises NotSkippable, Invalid.
+        Raises UnknownStep, NotSkippable, and Invalid where it has no such port.
         """
         running = await self._open()
         await running.node.mender.skip(run, step, port, output, reason)

@@ -38,6 +38,7 @@ from penstock.runtime.errors import (
     InvalidInput,
     NotRetryable,
     RunEnded,
+    UnknownStep,
 )
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event, plain_payload
@@ -297,7 +298,7 @@ class Intake:
         )
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
-        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises UnknownStep, Invalid, RunEnded."""
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -305,9 +306,7 @@ class Intake:
             raise RunEnded(run, live.snapshot.status)
         known = live.flow.steps.get(step)
         if known is None:
-            raise Invalid(
-                f"'{live.flow.name}' has no step '{step}': its steps are {', '.join(live.flow.steps)}"
-            )
+            raise UnknownStep(live.flow.name, step, live.flow.steps)
         ports = ", ".join(known.ports) or "none"
         raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 

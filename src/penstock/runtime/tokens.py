@@ -17,7 +17,7 @@ from msgspec import Struct
 from penstock.flow.run import ENDED
 from penstock.flow.view import step_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
-from penstock.runtime.errors import Changed, Invalid, UnknownRun
+from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
 from penstock.runtime.host import plain_payload
 from penstock.runtime.marking import marking_now
 from penstock.runtime.memory import Live, Memory
@@ -166,6 +166,8 @@ class Tokens:
         if isinstance(done, str):
             expected = next(one.expect for one in (*puts, *gone) if one.name == done)
             rows = [row for row in await self._store.tokens(done, "", 1) if row.name == done]
+            if not rows and any(one.name == done for one in gone):
+                raise UnknownToken(done)
             raise Changed(f"token '{done}'", expected, rows[0].version if rows else None)
         return {"items": [_custom(row) for row in done]}
 

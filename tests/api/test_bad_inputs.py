@@ -75,12 +75,20 @@ def test_27_an_input_that_does_not_fit_is_told_place_by_place(serve: Serve) -> N
 
 
 def test_38_an_event_for_nobody_is_kept_and_shown(serve: Serve) -> None:
-    async def talk(client: Client) -> tuple[int, Any]:
-        sent = await client.post("/api/events", {"event": "paid", "key": {"order": "7"}})
-        return sent.status, (await client.get("/api/events/undelivered")).json["items"]
+    async def talk(client: Client) -> tuple[Any, int, Any]:
+        await client.engine.publish(
+            "penstock: 1\nname: w\nexternal: [paid]\nsteps: {a: {task: one, after: paid}}\n"
+        )
+        sent = [
+            told(await client.post("/api/events", {"event": event, "key": {"order": "7"}}))
+            for event in ("piad", "OK")
+        ]
+        taken = await client.post("/api/events", {"event": "paid", "key": {"order": "7"}})
+        return sent, taken.status, (await client.get("/api/events/undelivered")).json["items"]
 
-    status, [kept] = serve(talk)
+    refused, status, [kept] = serve(talk)
 
+    assert refused == [(422, "undeclared_event")] * 2
     assert (status, kept["event"], kept["key"]) == (202, "paid", {"order": "7"})
 
 
@@ -234,7 +242,9 @@ def test_what_is_missing_is_pointed_at(serve: Serve) -> None:
     assert [each["path"] for each in answer.json["errors"]] == ["/action"]
 
 
-@pytest.mark.parametrize(("query", "path"), [("zzz=1", "zzz"), ("limit=0", "limit"), ("status=odd", "status")])
+@pytest.mark.parametrize(
+    ("query", "path"), [("zzz=1", "zzz"), ("limit=0", "limit"), ("status=odd", "status")]
+)
 def test_a_parameter_that_is_wrong_is_named(serve: Serve, query: str, path: str) -> None:
     answer = serve(lambda client: client.get(f"/api/runs?{query}"))
 

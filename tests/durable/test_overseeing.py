@@ -137,7 +137,9 @@ def test_a_failed_step_is_skipped_with_a_value(place: Place) -> None:
         assert (view["status"], view["steps"]["b"]["output"]) == ("succeeded", {"by": "hand"})
         with pytest.raises(NotSkippable, match="ended as succeeded"):
             await engine.skip(run, "a")
-        with pytest.raises(NotRetryable, match="is succeeded, and only a failed run can be retried: rerun it"):
+        with pytest.raises(
+            NotRetryable, match="is succeeded, and only a failed run can be retried: rerun it"
+        ):
             await engine.retry(run)
 
     place.run(main, TASKS)
@@ -178,7 +180,9 @@ steps:
         run = await engine.start("n")
         keys = ("status", "reason", "firings", "attempts")
         steps = (await engine.show(run))["steps"]
-        assert [tuple(steps[name][key] for key in keys) for name in "ab"] == [("ready", "no worker", 1, 0)] * 2
+        assert [tuple(steps[name][key] for key in keys) for name in "ab"] == [
+            ("ready", "no worker", 1, 0)
+        ] * 2
 
         paused = (await engine.pause(run))["steps"]
         assert [tuple(paused[name][key] for key in keys) for name in "ab"] == [("ready", "pause", 1, 0)] * 2

@@ -32,7 +32,6 @@ from penstock.runtime.views import (
     refused_view,
     row_view,
     undelivered_view,
-    worker_view,
 )
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
@@ -346,10 +345,6 @@ class Engine(Overseeing):
     async def queues(self) -> list[dict[str, Any]]:
         """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
         return [queue_view(row) for row in await (await self._open()).store.queues()]
-
-    async def workers(self) -> list[dict[str, Any]]:
-        """The workers that are there."""
-        return [worker_view(row) for row in await (await self._open()).store.workers()]
 
     # -- life ----------------------------------------------------------------------------------------------
 

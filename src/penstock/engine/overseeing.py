@@ -19,6 +19,7 @@ from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
 from penstock.runtime.showing import show_run
 from penstock.runtime.stats import workflow_stats
+from penstock.runtime.views import worker_view
 
 
 class Opening(Protocol):
@@ -102,6 +103,10 @@ class Overseeing:
         """
         running = await self._open()
         return await list_incidents(running.store, running.node.memory, read_filter(filters), cursor)
+
+    async def workers(self: Opening) -> list[dict[str, Any]]:
+        """The workers that are there: that gave a sign of life within the last minute."""
+        return [worker_view(row) for row in await (await self._open()).store.workers()]
 
     async def slow(self: Opening) -> list[dict[str, Any]]:
         """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""

@@ -318,7 +318,9 @@ def _instead(lease: Lease, told: Told) -> Report | None:
         return Report(lease, Failed(error=Failure("too_large", why), retry=False))
     if told.code == "invalid_port":
         why = told.detail or "the task ended on a port that it does not have"
-        return Report(lease, Failed(error=Failure("error", why.removesuffix("; the lease is kept")), retry=False))
+        return Report(
+            lease, Failed(error=Failure("error", why.removesuffix("; the lease is kept")), retry=False)
+        )
     return None
 
 

@@ -133,18 +133,21 @@ class PayloadTooLarge(BadPayload):
 
 
 class UndeclaredEvent(Invalid):
-    """The workflow does not take that event from outside."""
+    """The workflow does not take that event from outside; None: no workflow does."""
 
     code = "undeclared_event"
 
-    def __init__(self, workflow: str, event: str, known: Iterable[str]) -> None:
+    def __init__(self, workflow: str | None, event: str, known: Iterable[str]) -> None:
         names = list(known)
         takes = f"it takes {', '.join(names)}" if names else "it takes none"
-        super().__init__(
-            f"'{event}' is fired by Penstock itself and cannot come from outside"
-            if is_reserved(event)
-            else f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
-        )
+        if is_reserved(event):
+            why = f"'{event}' is fired by Penstock itself and cannot come from outside"
+        elif workflow is None:
+            near = _near(event, names)
+            why = f"no published workflow takes the event '{event}' from outside{near}; list it under `external`"
+        else:
+            why = f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
+        super().__init__(why)
         self.workflow, self.event = workflow, event
 
 

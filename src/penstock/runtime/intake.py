@@ -38,6 +38,7 @@ from penstock.runtime.errors import (
     InvalidInput,
     NotRetryable,
     RunEnded,
+    UndeclaredEvent,
     UnknownStep,
 )
 from penstock.runtime.flows import Flows
@@ -221,7 +222,7 @@ class Intake:
     async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it.
 
-        Its id is unique within `source`: who calls, or the hook that is called.
+        Its id is unique within `source`: who calls, or the hook that is called. Raises UndeclaredEvent, InvalidEvent.
         """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
@@ -232,6 +233,7 @@ class Intake:
         seen = seen_by_key(event, self._clock.now(), source)
         run = await self._store.find(list(named.items()))
         if run is None:
+            await self._refuse_undeclared(event.event)
             run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
@@ -241,6 +243,15 @@ class Intake:
             return self._counted("duplicate")
         live = await self.look(run)
         return self._counted(await self._event(run, checked_event(live.flow, event), seen))
+
+    async def _refuse_undeclared(self, event: str) -> None:
+        """What no workflow takes is not kept: no run will ever ask for it. Raises UndeclaredEvent."""
+        known: set[str] = set()
+        for state in await self._flows.states():
+            known |= (await self._flows.get(state.name, state.latest)).outside.keys()
+            if event in known:
+                return
+        raise UndeclaredEvent(None, event, sorted(known))
 
     async def _event(self, run: str, event: Outside, seen: Seen | None) -> Answer:
         if seen is not None and (await self._store.seen([seen]))[0]:
@@ -298,7 +309,10 @@ class Intake:
         )
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
-        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises UnknownStep, Invalid, RunEnded."""
+        """R9 for one run: the step ends on `port` at once, None makes it work again.
+
+        Raises UnknownStep, Invalid, RunEnded.
+        """
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)

@@ -206,7 +206,9 @@ def _tokens_of(live: Live) -> Iterator[dict[str, Any]]:
     snapshot, flow = live.snapshot, live.flow
     root = f"{HISTORY if snapshot.ended else RUNS}{snapshot.run.workflow}/{snapshot.run.id}"
     for name, step in flow.steps.items():
-        yield _token(f"{root}/steps/{_quoted(name)}", snapshot.seq, step_view(flow, snapshot, name), step.priority)
+        yield _token(
+            f"{root}/steps/{_quoted(name)}", snapshot.seq, step_view(flow, snapshot, name), step.priority
+        )
     for slot in marking_now(flow, snapshot)["slots"]:
         place = f"{root}/slots/{_quoted(slot['step'])}/{slot['slot']}"
         for event in slot["events"]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
-from penstock.api.paging import Limit, Paged
+from penstock.api.paging import Cursor, Limit, Paged
 from penstock.api.reading import Unreadable
 from penstock.api.wire.runs import Version
 from penstock.flow.run import Status
@@ -26,8 +26,8 @@ class Dated(Struct):
     """What has times: each must be a day at least from the ends of the calendar, so that it can be reckoned with."""
 
     def __post_init__(self) -> None:
-        for name, field in zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True):
-            value = getattr(self, field)
+        for name, attribute in zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True):
+            value = getattr(self, attribute)
             if isinstance(value, datetime) and not _reckonable(value):
                 raise ValueError(f"Object has a time in field `{name}` that is out of the calendar")
 
@@ -81,7 +81,7 @@ class RunQuery(RunFilter, kw_only=True, forbid_unknown_fields=True):
     status: list[Status] = []
     sort: Sort = "newest"
     limit: Limit = 50
-    cursor: str | None = None
+    cursor: Cursor | None = None
 
 
 class RunLine(Struct):

@@ -241,6 +241,20 @@ def test_a_result_that_is_too_large_is_refused_and_the_lease_kept(play: Play, si
     assert play(talk) == ((413, "result_too_large"), TAKEN)
 
 
+def test_a_port_that_the_task_does_not_have_is_refused_and_the_lease_kept(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        refused = await worker.say(task, "complete", port="nope")
+        item = {"id": task["id"], "lease": task["lease"], "complete": {"port": "nope"}}
+        told = (await worker.post("report", worker="w", items=[item])).json["items"][0]
+        status = (await worker.client.engine.show(run))["status"]
+        return refused, (told["status"], told["code"]), status, await worker.say(task, "complete", output=1)
+
+    wrong = (422, "invalid_port")
+    assert play(talk) == (wrong, wrong, "running", TAKEN)
+
+
 # -- ends --------------------------------------------------------------------------------------------------
 
 

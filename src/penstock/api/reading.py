@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
 
+from penstock.api.misfits import misfit
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Invalid
 from penstock.runtime.quick_json import quick_json
@@ -135,13 +136,7 @@ def fit(value: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$")
-        raise NotFitting(_pointer(path.rstrip("`")), message[:1].lower() + message[1:]) from None
-
-
-def _pointer(path: str) -> str:
-    """`.a[0].b` as a JSON pointer: `/a/0/b`."""
-    return re.sub(r"\[([^\]]*)\]|\.", lambda found: f"/{found[1]}" if found[1] else "/", path)
+        raise NotFitting(*misfit(error, value, kind)) from None
 
 
 def read_query(request: Request, kind: type[T]) -> T:
@@ -151,22 +146,21 @@ def read_query(request: Request, kind: type[T]) -> T:
     for name, value in request.query_params.multi_items():
         if name not in fields:
             known = ", ".join(fields) or "none"
-            raise Unreadable("unknown_parameter", f"there is no parameter '{name[:80]}': there is {known}")
+            raise Unreadable("unknown_parameter", f"there is no such parameter: there is {known}", name[:80])
         if "\0" in value:
-            raise Unreadable("invalid_parameter", f"{name}: has a NUL character: leave it out")
+            raise Unreadable("invalid_parameter", "has a NUL character: leave it out", name)
         if get_origin(fields[name].type) in (list, tuple):
             found.setdefault(name, []).extend(part for part in value.split(",") if part)
         elif name in found:
-            raise Unreadable("invalid_parameter", f"{name}: is given twice: give it once")
+            raise Unreadable("invalid_parameter", "is given twice: give it once", name)
         else:
             _refuse_misreading(name, value, fields[name].type)
             found[name] = value
     try:
         return msgspec.convert(found, kind, strict=False)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$.")
-        where = path.rstrip("`") or "the query"
-        raise Unreadable("invalid_parameter", f"{where}: {message[:1].lower() + message[1:]}") from None
+        path, message = misfit(error, found, kind)
+        raise Unreadable("invalid_parameter", message, path.split("/")[1] if path else "query") from None
 
 
 def _refuse_misreading(name: str, text: str, kind: Any) -> None:
@@ -176,8 +170,7 @@ def _refuse_misreading(name: str, text: str, kind: Any) -> None:
     try:
         msgspec.convert(text, kind)
     except msgspec.ValidationError as error:
-        message = str(error)
-        raise Unreadable("invalid_parameter", f"{name}: {message[:1].lower() + message[1:]}") from None
+        raise Unreadable("invalid_parameter", misfit(error, text, kind)[1], name) from None
 
 
 def _kinds(kind: Any) -> Iterator[Any]:

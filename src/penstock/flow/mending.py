@@ -113,11 +113,18 @@ def skip(turn: Turn, wish: Skipped) -> Answer:
     return "accepted"
 
 
+def no_way(step: FlowStep, wish: Skipped) -> str | None:
+    """Why a step cannot end on the port that is wished for; None: it can."""
+    if wish.port in step.ways and wish.port != "failed":
+        return None
+    offered = ", ".join(port for port in step.ports if port != "failed") or "none"
+    return f"it cannot end on port '{wish.port}': its ports are {offered}"
+
+
 def unskippable(turn: Turn, step: FlowStep, wish: Skipped) -> str | None:
     """Why a step cannot be skipped; None: it can."""
-    if wish.port not in step.ways or wish.port == "failed":
-        offered = ", ".join(port for port in step.ports if port != "failed") or "none"
-        return f"it cannot end on port '{wish.port}': its ports are {offered}"
+    if (why := no_way(step, wish)) is not None:
+        return why
     failed = any(firing.step == step.name for firing in turn.failed.values())
     if turn.ended:
         return None if turn.status == "failed" and failed else f"the run has ended as {turn.status}"

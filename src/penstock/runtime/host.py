@@ -45,6 +45,7 @@ from penstock.runtime.errors import (
     RunEnded,
     UndeclaredEvent,
     UnknownRun,
+    UnknownStep,
 )
 from penstock.runtime.executor import Executor
 from penstock.runtime.inbox import NO_RUN, Inbox, RefusedKey, Undelivered
@@ -206,9 +207,7 @@ class Host:
                 raise RunEnded(run, hosted.snapshot.status)
             known = hosted.flow.steps.get(step)
             if known is None:
-                raise Invalid(
-                    f"'{hosted.flow.name}' has no step '{step}': its steps are {', '.join(hosted.flow.steps)}"
-                )
+                raise UnknownStep(hosted.flow.name, step, hosted.flow.steps)
             ports = ", ".join(known.ports) or "none"
             raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 

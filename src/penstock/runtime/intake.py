@@ -39,6 +39,8 @@ from penstock.runtime.errors import (
     NotFound,
     NotRetryable,
     RunEnded,
+    UndeclaredEvent,
+    UnknownStep,
 )
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event, plain_payload
@@ -229,7 +231,7 @@ class Intake:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it.
 
         Its id is unique within `source`: who calls, or the hook that is called. Who does not see every workflow must
-        see that of the run, so that none may come later. Raises NotFound.
+        see that of the run, so that none may come later. Raises NotFound, UndeclaredEvent, InvalidEvent.
         """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
@@ -242,6 +244,7 @@ class Intake:
         if sees is not None and (run is None or not sees((await self.look(run)).flow.name)):
             raise NotFound("no run that you may know of has this key")
         if run is None:
+            await self._refuse_undeclared(event.event)
             run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
@@ -251,6 +254,15 @@ class Intake:
             return self._counted("duplicate")
         live = await self.look(run)
         return self._counted(await self._event(run, checked_event(live.flow, event), seen))
+
+    async def _refuse_undeclared(self, event: str) -> None:
+        """What no workflow takes is not kept: no run will ever ask for it. Raises UndeclaredEvent."""
+        known: set[str] = set()
+        for state in await self._flows.states():
+            known |= (await self._flows.get(state.name, state.latest)).outside.keys()
+            if event in known:
+                return
+        raise UndeclaredEvent(None, event, sorted(known))
 
     async def _event(self, run: str, event: Outside, seen: Seen | None) -> Answer:
         if seen is not None and (await self._store.seen([seen]))[0]:
@@ -308,7 +320,10 @@ class Intake:
         )
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
-        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        """R9 for one run: the step ends on `port` at once, None makes it work again.
+
+        Raises UnknownStep, Invalid, RunEnded.
+        """
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -316,9 +331,7 @@ class Intake:
             raise RunEnded(run, live.snapshot.status)
         known = live.flow.steps.get(step)
         if known is None:
-            raise Invalid(
-                f"'{live.flow.name}' has no step '{step}': its steps are {', '.join(live.flow.steps)}"
-            )
+            raise UnknownStep(live.flow.name, step, live.flow.steps)
         ports = ", ".join(known.ports) or "none"
         raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 

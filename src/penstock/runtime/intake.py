@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -29,7 +30,7 @@ from penstock.flow.occurrence import (
 from penstock.flow.plan import Answer
 from penstock.flow.run import Header, Pauser, RunId, Snapshot
 from penstock.flow.validation import violations
-from penstock.runtime.children import begun_posts, refusal
+from penstock.runtime.children import begun_posts, forebears, refusal
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.deciding import keep, seen_by_key
 from penstock.runtime.errors import (
@@ -38,6 +39,8 @@ from penstock.runtime.errors import (
     InvalidInput,
     NotRetryable,
     RunEnded,
+    UnknownRun,
+    UnknownWorkflow,
 )
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event, plain_payload
@@ -189,6 +192,7 @@ class Intake:
         try:
             flow, state = await self._flows.newest(wish.workflow)
             input = checked_input(flow, wish.input)
+            await self._refuse_canceled(run)
             header = Header(
                 id=RunId(run),
                 workflow=flow.name,
@@ -199,13 +203,22 @@ class Intake:
                 parent=wish.parent,
             )
             await self._begin(header, Begun(), state, read=message, posts=begun_posts(run, wish))
-        except Invalid as error:
+        except (Invalid, UnknownWorkflow, RunEnded) as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
-            if error.code == "unknown_workflow":
-                self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
-            else:
-                log.warning("child run %s did not begin yet: %s", run, error)
+            log.warning("child run %s did not begin yet: %s", run, error)
+        except Exception as error:  # its message would be read again for ever, and nobody see why
+            log.exception("child run %s cannot begin", run)
+            why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
+            self._submit(Request(wish.parent, refusal(wish.parent, run, why), read=message))
+
+    async def _refuse_canceled(self, child: str) -> None:
+        """A chain of runs must not grow as fast as it is being canceled. Raises RunEnded."""
+        for run in forebears(child):
+            with suppress(UnknownRun):
+                snapshot = (await self.look(run)).snapshot
+                if "canceled" in (snapshot.status, snapshot.ending):
+                    raise RunEnded(run, "canceled")
 
     # -- events --------------------------------------------------------------------------------------------
 

@@ -9,13 +9,16 @@ from typing import Any
 import pytest
 
 from penstock import Engine
+from penstock.flow.advance import advance
 from penstock.flow.occurrence import Rang
 from penstock.flow.problems import DefinitionError
 from penstock.runtime import deciding
 from tests.durable.conftest import Place, VirtualPlace
 
 EDGES = ["0001-01-01T00:00:00+12:00", "9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59Z"]
-ODD = [None, [1], {}, True, "soon", -1]
+ODD: list[Any] = [None, [1], {}, True, "soon", -1]
+LITERAL: list[tuple[str, Any]] = [("until", value) for value in (*EDGES, None, [1])]
+LITERAL += [("for", None), ("for", [1]), ("for", {}), ("for", 1e300)]
 
 GOOD = "penstock: 1\nname: good\nsteps:\n  w: {task: wait, with: {for: 100ms}}\n"
 
@@ -48,13 +51,7 @@ def test_a_time_that_is_none_fails_its_step_and_other_timers_ring(
     place.run(main)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        *(("until", value) for value in (*EDGES, None, [1])),
-        *(("for", value) for value in (None, [1], {}, 1e300)),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), LITERAL)
 def test_a_time_that_is_none_is_not_published(key: str, value: Any) -> None:
     async def main() -> None:
         async with Engine() as engine:
@@ -69,7 +66,6 @@ def test_a_run_that_cannot_be_decided_about_is_an_incident(
     cleanup: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a clean-up that cannot be decided about either."""
-    advance = deciding.advance
 
     def broken(flow: Any, snapshot: Any, events: Any, now: datetime) -> Any:
         events = list(events)

@@ -25,6 +25,9 @@ from penstock.kernel.marking import Taken, Token
 INLINE_FIRINGS = 1_000
 """How many firings without a task one decision may make: a loop of decisions alone must not hold the engine."""
 
+MOST_ITEMS = 20_000
+"""Items that one `each` may have: every one of them is a task of the run."""
+
 
 def begin_woken(turn: Turn) -> None:
     """Begin every step that became enabled, in the order in which it did."""
@@ -199,6 +202,8 @@ def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
         return Failure("expression", f"`each` cannot be told: {_named(error)}")
     if not isinstance(items, list):
         return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
+    if len(items) > MOST_ITEMS:
+        return Failure("too_large", f"`each` has {len(items)} items, {MOST_ITEMS} at most: split the list")
     return items
 
 

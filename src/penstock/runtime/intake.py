@@ -44,6 +44,7 @@ from penstock.runtime.errors import (
 )
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event, plain_payload
+from penstock.runtime.limits import refuse_full
 from penstock.runtime.memory import Live
 from penstock.runtime.recording import by_for
 from penstock.runtime.request import Request
@@ -109,7 +110,7 @@ class Intake:
         refuse_no_text(workflow=workflow, subject=subject, idempotency_key=idempotency_key)
         refuse_no_texts(labels=labels)
         flow, state = await self._flows.newest(workflow)
-        if version is not None and version != flow.version:
+        if version is not None:
             flow = await self._flows.get(workflow, version)
         input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
         header = Header(
@@ -223,12 +224,12 @@ class Intake:
     # -- events --------------------------------------------------------------------------------------------
 
     async def emit(self, run: str, event: Outside) -> Answer:
-        """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload."""
+        """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload, SlotFull."""
         refuse_no_text(event=event.event, id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
-        return self._counted(await self._event(run, event, seen))
+        return self._counted(await self._event(live, event, seen))
 
     async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it.
@@ -252,12 +253,13 @@ class Intake:
         if seen is not None and (await self._store.seen([seen]))[0]:
             return self._counted("duplicate")
         live = await self.look(run)
-        return self._counted(await self._event(run, checked_event(live.flow, event), seen))
+        return self._counted(await self._event(live, checked_event(live.flow, event), seen))
 
-    async def _event(self, run: str, event: Outside, seen: Seen | None) -> Answer:
+    async def _event(self, live: Live, event: Outside, seen: Seen | None) -> Answer:
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
-        return await self.ask(run, event, seen=seen)
+        refuse_full(live.flow, live.snapshot, event)
+        return await self.ask(live.snapshot.run.id, event, seen=seen)
 
     def _counted(self, answer: Answer) -> Answer:
         self.duplicates += answer == "duplicate"

@@ -20,6 +20,7 @@ PenstockError
 │   ├── RunEnded             the run has ended
 │   ├── NotRetryable         only a failed run can be retried
 │   ├── NotSkippable         the step has nothing to skip
+│   ├── SlotFull             too many events wait at a step already
 │   └── Changed              it is not any more as it was expected to be
 ├── PreconditionFailed
 │   └── DraftChanged         the draft is not what the caller has seen
@@ -266,6 +267,18 @@ class Changed(Conflict):
             why = f"{what} is at {found}, not at {expected} any more"
         super().__init__(f"{why}: look at it again; nothing was changed")
         self.expected, self.found = expected, found
+
+
+class SlotFull(Conflict):
+    """So many events wait at a step that it takes no more."""
+
+    code = "slot_full"
+
+    def __init__(self, run: str, event: str, step: str, most: int) -> None:
+        super().__init__(
+            f"{most} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
+        )
+        self.run, self.event, self.step = run, event, step
 
 
 class PreconditionFailed(PenstockError):

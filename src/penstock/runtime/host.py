@@ -28,7 +28,7 @@ from penstock.flow.occurrence import (
     Retried,
     RunTimedOut,
 )
-from penstock.flow.payload import NotJson, TooLarge, pure
+from penstock.flow.payload import NotJson, TooLarge, plain
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
@@ -350,7 +350,7 @@ def _keep_going(batch: list[Occurrence]) -> None:
 def plain_payload(value: Any, what: str) -> Any:
     """A copy of a caller's value in plain JSON. Raises BadPayload."""
     try:
-        return pure(value)
+        return plain(value)
     except TooLarge as error:
         raise PayloadTooLarge(f"{what} {error}") from None
     except NotJson as error:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from msgspec import Struct
 
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, Role, allows, roles_for
+from penstock.flow.patterns import matches
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.store.access_rows import AuditRow
 
@@ -95,24 +95,3 @@ _UNKEPT = re.compile("[\0\ud800-\udfff]")
 def kept_text(text: str) -> str:
     """A text as both databases can keep it, and not longer than anybody reads."""
     return _UNKEPT.sub("\ufffd", text[:_TEXT])
-
-
-def matches(patterns: Sequence[str] | None, name: str) -> bool:
-    """Whether one of the patterns is the name; `*` stands for any characters. None is every name, () none."""
-    return patterns is None or any(_match(pattern, name) for pattern in patterns)
-
-
-def _match(pattern: str, name: str) -> bool:
-    """Without backtracking: a pattern of many stars must not hold up a request."""
-    if "*" not in pattern:
-        return pattern == name
-    first, *middle, last = pattern.split("*")
-    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
-        return False
-    at, end = len(first), len(name) - len(last)
-    for piece in middle:
-        found = name.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True

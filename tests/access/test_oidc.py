@@ -379,7 +379,10 @@ def test_somebody_whose_address_is_not_verified_is_known_by_the_subject() -> Non
     assert [name_of(claims, "email") for claims in people] == ["amy@x.org", "u1", "u1", "u1"]
 
 
-@pytest.mark.parametrize(("role", "workflows"), [("worker", None), ("root", None), ("admin", ("a",))])
+@pytest.mark.parametrize(
+    ("role", "workflows"),
+    [("worker", None), ("root", None), ("admin", ("a",)), ("viewer", ("a?",)), ("viewer", ())],
+)
 def test_what_people_cannot_be_is_not_granted(role: Any, workflows: tuple[str, ...] | None) -> None:
-    with pytest.raises(ValueError, match=r"is no role of people|cannot be bound"):
+    with pytest.raises(ValueError, match=r"is no role of people|cannot be bound|is no name|no entries"):
         Grant(role, workflows)

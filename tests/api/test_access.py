@@ -119,6 +119,19 @@ def test_a_browser_signs_in_with_a_token_and_out_again(serve: Serve) -> None:
     assert serve(talk, open=False) == [(201, who), "settings", 201, 201, "csrf", "csrf", 204, 401]
 
 
+@pytest.mark.parametrize(("workflows", "hint"), [(["*"], "; did you mean 'chain'?"), (["chian*"], "")])
+def test_only_workflows_that_the_caller_sees_are_proposed(
+    serve: Serve, workflows: list[str], hint: str
+) -> None:
+    async def talk(client: Client) -> list[str]:
+        who = await made(client, "author", workflows=workflows)
+        asked = (("GET", ""), ("POST", "/runs"), ("POST", "/pause"))
+        paths = [(method, f"/api/workflows/chian{path}") for method, path in asked]
+        return [(await client.ask(*each, headers=dict(who))).json["detail"] for each in paths]
+
+    assert serve(talk, open=False) == [f"no workflow 'chian' is published{hint}"] * 3
+
+
 @pytest.mark.parametrize("open", [False, True])
 def test_signing_out_again_clears_the_cookie_again(serve: Serve, open: bool) -> None:
     async def talk(client: Client) -> list[Any]:

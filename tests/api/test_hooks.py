@@ -6,6 +6,8 @@ import hashlib
 import hmac
 from typing import Any
 
+import pytest
+
 from tests.api.conftest import OWN, Answer, Client, Serve
 
 SECRET = "the secret of the hook"
@@ -62,12 +64,23 @@ def test_a_forged_or_unknown_call_leaves_nothing_but_a_count(serve: Serve) -> No
         (401, "unverified"),
         (401, "unverified"),
         (404, "unknown_hook"),
-        (404, "unknown_workflow"),
+        (404, "unknown_hook"),
         (413, "body_too_large"),
     ]
     assert runs == []
     assert "penstock_hooks_refused_total" in metrics
     assert 'penstock_http_requests_total{method="POST",route="/hooks/{workflow}",status="401"} 2.0' in metrics
+
+
+@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
+def test_strangers_do_not_learn_which_workflows_there_are(serve: Serve, method: str) -> None:
+    async def talk(client: Client) -> list[Any]:
+        answers = [await client.ask(method, f"/hooks/{name}") for name in ("chain", "chian")]
+        return [(each.status, each.json["detail"].replace("chian", "chain")) for each in answers]
+
+    there, away = serve(talk)
+
+    assert there == away and there[0] == 404
 
 
 def test_metrics_are_for_those_who_may_read(serve: Serve) -> None:

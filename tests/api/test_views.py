@@ -28,6 +28,22 @@ def test_a_view_is_kept_changed_and_dropped(serve: Serve) -> None:
     assert (gone[0], gone[1]["code"]) == (404, "unknown_view")
 
 
+def test_who_is_bound_sees_views_of_its_own_workflows(serve: Serve) -> None:
+    async def talk(client: Client) -> list[str]:
+        for name, filter in (
+            ("all", {"status": "failed"}),
+            ("mine", {"workflow": "m1"}),
+            ("other", {"workflow": "x"}),
+        ):
+            await client.ask("PUT", f"/api/views/{name}", {"filter": filter})
+        body = {"name": "bound", "role": "viewer", "workflows": ["m*"]}
+        token = (await client.post("/api/access", body)).json["token"]
+        found = await client.get("/api/views", headers={"authorization": f"Bearer {token}"})
+        return [each["name"] for each in found.json["items"]]
+
+    assert serve(talk) == ["all", "mine"]
+
+
 def test_a_worker_and_its_task_lists_are_shown(serve: Serve) -> None:
     async def talk(client: Client) -> tuple[Any, Any]:
         await client.engine.wait(await client.engine.start("chain"))

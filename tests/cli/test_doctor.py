@@ -46,7 +46,7 @@ def test_every_setting_is_shown_with_its_origin_and_without_secrets(tmp_path: Pa
 
     lines = {line.split()[0]: line.split()[1:] for line in said.out.splitlines() if line}
     assert said.code == 1
-    assert lines["db"] == ["postgresql://ann:…@127.0.0.1:1/x", "--db"]
+    assert lines["db"] == ["postgresql://ann:***@127.0.0.1:1/x", "--db"]
     assert lines["token"] == ["(set)", "PENSTOCK_TOKEN"]
     assert lines["smtp_url"] == ["(set)", "penstock.toml"]
     assert "very-secret" not in said.out

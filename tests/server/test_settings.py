@@ -13,8 +13,8 @@ from penstock.server.settings import (
     BadSettings,
     read_settings,
     unknown_variables,
-    without_password,
 )
+from penstock.store.masking import without_password
 
 
 def write(folder: Path, text: str) -> Path:
@@ -111,9 +111,40 @@ def test_secrets_and_passwords_are_not_shown(tmp_path: Path) -> None:
 
     assert (found.values["token"].shown(), found.values["db"].shown()) == (
         "(set)",
-        "postgresql://ann:…@db/x",
+        "postgresql://ann:***@db/x",
     )
-    assert without_password("penstock.db") == "penstock.db"
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("penstock.db", "penstock.db"),
+        ("postgresql://db/x?user=ann&pool=4", "postgresql://db/x?user=ann&pool=4"),
+        ("postgresql://ann:p@w/@db/x", "postgresql://ann:***@db/x"),
+        ("postgresql://db/x?user=ann&password=pw&pool=4", "postgresql://db/x?user=ann&password=***&pool=4"),
+        ("postgresql://db/x?p%61ssword=pw", "postgresql://db/x?p%61ssword=***"),
+        ("host=db password=pw user=ann", "host=db password=*** user=ann"),
+        (r"host=db password = 'p \' w' user=ann", "host=db password = *** user=ann"),
+        (
+            "s3://bucket?access_key=a&secret_key=b&region=c",
+            "s3://bucket?access_key=***&secret_key=***&region=c",
+        ),
+        ({"a": "s3://me:pw@h/b", "n": 1}, {"a": "s3://me:***@h/b", "n": 1}),
+        ({"token": "t", "list": ["x://a:b@c"]}, {"token": "***", "list": ["x://a:***@c"]}),
+        (("x://a:b@c", "d"), ("x://a:***@c", "d")),
+    ],
+)
+def test_a_password_is_not_shown_in_whatever_form_it_stands(said: Any, shown: Any) -> None:
+    assert without_password(said) == shown
+
+
+def test_passwords_in_maps_and_in_what_is_wrong_are_not_shown(tmp_path: Path) -> None:
+    found = read_settings(variables={"PENSTOCK_STORES": "a=s3://me:pw@h/b"}, folder=tmp_path)
+
+    assert found.values["stores"].shown() == {"a": "s3://me:***@h/b"}
+    with pytest.raises(BadSettings) as refused:
+        read_settings(variables={"PENSTOCK_PORT": "x://a:pw@b"}, folder=tmp_path)
+    assert "pw" not in str(refused.value)
 
 
 def test_the_page_of_settings_is_current() -> None:

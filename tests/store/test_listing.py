@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
-from penstock.store.listing import driver_of, questions
+from penstock.store.listing import allowed, driver_of, questions
 from penstock.store.migrate import read_migrations
 from penstock.store.postgres.views import DIALECT as POSTGRES
 from penstock.store.rows import Filter
@@ -115,3 +115,12 @@ def test_no_list_of_postgres_reads_all_runs(database: PostgresPlace) -> None:
     parts = shown.split("== ")[1:]
     found = [scan for part in parts for scan in re.findall(r"Seq Scan on (?:run|rest|run_\w+)\b", part)]
     assert (found, len(parts)) == ([], len(every))
+
+
+def test_runs_are_listed_of_the_workflows_that_their_patterns_name_and_of_no_other() -> None:
+    """`*` alone stands for anything, as where it is said who may do what."""
+    known = ["ab", "a?", "a[b]", "Ab", "x-1", "x"]
+
+    found = allowed(Filter(workflows=("a?", "a[b]", "x*")), lambda: known)
+
+    assert found == ["a?", "a[b]", "x-1", "x"]

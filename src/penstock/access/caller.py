@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, Role, allows, roles_for
+from penstock.flow.patterns import matches
 from penstock.flow.payload import kept_text as _kept
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.store.access_rows import AuditRow
@@ -94,24 +93,3 @@ _TEXT = 1000
 def kept_text(text: str) -> str:
     """A text as both databases can keep it, and not longer than anybody reads."""
     return _kept(text[:_TEXT])
-
-
-def matches(patterns: Sequence[str] | None, name: str) -> bool:
-    """Whether one of the patterns is the name; `*` stands for any characters. None is every name, () none."""
-    return patterns is None or any(_match(pattern, name) for pattern in patterns)
-
-
-def _match(pattern: str, name: str) -> bool:
-    """Without backtracking: a pattern of many stars must not hold up a request."""
-    if "*" not in pattern:
-        return pattern == name
-    first, *middle, last = pattern.split("*")
-    if len(name) < len(first) + len(last) or not name.startswith(first) or not name.endswith(last):
-        return False
-    at, end = len(first), len(name) - len(last)
-    for piece in middle:
-        found = name.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True

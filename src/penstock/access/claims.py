@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from penstock.access.caller import kept_text
 from penstock.access.roles import Role
+from penstock.access.tokens import wrong_pattern
 
 LEEWAY = 60.0
 """Seconds by which the clocks may differ."""
@@ -28,6 +29,11 @@ class Grant(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"'{self.role}' is no role of people: use {', '.join(_RANK)}")
         if self.role == "admin" and self.workflows is not None:
             raise ValueError("an admin cannot be bound to workflows: make it an author, or leave them out")
+        if self.workflows == ():
+            raise ValueError("'workflows' has no entries: use 1 or more, or leave it out for all")
+        problem = wrong_pattern("workflows", self.workflows or ())
+        if problem is not None:
+            raise ValueError(problem)
 
 
 class OidcSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

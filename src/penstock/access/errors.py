@@ -4,6 +4,7 @@ PenstockError
 ├── Unauthenticated      no token, or one that does not count
 │   └── SignInFailed     the identity provider's answer is not to be trusted, or names nobody who may come in
 ├── Forbidden            who asks is known and may not do this
+│   ├── BoundToWorkflows who is bound to some workflows asks for what concerns all
 │   ├── ForeignOrigin    a page of another site asks with the session of this one
 │   └── ForeignWorkflow  a step starts a workflow that its author may not operate
 ├── TooManyRequests      faster than the limit: `retry_after` says when to come again
@@ -40,6 +41,17 @@ class Forbidden(PenstockError):
     def __init__(self, who: str, what: str, roles: Sequence[str]) -> None:
         may = " or ".join(roles)
         super().__init__(f"{who} may not {what}: it takes the role {may}; ask an admin for such a token")
+
+
+class BoundToWorkflows(Forbidden):
+    """Who is bound to some workflows asks for what concerns the whole installation."""
+
+    def __init__(self, who: str) -> None:
+        PenstockError.__init__(
+            self,
+            f"{who} may not see or change what concerns the whole installation: "
+            "it takes a token that is bound to no workflow",
+        )
 
 
 class ForeignOrigin(Forbidden):

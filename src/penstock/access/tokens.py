@@ -83,6 +83,11 @@ def _scope_problem(field: str, patterns: Sequence[str] | None) -> str | None:
         return None
     if not 1 <= len(patterns) <= 100:
         return f"'{field}' has {len(patterns)} entries: use 1 to 100, or leave it out for all"
+    return wrong_pattern(field, patterns)
+
+
+def wrong_pattern(field: str, patterns: Sequence[str]) -> str | None:
+    """Why one of the patterns is none; None: all are."""
     wrong = next((pattern for pattern in patterns if not _PATTERN.fullmatch(pattern)), None)
     if wrong is not None:
         return f"'{wrong[:100]}' in '{field}' is no name: use letters, digits, _ . - and * for anything"

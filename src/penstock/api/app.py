@@ -24,6 +24,7 @@ from penstock.api.quick import Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
 from penstock.api.router import Router
 from penstock.api.service import Service
+from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.log_context import REQUEST
 from penstock.runtime.recording import BY
 
@@ -90,7 +91,10 @@ class App:
         body = await read_body(call, request)
         if call.notes_caller:
             BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
-        answer = await call.handler(Ask(request, self.service, caller, values, body, query))
+        try:
+            answer = await call.handler(Ask(request, self.service, caller, values, body, query))
+        except UnknownWorkflow as error:
+            raise error.told_to(caller.sees) from None
         return render(call, answer, request_id)
 
 

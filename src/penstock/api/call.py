@@ -38,6 +38,7 @@ class Call(Struct, frozen=True, kw_only=True):
     headers: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("application/json",)
     reads: Body = "none"
+    everywhere: bool = False  # it is about the whole installation: not for who is bound to workflows
     empty: bool = False  # the body may be left out
     recorded: bool = True  # who changes something by it is written down; the history of runs tells the rest
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from penstock.access.admission import bearer
 from penstock.access.caller import ANYBODY_HERE, NOBODY, Caller
-from penstock.access.errors import ForeignOrigin, Unauthenticated
+from penstock.access.errors import BoundToWorkflows, ForeignOrigin, Unauthenticated
 from penstock.access.limits import rate_of
 from penstock.access.origin import MARK, is_loopback_host, is_same_origin, require_own_page
 from penstock.access.sessions import read_cookie
@@ -42,6 +42,8 @@ async def admit(service: Service, call: Call, request: Request) -> Caller:
     if rate_of(caller) is not None:
         service.limiters.tokens.check(caller.token_id or caller.name, monotonic())
     caller.require(call.action)
+    if call.everywhere and not caller.everywhere:
+        raise BoundToWorkflows(caller.described)
     return caller
 
 

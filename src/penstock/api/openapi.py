@@ -68,6 +68,7 @@ def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:
         "summary": call.summary,
         "tags": [call.tag],
         "x-action": call.action,
+        **({"x-everywhere": True} if call.everywhere else {}),
         "security": [] if call.action == "public" else [{"token": []}, {}],
         "parameters": [*_path_parameters(call), *_query_parameters(call), *_headers(call)],
         "responses": _responses(call, known),

@@ -17,7 +17,8 @@ describes the same for programs, with every field of every answer.
 
 **Requests.** Bodies are JSON in UTF-8, at most 1 MiB. Keys that are not known, keys that are there twice, `NaN` and
 numbers beyond 64 bits are refused. `Authorization: Bearer TOKEN` says who asks; on a server that is open to its own
-machine nobody is asked. *Needs* below is the action that a caller must be allowed.
+machine nobody is asked. *Needs* below is the action that a caller must be allowed;
+*everywhere*: not for who is bound to workflows.
 
 **Answers.** Times are RFC 3339 in UTC. What is not good is `application/problem+json` with `type`, `title`, `status`,
 `code`, `detail`, `request_id` and, where several things are wrong, `errors: [{path, code, message}]`; the codes are
@@ -65,7 +66,8 @@ def reference_text(calls: Sequence[Call] = CALLS) -> str:
 def _call(call: Call, operation: dict[str, Any], schemas: dict[str, Any]) -> Iterator[str]:
     yield f"### `{call.method} {call.path}`"
     yield ""
-    yield f"{call.summary} Needs `{call.action}`. Answers {_answers(operation)}."
+    needs = f"`{call.action}`{' everywhere' if call.everywhere else ''}"
+    yield f"{call.summary} Needs {needs}. Answers {_answers(operation)}."
     yield ""
     rows = [*_parameters(operation), *_body(operation, schemas)]
     if rows:

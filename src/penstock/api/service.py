@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
+from penstock.api.pulse import Pulse
 from penstock.api.streams import Streams
 from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
@@ -40,6 +41,7 @@ class Service(Struct, kw_only=True):
     streams: Streams = field(default_factory=Streams)
     settings: list[dict[str, Any]] = []  # what is in force, for people
     limiters: Limiters = field(default_factory=Limiters)
+    pulse: Pulse = field(default_factory=Pulse)
     desk: Desk = field(default_factory=Desk)  # of workers that come over HTTP
 
     @classmethod

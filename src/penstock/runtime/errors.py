@@ -30,7 +30,7 @@ PenstockError
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 
@@ -67,8 +67,12 @@ class UnknownWorkflow(NotFound):
     code = "unknown_workflow"
 
     def __init__(self, name: str, known: Iterable[str] = ()) -> None:
-        super().__init__(f"no workflow '{name}' is published{_near(name, known)}")
-        self.name = name
+        self.name, self.known = name, tuple(known)
+        super().__init__(f"no workflow '{name}' is published{_near(name, self.known)}")
+
+    def told_to(self, sees: Callable[[str], bool]) -> UnknownWorkflow:
+        """The error for somebody who must not learn of other workflows than those they see."""
+        return UnknownWorkflow(self.name, filter(sees, self.known))
 
 
 class UnknownVersion(NotFound):

@@ -17,8 +17,9 @@ from penstock.remote.engine import RemoteEngine
 from penstock.remote.errors import NoServer
 from penstock.server.build import Front, has_tokens, refuse_open
 from penstock.server.http import PortTaken, bind
-from penstock.server.settings import Settings, unknown_variables, without_password
+from penstock.server.settings import Settings, unknown_variables
 from penstock.store.errors import NeedsMigration
+from penstock.store.masking import without_password
 from penstock.store.opening import is_shared, open_store, open_to_look, sqlite_path
 
 PATIENCE = 10.0

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from msgspec import Struct, to_builtins
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import Problem
 from penstock.server import values
+from penstock.store.masking import without_password
 
 FILE = "penstock.toml"
 PREFIX = "PENSTOCK_"
@@ -82,7 +82,7 @@ class Value(Struct, frozen=True):
     def shown(self) -> Any:
         """The value for people and logs: without what is secret."""
         if self.value is None or not self.setting.secret:
-            return without_password(self.value) if isinstance(self.value, str) else self.value
+            return without_password(self.value)
         return "(set)"
 
 
@@ -132,7 +132,7 @@ def _value(setting: Setting, said: Iterable[tuple[str, Any]], problems: list[Pro
         try:
             return Value(setting, setting.read(given), origin)
         except ValueError as error:
-            shown = "" if setting.secret else f" '{given}'"
+            shown = "" if setting.secret else f" '{without_password(given)}'"
             problems.append(
                 Problem("bad_setting", setting.name, f"{_named(origin, setting.name)}{shown} {error}.")
             )
@@ -179,12 +179,3 @@ def unknown_variables(variables: Mapping[str, str]) -> list[str]:
         for each in sorted(variables)
         if each.startswith(PREFIX) and each not in names
     ]
-
-
-def without_password(address: str) -> str:
-    """An address as it may be shown."""
-    try:
-        password = urlsplit(address).password
-    except ValueError:
-        return address
-    return address.replace(f":{password}@", ":…@", 1) if password else address

@@ -19,7 +19,7 @@ from penstock.flow.compile import HOOK_SCOPE, Flow
 from penstock.flow.definition import External, Source
 from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Outside
-from penstock.runtime.errors import IdempotencyMismatch, OtherWorkflow
+from penstock.runtime.errors import IdempotencyMismatch, OtherWorkflow, UnknownWorkflow
 from penstock.runtime.flows import Flows
 from penstock.runtime.intake import Intake
 from penstock.runtime.trace_ids import LABEL, read_parent
@@ -30,6 +30,7 @@ from penstock.sources.errors import CallRefused, CertificateAway, SourceStopped,
 from penstock.sources.fetching import fetch
 from penstock.sources.sns import Letter, confirmation_address, read_letter
 from penstock.sources.verifying import Rule, Secret, Sns, rule_of, verify
+from penstock.store.rows import WorkflowState
 
 Secrets = Callable[[str], Awaitable[str | None]]
 """The value of a secret by its name; None where there is none."""
@@ -80,7 +81,7 @@ class Hooks:
     async def receive(self, workflow: str, event: str | None, call: Call) -> Received:
         """Do what a call asks for; answers when it is durable.
 
-        Raises UnknownWorkflow, UnknownHook, Unverified, Stale, Untrusted, CertificateAway, Unreadable, WrongType,
+        Raises UnknownHook, Unverified, Stale, Untrusted, CertificateAway, Unreadable, WrongType,
         SourceStopped, CallRefused, what a start or an event raises, and StoreError where it may be sent again.
         """
         try:
@@ -92,13 +93,20 @@ class Hooks:
         return received
 
     async def consent(self, workflow: str, event: str | None, headers: Mapping[str, str]) -> Handshake:
-        """The answer to CloudEvents' OPTIONS call. Raises UnknownWorkflow, UnknownHook."""
-        flow, _ = await self._flows.newest(workflow)
+        """The answer to CloudEvents' OPTIONS call. Raises UnknownHook."""
+        flow, _ = await self._newest(workflow, event)
         rule = rule_of(_verify_of(_hook(flow, event)))
         return handshake(rule.origins if rule is not None and not isinstance(rule, Sns) else (), headers)
 
+    async def _newest(self, workflow: str, event: str | None) -> tuple[Flow, WorkflowState]:
+        """Raises UnknownHook: anybody may call, and must not learn which workflows there are."""
+        try:
+            return await self._flows.newest(workflow)
+        except UnknownWorkflow:
+            raise UnknownHook(workflow, event) from None
+
     async def _receive(self, workflow: str, event: str | None, call: Call) -> Received:
-        flow, state = await self._flows.newest(workflow)
+        flow, state = await self._newest(workflow, event)
         hook = _hook(flow, event)
         rule = rule_of(_verify_of(hook))
         if rule is None:

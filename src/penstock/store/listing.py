@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
+from penstock.flow.patterns import matches
 from penstock.store.rows import Filter, RunRow
 from penstock.store.walks import MOST_FOUND, MOST_TASKS, Dialect, Question, Writing
 
@@ -67,7 +67,7 @@ def allowed(filter: Filter, known: Callable[[], Sequence[str]]) -> list[str] | N
     if filter.workflow is None and patterns is None:
         return None
     names = known() if filter.workflow is None else [filter.workflow]
-    return [name for name in names if patterns is None or any(fnmatchcase(name, one) for one in patterns)]
+    return [name for name in names if matches(patterns, name)]
 
 
 def tallied(

@@ -29,14 +29,12 @@ async def health(ask: Ask[None, None]) -> Health:
 @calls.get("/ready", "public", gives=Health, statuses=(503,))
 async def ready(ask: Ask[None, None]) -> Any:
     """Whether the process can do its work: the database answers."""
-    try:
-        await ask.engine.queues()
-    except Exception as error:
-        return Reply(Health("away", str(error)), 503)
-    return Health("ok")
+    if await ask.service.pulse.beats(ask.service.store):
+        return Health("ok")
+    return Reply(Health("away", "the database does not answer: the log of the server says why"), 503)
 
 
-@calls.get("/metrics", "read", media="text/plain; version=0.0.4")
+@calls.get("/metrics", "read", everywhere=True, media="text/plain; version=0.0.4")
 async def metrics(ask: Ask[None, None]) -> Response:
     """What Prometheus reads."""
     body, media = await ask.service.metrics.exposition(ask.request.headers.get("accept", ""))

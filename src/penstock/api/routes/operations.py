@@ -23,19 +23,19 @@ async def show_settings(ask: Ask[None, None]) -> Settings:
     return Settings(version("penstock"), service.open, paused, facts, seen)
 
 
-@calls.get("/api/queues", "read", gives=Page[Queue])
+@calls.get("/api/queues", "read", everywhere=True, gives=Page[Queue])
 async def list_queues(ask: Ask[None, None]) -> Page[Any]:
     """The task lists: what waits, is held, is under way, and since when the oldest waits."""
     return Page(await ask.engine.queues())
 
 
-@calls.get("/api/queues/{name}/why", "read", gives=dict[str, Any])
+@calls.get("/api/queues/{name}/why", "read", everywhere=True, gives=dict[str, Any])
 async def why_queue(ask: Ask[None, None]) -> Any:
     """Why the tasks of a list do not begin: no worker serves it, all are busy, or they are held."""
     return await ask.engine.why_task_list(ask.path["name"])
 
 
-@calls.get("/api/workers", "read", gives=Page[WorkerSeen])
+@calls.get("/api/workers", "read", everywhere=True, gives=Page[WorkerSeen])
 async def list_workers(ask: Ask[None, None]) -> Page[Any]:
     """The workers that are there."""
     return Page(await ask.engine.workers())

@@ -29,12 +29,15 @@ class UnknownView(NotFound):
 
 @calls.get("/api/views", "read", gives=Page[View])
 async def list_views(ask: Ask[None, None]) -> Page[View]:
-    """The lists of runs that are kept, by name."""
+    """The lists of runs that are kept, by name; without those of workflows that the caller does not see."""
     kept = await ask.service.store.notes(PREFIX)
-    return Page([_view(name.removeprefix(PREFIX), text) for name, text in kept.items()])
+    views = [_view(name.removeprefix(PREFIX), text) for name, text in kept.items()]
+    return Page(
+        [each for each in views if "workflow" not in each.filter or ask.caller.sees(each.filter["workflow"])]
+    )
 
 
-@calls.put("/api/views/{name}", "operate", takes=SaveView, gives=View, statuses=(201,))
+@calls.put("/api/views/{name}", "operate", everywhere=True, takes=SaveView, gives=View, statuses=(201,))
 async def save_view(ask: Ask[SaveView, None]) -> Reply:
     """Keep a list of runs under a name."""
     name: str = fit(ask.path["name"], Name)
@@ -43,7 +46,7 @@ async def save_view(ask: Ask[SaveView, None]) -> Reply:
     return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
 
 
-@calls.delete("/api/views/{name}", "operate", status=204)
+@calls.delete("/api/views/{name}", "operate", everywhere=True, status=204)
 async def drop_view(ask: Ask[None, None]) -> None:
     """Forget a list of runs."""
     name = ask.path["name"]

@@ -18,6 +18,7 @@ import asyncpg
 from msgspec import Struct
 
 from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
+from penstock.store.masking import without_password
 from penstock.store.queries import read_queries
 
 T = TypeVar("T")
@@ -62,9 +63,9 @@ def read_address(url: str) -> Address:
     """`postgresql://user@host/name`, with `?pool=N` and `?prepared=off` if wanted. Raises BadAddress."""
     try:
         parts = urlsplit(url)
-        shown = parts._replace(netloc=re.sub(r":[^:@]*@", ":***@", parts.netloc)).geturl()
     except ValueError:
         raise BadAddress("postgresql:", "has an address that cannot be read") from None
+    shown = without_password(url)
     if parts.scheme not in ("postgresql", "postgres"):
         raise BadAddress(shown, "is no address of a PostgreSQL database")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))

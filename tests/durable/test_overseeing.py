@@ -234,7 +234,7 @@ def test_incidents_are_what_waits_for_a_person(place: Place) -> None:
         await engine.publish(MATCH)
         odd = await engine.start("m")
         await engine.emit("x", {}, run=odd)
-        await engine.emit("y", key={"k": "1"})
+        await engine.emit("x", key={"k": "1"})
         page = await engine.incidents()
         assert [(item["kind"], item["run"]) for item in page["items"]] == [
             ("failed", failed), ("stalled", hungry), ("set_aside", odd), ("undelivered", None),

@@ -24,6 +24,7 @@ from penstock.runtime.errors import (
     RunEnded,
     UndeclaredEvent,
     UnknownRun,
+    UnknownStep,
 )
 from penstock.runtime.host import Host
 from penstock.runtime.play import play_out
@@ -175,7 +176,7 @@ def test_cancel_and_retry_say_when_they_cannot() -> None:
 
     with pytest.raises(RunEnded, match="run 'run-1' has ended as succeeded"):
         host.cancel(run)
-    with pytest.raises(NotRetryable, match="run 'run-1' is succeeded, only a failed run"):
+    with pytest.raises(NotRetryable, match="run 'run-1' is succeeded, and only a failed run"):
         host.retry(run)
     with pytest.raises(RunEnded):
         host.pause(run)
@@ -320,7 +321,7 @@ def test_a_step_can_be_disabled_for_one_run() -> None:
     run, other = host.start(flow), host.start(flow)
 
     host.disable(run, "a")
-    with pytest.raises(Invalid, match="'w' has no step 'b': its steps are a"):
+    with pytest.raises(UnknownStep, match="'w' has no step 'b': its steps are a"):
         host.disable(run, "b")
     with pytest.raises(Invalid, match="step 'a' cannot be disabled to port 'x': its ports are done, failed"):
         host.disable(run, "a", "x")

@@ -95,6 +95,14 @@ def test_a_page_of_another_site_is_not_answered(serve: Serve) -> None:
     assert serve(talk) == [(403, "wrong_host"), (403, "csrf"), (403, "csrf")]
 
 
+def test_what_is_public_is_not_for_pages_of_other_sites_either(serve: Serve) -> None:
+    async def talk(client: Client) -> list[int]:
+        paths = ("/", "/health", "/openapi.json", "/api/session")
+        return [(await client.get(path, headers={"host": "evil.example"})).status for path in paths]
+
+    assert serve(talk) == [403] * 4
+
+
 def test_a_page_of_its_own_is_answered(serve: Serve) -> None:
     async def talk(client: Client) -> Any:
         return await client.post(RUNS, {}, headers={"origin": client.base})

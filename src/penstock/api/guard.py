@@ -37,6 +37,8 @@ async def admit(service: Service, call: Call, request: Request) -> Caller:
     if request.scope["query_string"]:
         _refuse_token_in_query(request)
     if call.action == "public":
+        if service.open and call.tag != "hooks":  # those are called from anywhere, and verify themselves
+            refuse_hosts(request)
         return NOBODY
     caller = await identify(service, request)
     if rate_of(caller) is not None:
@@ -91,6 +93,11 @@ def refuse_strangers(request: Request) -> None:
     """
     if any(name in _PASSED_ON or name.startswith(b"x-forwarded-") for name, _ in request.scope["headers"]):
         raise Unauthenticated("the request came through a proxy, and who comes that way must sign in")
+    refuse_hosts(request)
+
+
+def refuse_hosts(request: Request) -> None:
+    """A name that was rebound to this machine, or a page of another site. Raises WrongHost, ForeignOrigin."""
     host, origin = request.headers.get("host"), request.headers.get("origin")
     if not is_loopback_host(host):
         raise WrongHost(host or "")

@@ -115,3 +115,33 @@ def test_an_id_of_one_caller_is_not_that_of_another(serve: Serve) -> None:
         ]
 
     assert serve(talk, open=False, tasks={"send": send}) == [202, 200, 202]
+
+
+def test_a_key_leads_a_bound_caller_to_runs_of_its_own_workflows_alone(serve: Serve) -> None:
+    """The key of a run of its own beside that of another must not help."""
+
+    async def talk(client: Client) -> list[Any]:
+        flow = {**JOB, "steps": {**JOB["steps"], "send": {"task": "name", "with": {"key": "${ data.key }"}}}}  # type: ignore[dict-item]
+        runs = []
+        for name, key in (("mine", "1"), ("other", "2")):
+            await client.engine.publish({**flow, "name": name})
+            runs.append(await client.engine.start(name, input={"key": key}))
+            await client.engine.wait(runs[-1], 10, rest=True)
+        body = {"name": "bound", "role": "operator", "workflows": ["mine"]}
+        made = await client.post("/api/access", body, headers={"authorization": f"Bearer {OWN}"})
+        found = []
+        for keys in ({"job": "2"}, {"job": "2", "also": "1"}, {"job": "3"}, {"job": "1"}):
+            answer = await client.post(
+                "/api/events",
+                {"event": "done", "key": keys, "data": {}},
+                headers={"authorization": f"Bearer {made.json['token']}"},
+            )
+            found.append(answer.status)
+        kept = await client.engine.undelivered()
+        await client.engine.wait(runs[0], 10)
+        return [found, kept, (await client.engine.show(runs[1]))["status"]]
+
+    def name(key: str) -> Out:
+        return Out(correlate={"job": key, "also": key})
+
+    assert serve(talk, open=False, tasks={"name": name}) == [[404, 404, 404, 202], [], "waiting"]

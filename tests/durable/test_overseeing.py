@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine, Fatal
+from penstock.runtime import tokens
 from penstock.runtime.errors import (
     BadCursor,
     Changed,
@@ -318,8 +319,32 @@ def test_the_state_of_runs_is_read_as_tokens(place: Place) -> None:
         assert len(await all_tokens(engine, f"/history/join/{second}/")) == 5
         with pytest.raises(Invalid, match="begins no token"):
             await engine.tokens("/etc/")
+        for part in ("steps/a/", "sloths", "slots/c/x", "slots/c/0/1/", "slots/c//1", "data", "/steps"):
+            with pytest.raises(Invalid, match="no token begins with"):
+                await engine.tokens(f"{root}/{part}")
+        for begins in ("", "/", "/s", "/st", "/steps/", "/steps/a", "/slots/c/0", "/slots/c/0/"):
+            assert await all_tokens(engine, root + begins) != []
+        for wrong in ("/runs//", "/runs//x", "/runs/join//steps"):
+            with pytest.raises(Invalid, match="no token begins with"):
+                await engine.tokens(wrong)
         with pytest.raises(BadCursor):
             await engine.tokens("/runs/", cursor="x")
+
+    place.run(main, TASKS)
+
+
+def test_one_call_reads_so_many_runs_however_few_tokens_fit(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "LOOKED", 20)
+
+    async def main(engine: Engine) -> None:
+        for _ in range(25):
+            run = await stalled(engine)
+        prefix = f"/runs/join/{run[:3]}"
+        page = await engine.tokens(prefix, limit=1000)
+        assert (len(page["items"]), page["next"] is None) == (100, False)
+        assert len(await all_tokens(engine, prefix, 1000)) == 125
 
     place.run(main, TASKS)
 

@@ -283,10 +283,11 @@ class Model(ModelStore, ModelTokens):
     async def keep_note(self, name: str, text: str) -> str:
         return self.rows.notes.setdefault(name, text)
 
-    async def put_note(self, name: str, text: str | None) -> bool:
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
         was = self.rows.notes.pop(name, None) is not None
         if text is not None:
             self.rows.notes[name] = text
+        self._record(audit if was or text is not None else None)
         return was
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:

@@ -20,6 +20,7 @@ from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
+from penstock.runtime.blotting import Blot
 from penstock.runtime.errors import (
     BadCursor,
     CallTimedOut,
@@ -175,7 +176,8 @@ def _pointer(sentence: str) -> str:
     return "" if place is None else "".join(f"/{part}" for part in re.findall(r"[^.\[\]]+", place[1]))
 
 
-def problem_response(error: BaseException, request_id: str) -> Response:
+def problem_response(error: BaseException, request_id: str, blot: Blot) -> Response:
+    """An error as an answer; `blot` takes secrets out of what it says."""
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
     if problem.status in (429, 503):
@@ -187,4 +189,5 @@ def problem_response(error: BaseException, request_id: str) -> Response:
         headers["allow"] = ", ".join(error.allowed)
     if isinstance(error, BodyTooLarge | TooSlow) or (isinstance(error, ResultTooLarge) and error.unread):
         headers["connection"] = "close"  # the rest of the body is not read
-    return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)
+    body = msgspec.json.encode(blot(msgspec.to_builtins(problem)))
+    return Response(body, problem.status, headers, MEDIA)

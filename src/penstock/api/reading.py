@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
@@ -20,8 +21,8 @@ from penstock.runtime.strict_json import WrongType as WrongType
 from penstock.runtime.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
-PATIENCE = 8 * 1024 * 1024
-"""Bytes of a body that is too large that are read and thrown away."""
+THROWN_AWAY, PATIENCE = 8 * 1024 * 1024, 1.0
+"""Bytes and seconds for which a body that is too large is read on."""
 SECONDS = 30.0
 """How long a body may take."""
 
@@ -57,33 +58,48 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed.
-
-    Of one that is too large nothing is kept. It is read on for a while all the same: who is cut off while sending
-    does not see the answer.
-    """
+    """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length[:20]) > most:
+        await _throw_away(request)
+        raise BodyTooLarge(most)
     parts: list[bytes] = []
     size, more = 0, True
     try:
         async with asyncio.timeout(SECONDS):
             while more:
-                message = await request.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                part: bytes = message.get("body", b"")
-                more = message.get("more_body", False)
+                part, more = await _part(request)
+                parts.append(part)
                 size += len(part)
-                if size <= most:
-                    parts.append(part)
-                elif size > most + PATIENCE:
+                if size > most:
                     break
     except TimeoutError:
         raise TooSlow from None
     if size > most:
+        parts.clear()
+        await _throw_away(request, more)
         raise BodyTooLarge(most)
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _part(request: Request) -> tuple[bytes, bool]:
+    """Some of the body, and whether there is more."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message.get("body", b""), message.get("more_body", False)
+
+
+async def _throw_away(request: Request, more: bool = True) -> None:
+    """Read on for a moment: who is cut off while sending does not see the answer."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while more and size < THROWN_AWAY:
+                part, more = await _part(request)
+                size += len(part)
 
 
 def media_type(request: Request) -> str:

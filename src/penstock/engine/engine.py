@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
@@ -193,18 +193,15 @@ class Engine(Overseeing):
 
     async def emit(
         self,
-        event: str,
-        data: Any = None,
-        *,
-        run: str | None = None,
-        key: Mapping[str, str] | None = None,
-        set: Mapping[str, Any] | None = None,
-        id: str | None = None,
-        source: str | None = None,
-    ) -> str:
+        event: str, data: Any = None, *,
+        run: str | None = None, key: Mapping[str, str] | None = None,
+        set: Mapping[str, Any] | None = None, id: str | None = None,
+        source: str | None = None, sees: Callable[[str], bool] | None = None,
+    ) -> str:  # fmt: skip
         """Fire an outside event into a run, named by `run` or found by `key`; its id is unique within `source`.
 
-        Answers `accepted`, `duplicate` (that id came before) or `recorded` (nothing acts on it).
+        `sees` says of which workflows a run may be found. Answers `accepted`,
+        `duplicate` (that id came before) or `recorded` (nothing acts on it).
         """
         if (run is None) == (key is None):
             raise Invalid("say which run the event is for: either `run` or `key`")
@@ -214,7 +211,7 @@ class Engine(Overseeing):
         intake = (await self._open()).node.intake
         if run is not None:
             return await intake.emit(run, outside)
-        return await intake.emit_by_key(key or {}, outside, source)
+        return await intake.emit_by_key(key or {}, outside, source, sees)
 
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
@@ -334,7 +331,7 @@ class Engine(Overseeing):
     async def redeliver(self, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none."""
         running = await self._open()
-        done = await running.store.redeliver(id)
+        done = await running.store.redeliver(id, by_for(str(id)))
         running.node.ringing.look()
         return done
 

@@ -13,13 +13,14 @@ PenstockError
 │   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── NameMismatch         the definition is of another workflow
-│   ├── IdempotencyMismatch  the key was used before with another input
+│   ├── IdempotencyMismatch  the key was used before for another start
 │   ├── CannotCall           the workflow has steps that cannot run inside a call
 │   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
 │   ├── RunEnded             the run has ended
 │   ├── NotRetryable         only a failed run can be retried
 │   ├── NotSkippable         the step has nothing to skip
+│   ├── SlotFull             too many events wait at a step already
 │   └── Changed              it is not any more as it was expected to be
 ├── PreconditionFailed
 │   └── DraftChanged         the draft is not what the caller has seen
@@ -174,13 +175,14 @@ class InvalidEvent(Invalid):
 
 
 class IdempotencyMismatch(Invalid):
-    """The idempotency key was used before with another input."""
+    """The idempotency key was used before with another input, subject, version or other labels."""
 
     code = "idempotency_mismatch"
 
     def __init__(self, key: str, run: str) -> None:
         super().__init__(
-            f"the key '{key}' started run '{run}' with another input: use a new key for a new run"
+            f"the key '{key}' started run '{run}' with another input, subject, version or other labels: "
+            "use a new key for a new run"
         )
         self.key, self.run = key, run
 
@@ -265,6 +267,18 @@ class Changed(Conflict):
             why = f"{what} is at {found}, not at {expected} any more"
         super().__init__(f"{why}: look at it again; nothing was changed")
         self.expected, self.found = expected, found
+
+
+class SlotFull(Conflict):
+    """So many events wait at a step that it takes no more."""
+
+    code = "slot_full"
+
+    def __init__(self, run: str, event: str, step: str, most: int) -> None:
+        super().__init__(
+            f"{most} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
+        )
+        self.run, self.event, self.step = run, event, step
 
 
 class PreconditionFailed(PenstockError):

@@ -38,7 +38,7 @@ def read_json(raw: bytes) -> Any:
     _refuse_depth(text)
     if "\\u" in text and _half_pair(text):
         raise Unreadable("invalid_unicode", "a text has half of a surrogate pair: write whole characters")
-    if "\\u0000" in text:
+    if "\\u0000" in text and _NUL.search(text) is not None:
         raise Unreadable("invalid_unicode", "a text has a NUL character, which cannot be kept: leave it out")
     try:
         return _decode(text)
@@ -82,6 +82,7 @@ _decode = json.JSONDecoder(
 ).decode
 
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 
 

@@ -10,6 +10,7 @@ from penstock.api.paging import Page
 from penstock.api.problems import status_of
 from penstock.api.reading import BodyTooLarge, fit, raw_body, refuse_type, value_of
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
+from penstock.api.work.desk import seat
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offering import TaskOffer, palette, take_offers
 from penstock.api.work.polling import poll
@@ -107,16 +108,16 @@ async def log_task(ask: Ask[Log, None]) -> Any:
 @calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=TaskTaken)
 async def hang_up(ask: Ask[Leaving, None]) -> Any:
     """End the polls of a worker that takes no more work: each is answered with what it has."""
-    ask.service.desk.hang_up(ask.body.worker)
+    ask.service.desk.hang_up(seat(ask.caller, ask.body.worker))
     return TAKEN
 
 
 @calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
 async def leave(ask: Ask[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
-    desk = ask.service.desk
-    desk.forget(ask.body.worker)
-    await (await desk.behind(ask.engine)).gate.leave(ask.body.worker)
+    desk, worker = ask.service.desk, seat(ask.caller, ask.body.worker)
+    desk.forget(worker)
+    await (await desk.behind(ask.engine)).gate.leave(worker)
     return TAKEN
 
 

@@ -6,7 +6,8 @@ Conflict
 PayloadTooLarge
 └── ResultTooLarge      the lease is kept
 Forbidden
-└── OtherList           a token of other task lists
+├── OtherList           a token of other task lists
+└── OtherOffer          a task of other workers
 TooManyRequests
 ├── TooManyPolls        of this node
 └── TooManyTasks        at once, for this token or for anybody
@@ -67,13 +68,24 @@ class OtherList(Forbidden):
         )
 
 
+class OtherOffer(Forbidden):
+    """The task is offered otherwise by workers of other lists, or by the node itself."""
+
+    def __init__(self, task: str) -> None:
+        PenstockError.__init__(
+            self,
+            f"task '{task}' is offered by others already, and otherwise: this token may not change it; "
+            "name yours otherwise, or offer the same",
+        )
+
+
 class TooManyPolls(TooManyRequests):
-    """All places for waiting workers of this node are taken."""
+    """All places for waiting workers of this node are taken, or all that one token may take."""
 
     code = "too_many_polls"
 
-    def __init__(self, most: int) -> None:
-        PenstockError.__init__(self, f"{most} polls wait here already: try again, or ask another node")
+    def __init__(self, most: int, whose: str = "") -> None:
+        PenstockError.__init__(self, f"{most} polls {whose}wait here already: try again, or ask another node")
         self.retry_after = 1.0
 
 

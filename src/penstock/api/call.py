@@ -39,6 +39,7 @@ class Call(Struct, frozen=True, kw_only=True):
     accepts: tuple[str, ...] = ("application/json",)
     reads: Body = "none"
     empty: bool = False  # the body may be left out
+    others: bool = False  # the query may have anything: the handler reads it itself
     recorded: bool = True  # who changes something by it is written down; the history of runs tells the rest
 
     @property

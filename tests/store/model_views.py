@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Post
 from penstock.store.rows import (
+    PRESENT,
     Filter,
     KeptRow,
     LockRow,
@@ -270,7 +271,11 @@ class Model(ModelStore, ModelTokens):
         )
 
     async def workers(self) -> list[Worker]:
-        return [worker for _, worker in sorted(self.rows.workers.items())]
+        return [
+            worker
+            for _, worker in sorted(self.rows.workers.items())
+            if worker.seen_at is not None and worker.seen_at > self.clock() - PRESENT
+        ]
 
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}

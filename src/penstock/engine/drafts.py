@@ -15,6 +15,7 @@ from penstock.engine.offering import kept_offers
 from penstock.engine.running import Running
 from penstock.flow.checking.checks import BUDGET
 from penstock.flow.checking.findings import Report
+from penstock.flow.definition import Definition
 from penstock.flow.format.reading import from_plain
 from penstock.flow.format.writing import to_plain, write_yaml
 from penstock.flow.problems import DefinitionError
@@ -144,11 +145,12 @@ class Drafts:
         override: bool = False,
         again: bool = True,
         expect: Collection[str] | None = None,
+        consent: Callable[[Definition], None] = lambda definition: None,
     ) -> tuple[Version, Checked]:
         """Publish a definition, or (None) the draft, which is then no draft any more.
 
-        `override` publishes what the checks refute. Raises UnknownWorkflow, DefinitionError, NameMismatch,
-        CheckFailed, DraftChanged.
+        `override` publishes what the checks refute; `consent` may raise what speaks against it.
+        Raises UnknownWorkflow, DefinitionError, NameMismatch, CheckFailed, DraftChanged.
         """
         running = await self._opened()
         draft, newest, _ = await self._look(running, workflow)
@@ -157,6 +159,7 @@ class Drafts:
         checked = await self.check(_text(draft, newest) if written is None else written)
         if checked.loaded.definition.name != workflow:
             raise NameMismatch(workflow, checked.loaded.definition.name)
+        consent(checked.loaded.definition)
         if checked.report.verdict == "refuted" and not override:
             raise CheckFailed(workflow, checked.report)
         version = await running.catalog.put_draft(checked.loaded, checked.text, note, start, again, expect)

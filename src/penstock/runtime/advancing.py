@@ -15,6 +15,7 @@ from typing import Any
 from penstock.flow.occurrence import Outside, Retried, Skipped
 from penstock.runtime.deciding import Decision, Reserved, decide, write_down
 from penstock.runtime.dispatch import Dispatch
+from penstock.runtime.doubts import Doubts
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.flows import Flows
 from penstock.runtime.memory import Live, Memory
@@ -52,6 +53,7 @@ class Advancer:
         self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
         self._closed: BaseException | None = None
+        self._doubts = Doubts(self.submit)
         self.settled: list[Settled] = []
         self.posted: Posted = lambda messages: None
         self.overdue: Callable[[], None] = lambda: None
@@ -208,8 +210,7 @@ class Advancer:
     def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
         self._memory.forget(live.snapshot.run.id)
-        for request in requests:
-            request.tell(None, error)
+        self._doubts.tell(requests, error)
 
     def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
         """A run that is not there, or cannot be read, is left alone."""
@@ -261,8 +262,7 @@ class Advancer:
         [decision] = changed
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
         self._give_up(decision)
-        for request in decision.requests:
-            request.tell(None, error)
+        self._doubts.tell(decision.requests, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:
         """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
@@ -298,6 +298,7 @@ class Advancer:
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
         """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
         memory = self._memory
+        self._doubts.settle(decisions)
         for decision in decisions:
             live = decision.live
             live.snapshot = snapshot = decision.plan.snapshot

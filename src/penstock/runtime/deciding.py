@@ -28,9 +28,10 @@ from penstock.runtime.children import TASK, cancel_post, end_post, limits, start
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.snapshots import encode_header, encode_parts
-from penstock.runtime.errors import Invalid
+from penstock.runtime.errors import Invalid, SlotFull
 from penstock.runtime.host import checked_event
 from penstock.runtime.inbox import KEPT_FOR, NO_RUN
+from penstock.runtime.limits import refuse_full
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.runtime.resting import RESTS, new_rest
@@ -138,7 +139,8 @@ def _occurrences(
             try:
                 if request.check:
                     occurrence = checked_event(live.flow, occurrence)
-            except Invalid as error:
+                    refuse_full(live.flow, live.snapshot, occurrence)
+            except (Invalid, SlotFull) as error:
                 parked[number] = Kept(
                     keys=(),
                     event=occurrence.event,

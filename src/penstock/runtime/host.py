@@ -28,7 +28,7 @@ from penstock.flow.occurrence import (
     Retried,
     RunTimedOut,
 )
-from penstock.flow.payload import NotJson, TooLarge, pure
+from penstock.flow.payload import NotJson, TooLarge, plain
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
@@ -45,6 +45,7 @@ from penstock.runtime.errors import (
     RunEnded,
     UndeclaredEvent,
     UnknownRun,
+    UnknownStep,
 )
 from penstock.runtime.executor import Executor
 from penstock.runtime.inbox import NO_RUN, Inbox, RefusedKey, Undelivered
@@ -206,9 +207,7 @@ class Host:
                 raise RunEnded(run, hosted.snapshot.status)
             known = hosted.flow.steps.get(step)
             if known is None:
-                raise Invalid(
-                    f"'{hosted.flow.name}' has no step '{step}': its steps are {', '.join(hosted.flow.steps)}"
-                )
+                raise UnknownStep(hosted.flow.name, step, hosted.flow.steps)
             ports = ", ".join(known.ports) or "none"
             raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 
@@ -351,7 +350,7 @@ def _keep_going(batch: list[Occurrence]) -> None:
 def plain_payload(value: Any, what: str) -> Any:
     """A copy of a caller's value in plain JSON. Raises BadPayload."""
     try:
-        return pure(value)
+        return plain(value)
     except TooLarge as error:
         raise PayloadTooLarge(f"{what} {error}") from None
     except NotJson as error:

@@ -18,7 +18,7 @@ from msgspec import Struct
 from penstock.flow.run import ENDED
 from penstock.flow.view import step_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
-from penstock.runtime.errors import Changed, Invalid, UnknownRun
+from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
 from penstock.runtime.host import plain_payload
 from penstock.runtime.marking import marking_now
 from penstock.runtime.memory import Live, Memory
@@ -181,6 +181,8 @@ class Tokens:
         if isinstance(done, str):
             expected = next(one.expect for one in (*puts, *gone) if one.name == done)
             rows = [row for row in await self._store.tokens(done, "", 1) if row.name == done]
+            if not rows and any(one.name == done for one in gone):
+                raise UnknownToken(done)
             raise Changed(f"token '{done}'", expected, rows[0].version if rows else None)
         return {"items": [_custom(row) for row in done]}
 
@@ -220,7 +222,9 @@ def _tokens_of(live: Live) -> Iterator[dict[str, Any]]:
     snapshot, flow = live.snapshot, live.flow
     root = f"{HISTORY if snapshot.ended else RUNS}{snapshot.run.workflow}/{snapshot.run.id}"
     for name, step in flow.steps.items():
-        yield _token(f"{root}/steps/{_quoted(name)}", snapshot.seq, step_view(snapshot, name), step.priority)
+        yield _token(
+            f"{root}/steps/{_quoted(name)}", snapshot.seq, step_view(flow, snapshot, name), step.priority
+        )
     for slot in marking_now(flow, snapshot)["slots"]:
         place = f"{root}/slots/{_quoted(slot['step'])}/{slot['slot']}"
         for event in slot["events"]:

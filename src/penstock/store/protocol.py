@@ -228,7 +228,9 @@ class Views(Protocol):
 
     async def queues(self) -> list[QueueRow]: ...
 
-    async def workers(self) -> list[Worker]: ...
+    async def workers(self) -> list[Worker]:
+        """Those that gave a sign of life within `PRESENT`."""
+        ...
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
         """The oldest first."""
@@ -296,7 +298,7 @@ class Upkeep(Protocol):
         ...
 
     async def attend(self, worker: Worker) -> None:
-        """A worker is there, or still there."""
+        """A worker is there, or still there; those that have gone without leaving are forgotten."""
         ...
 
     async def leave(self, worker: str) -> None:

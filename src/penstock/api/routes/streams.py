@@ -22,18 +22,19 @@ ALIVE = "still here"
 
 @calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST,))
 async def stream_run(ask: Ask[None, StreamQuery]) -> Any:
-    """The history of a run after Last-Event-ID (or `after`, or from now on) as it grows, to its end."""
+    """The history of a run from its beginning, or after Last-Event-ID or `after`, as it grows, to its end."""
     run = await ask.may_run("read")
-    ask.service.streams.refuse_more()
-    newest = await ask.engine.following.last(run)
-    after = _last(ask.request.headers.get(LAST), ask.query.after, newest)
-    return StreamResponse(_history(ask.engine, run, after), after, ask.service.streams, _still(ask))
+    ask.service.streams.refuse_more(ask.caller)
+    await ask.engine.following.last(run)
+    after = _last(ask.request.headers.get(LAST), ask.query.after)
+    source = _history(ask.engine, run, after)
+    return StreamResponse(source, after, ask.service.streams, ask.caller, _still(ask))
 
 
-def _last(header: str | None, after: int | None, newest: int) -> int:
+def _last(header: str | None, after: int | None) -> int:
     """Where to begin. Raises Unreadable."""
     if header is None:
-        return newest if after is None else after
+        return after or 0
     if not (header.isascii() and header.isdigit() and len(header) < 19):
         raise Unreadable("invalid_parameter", f"{LAST}: must be the number of a history entry, such as 17")
     return int(header)
@@ -52,10 +53,10 @@ async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes
 @calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
 async def stream_changes(ask: Ask[None, None]) -> Any:
     """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
-    ask.service.streams.refuse_more()
+    ask.service.streams.refuse_more(ask.caller)
     reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
     source = _changes(reader, ask.caller.sees)
-    return StreamResponse(source, reader.id, ask.service.streams, _still(ask), reader.close)
+    return StreamResponse(source, reader.id, ask.service.streams, ask.caller, _still(ask), reader.close)
 
 
 def _still(ask: Ask[Any, Any]) -> Callable[[], Awaitable[None]]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from penstock.api.wire.runs import Entry, Json, Run
+from penstock.api.wire.runs import Entry, Json, Run, Subject
 from penstock.api.wire.workflows import Definition, Text
 
 
@@ -43,7 +43,7 @@ class Try(Struct, forbid_unknown_fields=True, kw_only=True):
 
     definition: Definition | Text | None = None
     input: Json = None
-    subject: str | None = None
+    subject: Subject | None = None
     stubs: dict[str, TryStub | list[TryStub]] = {}
     events: list[TryEvent] = []
     until: str | dict[Literal["before", "after"], str] | None = None

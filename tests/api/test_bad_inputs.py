@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 
+from penstock.api.paging import Page
+from penstock.api.table import CALLS
 from tests.api.conftest import CHAIN, Answer, Client, Serve
 
 RUNS = "/api/workflows/chain/runs"
@@ -36,9 +38,48 @@ def test_19_a_list_that_cannot_be_is_refused(serve: Serve, query: str) -> None:
     assert serve(lambda client: client.get(f"/api/runs?{query}")).status == 400
 
 
-@pytest.mark.parametrize("cursor", ["x", "AAAA", "%00", "a" * 3000])
+async def every_list(client: Client) -> list[str]:
+    """The paths of all lists there are."""
+    run = await client.engine.start("chain")
+    await client.engine.wait(run, 10)
+    lists = [call.path for call in CALLS if get_origin(call.gives) is Page]
+    return [path.format(name="chain", id=run) for path in lists]
+
+
+@pytest.mark.parametrize("query", ["limit=-1", "limit=0", "limit=1e9", "limit=1001", "odd=1"])
+def test_19_no_list_takes_what_cannot_be(serve: Serve, query: str) -> None:
+    async def talk(client: Client) -> dict[str, int]:
+        paths = await every_list(client)
+        assert len(paths) > 10
+        return {path: (await client.get(f"{path}?{query}")).status for path in paths}
+
+    assert set(serve(talk).values()) == {400}
+
+
+@pytest.mark.parametrize("cursor", ["x", "chain", "AAAA", "%00", "a" * 3000])
 def test_20_a_cursor_that_nobody_gave_is_refused(serve: Serve, cursor: str) -> None:
-    assert told(serve(lambda client: client.get(f"/api/runs?cursor={cursor}")))[0] == 400
+    async def talk(client: Client) -> dict[str, int]:
+        paths = await every_list(client)
+        return {path: (await client.get(f"{path}?cursor={cursor}")).status for path in paths}
+
+    assert {path: status for path, status in serve(talk).items() if status != 400} == {}
+
+
+def test_19_no_call_takes_a_parameter_that_it_does_not_know(serve: Serve) -> None:
+    """Those that the identity provider sends may be any."""
+
+    async def talk(client: Client) -> dict[str, Any]:
+        calls = [each for each in CALLS if each.path.startswith("/api/") and not each.others]
+        values = {"name": "chain", "id": "x", "v": "1", "step": "first", "number": "1"}
+        return {
+            call.name: told(await client.ask(call.method, call.path.format(**values) + "?odd=1"))
+            for call in calls
+        }
+
+    answers = serve(talk)
+
+    assert len(answers) > 50
+    assert {name: got for name, got in answers.items() if got != (400, "unknown_parameter")} == {}
 
 
 def test_24_a_key_with_another_input_is_refused(serve: Serve) -> None:

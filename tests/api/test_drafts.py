@@ -204,7 +204,11 @@ def test_workflows_are_listed_page_by_page(serve: Serve) -> None:
         None,
         True,
     )
-    assert (first["next"], second["next"], times["updated_at"] < shop["updated_at"]) == ("chain", None, False)
+    assert (first["next"] is None, second["next"], times["updated_at"] < shop["updated_at"]) == (
+        False,
+        None,
+        False,
+    )
     assert found == [["chain"], ["chain"], ["shop"], []]
 
 

@@ -87,7 +87,7 @@ class App:
         self, call: Call, values: dict[str, str], request: Request, request_id: str
     ) -> Response | Ready:
         caller = await admit(self.service, call, request)
-        query = None if call.query is None else read_query(request, call.query)
+        query = _query(call, request)
         body = await read_body(call, request)
         if call.notes_caller:
             BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
@@ -96,6 +96,19 @@ class App:
         except UnknownWorkflow as error:
             raise error.told_to(caller.sees) from None
         return render(call, answer, request_id)
+
+
+def _query(call: Call, request: Request) -> Any:
+    """The query as the call takes it. Raises Unreadable, also where one that takes none is given some."""
+    if call.query is not None:
+        return read_query(request, call.query)
+    if request.scope["query_string"] and not call.others and call.path.startswith("/api/"):
+        read_query(request, _Nothing)
+    return None
+
+
+class _Nothing(msgspec.Struct):
+    """No parameter at all."""
 
 
 def _reason(body: Any) -> str | None:

@@ -40,6 +40,7 @@ class Call(Struct, frozen=True, kw_only=True):
     reads: Body = "none"
     everywhere: bool = False  # it is about the whole installation: not for who is bound to workflows
     empty: bool = False  # the body may be left out
+    others: bool = False  # the query may have anything: the handler reads it itself
     recorded: bool = True  # who changes something by it is written down; the history of runs tells the rest
 
     @property

@@ -18,7 +18,7 @@ from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.guard import address_of, by_session, identify, is_secure
 from penstock.api.paging import Page, Paged, page
-from penstock.api.wire.access import Made, MakeToken, SignIn, Who
+from penstock.api.wire.access import BackTo, Made, MakeToken, SignIn, Who
 
 calls = Calls("access")
 LOGIN = "penstock-login"
@@ -87,13 +87,13 @@ async def sign_out(ask: Ask[None, None]) -> Reply:
     return Reply(headers={"set-cookie": clear_cookie(secure)})
 
 
-@calls.get("/api/session/oidc", "public", status=302)
-async def begin_oidc(ask: Ask[None, None]) -> Response:
+@calls.get("/api/session/oidc", "public", query=BackTo, status=302)
+async def begin_oidc(ask: Ask[None, BackTo]) -> Response:
     """Go to the identity provider to sign in."""
     if ask.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
     ask.service.limiters.logins.check(address_of(ask.request) or "", monotonic())
-    sending = await ask.service.oidc.begin(ask.request.query_params.get("back_to", "/"))
+    sending = await ask.service.oidc.begin(ask.query.back_to)
     answer = RedirectResponse(sending.url, 302)
     answer.set_cookie(
         LOGIN,
@@ -107,7 +107,7 @@ async def begin_oidc(ask: Ask[None, None]) -> Response:
     return answer
 
 
-@calls.get("/api/session/callback", "public", status=302)
+@calls.get("/api/session/callback", "public", others=True, status=302)
 async def finish_oidc(ask: Ask[None, None]) -> Response:
     """Come back from the identity provider."""
     request, secure = ask.request, is_secure(ask.request)

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
-from penstock.api.paging import Page
+from penstock.api.paging import Page, page
 from penstock.api.wire.workflows import Halted, WorkflowLine, WorkflowQuery, WorkflowState
 
 calls = Calls("workflows")
@@ -15,12 +15,9 @@ calls = Calls("workflows")
 @calls.get("/api/workflows", "read", query=WorkflowQuery, gives=Page[WorkflowLine])
 async def list_workflows(ask: Ask[None, WorkflowQuery]) -> Any:
     """Workflows by name, published or only drafts."""
-    query = ask.query
-    items = await ask.engine.drafts.page(
-        q=query.q, after=query.cursor or "", limit=query.limit + 1, sees=ask.caller.sees
-    )
-    page = items[: query.limit]
-    return Page(page, page[-1]["name"] if len(items) > query.limit else None)
+    limit, after = ask.query.limit, ask.query.place(str) or ""
+    items = await ask.engine.drafts.page(q=ask.query.q, after=after, limit=limit + 1, sees=ask.caller.sees)
+    return page(items, limit, lambda each: each["name"])
 
 
 async def _state(ask: Ask[None, None]) -> Any:

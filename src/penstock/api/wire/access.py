@@ -29,6 +29,12 @@ class Made(TokenView, frozen=True, kw_only=True):
     token: str
 
 
+class BackTo(Struct, forbid_unknown_fields=True):
+    """Where to go once signed in."""
+
+    back_to: str = "/"
+
+
 class SignIn(Struct, forbid_unknown_fields=True):
     """Somebody with a token who wants a session."""
 

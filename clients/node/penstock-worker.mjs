@@ -4,7 +4,14 @@ import { hostname } from "node:os";
 
 /** Throw it in a task to fail without another try. */
 export class Fatal extends Error {}
+// NUL and half characters: no database keeps them, and a call that has one is refused as a whole.
+const kept = (text) => String(text).replace(/[\0\ud800-\udfff]/gu, "\ufffd");
+const keepable = (value) => !/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(JSON.stringify(value) ?? "");
+const refuses = (error) => [400, 413, 422].includes(error.status); // the call itself is wrong, now and later
 const TOO_LARGE = { error: { kind: "too_large", message: "the output is larger than the server takes" }, retry: false };
+/** What is told instead of a completion that the server does not take: the attempt must end all the same. */
+const instead = ({ status, code, detail }) =>
+  status === 413 ? TOO_LARGE : code === "invalid_port" ? { error: { kind: "error", message: detail }, retry: false } : null;
 const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 const backoff = (failures) => Math.min(5, 0.05 * 2 ** Math.min(failures, 7)) * (0.7 + 0.6 * Math.random());
 
@@ -49,18 +56,22 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
     const ctx = {
       run: given.run, step: given.step, index: given.index, attempt: given.attempt, data: given.data, tags: given.tags,
       input: given.input, events: given.events, idempotencyKey: given.idempotency_key, signal: control.signal,
-      log: (text, level = "info") => { lines({ text: String(text), level, at: new Date().toISOString() }); wake(); },
-      progress: (value) => { job.progress = value; wake(); },
+      log: (text, level = "info") => { lines({ text: kept(text), level, at: new Date().toISOString() }); wake(); },
+      progress: (value) => {
+        try { if (keepable(value)) job.progress = value; } catch { return; } // what is no JSON is left out
+        wake();
+      },
     };
     let said;
     try {
       if (!Object.hasOwn(tasks, given.task)) throw new Fatal(`no task '${given.task}' is offered here`);
       const output = await tasks[given.task](given.params ?? {}, ctx);
       said = { complete: output instanceof Out ? output.said : { output: output ?? null } };
-      JSON.stringify(said); // what cannot be written fails here, not in a report of many
+      // What cannot be written fails here, not in a report of many.
+      if (!keepable(said)) throw new Fatal("the output has a NUL or half a character, which no database keeps: leave it out");
     } catch (error) {
       const kind = error instanceof Fatal ? "fatal" : "error";
-      said = { fail: { error: { kind, message: String(error?.message ?? error).slice(0, 2000) }, retry: kind === "error" } };
+      said = { fail: { error: { kind, message: kept(String(error?.message ?? error).slice(0, 2000)) }, retry: kind === "error" } };
     }
     if (control.signal.aborted) return; // no longer wanted, or its lease is lost: not ours to tell
     job.ended = outbox.push(item(job, said)) > 0;
@@ -101,10 +112,18 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
         const answers = await report(living.map((job, n) => item(job, { heartbeat: { progress: told[n] ?? null } })));
         answers.forEach(({ status }, n) => (status === 200 ? (living[n].until = at + living[n].length) : giveUp(living[n])));
         failures = 0;
-      } catch { failures++; living.forEach((job, n) => { job.progress ??= told[n]; }); }
+      } catch (error) {
+        failures++; // progress that is refused is not said again: it would cost all leases
+        if (!refuses(error)) living.forEach((job, n) => { job.progress ??= told[n]; });
+      }
     }
   }
 
+  function giveWay({ id, lease, complete, fail }, error) {
+    const message = kept(`the server does not take what the task gave: ${error.message}`);
+    if (complete) outbox.unshift({ id, lease, fail: { error: { kind: "error", message }, retry: false } });
+    else if (fail) held.delete(lease); // of lines nothing hangs
+  }
   async function send() {
     for (let failures = 0, most = 500; !over; ) {
       if (!outbox.length) { await woken(1); continue; }
@@ -113,14 +132,15 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
         const told = await report(items); // a verdict that refuses one of them stops nothing
         outbox.splice(0, items.length);
         items.forEach((each, n) => {
-          if (told[n].status === 413 && each.complete) outbox.push({ id: each.id, lease: each.lease, fail: TOO_LARGE });
+          const fail = each.complete && instead(told[n]);
+          if (fail) outbox.push({ id: each.id, lease: each.lease, fail });
           else if (each.complete || each.fail) held.delete(each.lease);
         });
         [failures, most] = [0, 500];
         wake();
       } catch (error) {
         const refused = error.status >= 400 && error.status < 500 && error.status !== 429;
-        if (refused && most === 1) held.delete(outbox.shift().lease); // the server will never take it
+        if (refused && most === 1) giveWay(outbox.shift(), error); // the server will never take it
         most = refused ? 1 : most; // one bad report must not hold up the others
         await sleep(backoff(failures++));
       }

@@ -33,7 +33,8 @@ def test_a_definition_is_checked_as_itself_or_with_a_budget(serve: Serve) -> Non
     good, stuck, text, long, inner = serve(talk)
 
     assert (good.status, good.json["verdict"], good.json["findings"]) == (200, "proved", [])
-    assert set(good.json) == {"verdict", "findings", "states", "seconds", "covered", "assumes"}
+    assert good.json["file"] == GOOD["name"]
+    assert set(good.json) == {"file", "verdict", "findings", "states", "seconds", "covered", "assumes"}
     assert (stuck.status, stuck.json["verdict"]) == (200, "refuted")
     [missing] = [each for each in text.json["findings"] if each["code"] == "missing-event"]
     assert (missing["step"], missing["line"], missing["severity"]) == ("b", 5, "error")

@@ -12,6 +12,7 @@ import aiohttp
 import msgspec
 import pytest
 
+from penstock.api.work import reporting
 from penstock.api.work.desk import POLLS, Desk
 from tests.api.conftest import OWN, Answer, Client
 
@@ -240,6 +241,20 @@ def test_a_result_that_is_too_large_is_refused_and_the_lease_kept(play: Play, si
     assert play(talk) == ((413, "result_too_large"), TAKEN)
 
 
+def test_a_port_that_the_task_does_not_have_is_refused_and_the_lease_kept(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        refused = await worker.say(task, "complete", port="nope")
+        item = {"id": task["id"], "lease": task["lease"], "complete": {"port": "nope"}}
+        told = (await worker.post("report", worker="w", items=[item])).json["items"][0]
+        status = (await worker.client.engine.show(run))["status"]
+        return refused, (told["status"], told["code"]), status, await worker.say(task, "complete", output=1)
+
+    wrong = (422, "invalid_port")
+    assert play(talk) == (wrong, wrong, "running", TAKEN)
+
+
 # -- ends --------------------------------------------------------------------------------------------------
 
 
@@ -312,6 +327,34 @@ def test_nothing_that_a_worker_says_of_a_failure_keeps_a_secret(play: Play) -> N
 
 
 SEEN = ("", "/history", "/logs")
+
+
+def test_lines_of_a_lost_lease_are_refused(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        await worker.say(task, "complete", output={"bytes": 3})
+        said = await worker.say(task, "log", lines=["too late"])
+        return said, await worker.client.engine.logs(run)
+
+    assert play(talk) == ((409, "attempt_superseded"), [])
+
+
+def test_one_call_has_so_many_lines_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "LINES", 3)
+
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        items = [
+            {"id": task["id"], "lease": task["lease"], "log": {"lines": lines}}
+            for lines in (["a", "b"], ["c", "d"], ["e"])
+        ]
+        told = (await worker.post("report", worker="w", items=items)).json["items"]
+        kept = [line["text"] for line in await worker.client.engine.logs(run)]
+        return [each["status"] for each in told], kept
+
+    assert play(talk) == ([200, 422, 200], ["a", "b", "e"])
 
 
 def test_many_reports_are_answered_one_by_one(play: Play) -> None:

@@ -32,11 +32,13 @@ async def engine_behind_http(folder: Path) -> AsyncIterator[tuple[Engine, str]]:
             yield engine, base
 
 
-async def launch(kind: str, base: str, concurrency: int = 5) -> asyncio.subprocess.Process:
+async def launch(
+    kind: str, base: str, concurrency: int = 5, script: str = "rule_tasks.mjs"
+) -> asyncio.subprocess.Process:
     """A worker of a kind in a process of its own."""
     more = {"PENSTOCK_SERVER": base, "CONCURRENCY": str(concurrency)}
     if kind == "node":
-        command = [node(), str(HERE / "rule_tasks.mjs")]
+        command = [node(), str(HERE / script)]
     else:
         tasks = str(HERE.parent / "workers" / "rule_tasks_async.py")
         how = ["--tasks", tasks, "--concurrency", str(concurrency), "--log-level", "error"]

@@ -12,6 +12,7 @@ import pytest
 
 from penstock import Context, Fatal, Out
 from penstock.flow.occurrence import Done, Failed
+from penstock.flow.run import Failure
 from penstock.workers.calling import call, read_answer
 from penstock.workers.context import Context as RealContext
 from penstock.workers.task import make_task
@@ -206,3 +207,28 @@ def test_what_a_task_does_to_what_it_is_given_does_not_change_the_run(params: st
     assert isinstance(first, Done)
     assert first.output[:2] == [[[1]], {"a": [1]}]
     assert answers[1] == first
+
+
+NUL = "a text has a NUL character, which no database keeps: leave it out"
+
+
+@pytest.mark.parametrize("value", ["a\0b", {"a\0b": 1}, ["\\\0"]])
+def test_what_no_database_keeps_is_a_failure_that_is_not_tried_again(value: Any) -> None:
+    message = f"the task returned something that is not JSON: {NUL}"
+    assert read_answer(value) == Failed(error=Failure("error", message), retry=False)
+
+
+@pytest.mark.parametrize("value", ["\\u0000", ["\\\\u0000"], "\x01"])
+def test_a_text_that_only_looks_like_an_escaped_nul_is_kept(value: Any) -> None:
+    assert read_answer(value) == Done(output=value)
+
+
+def test_an_error_with_a_character_that_cannot_be_kept_is_told_without_it() -> None:
+    def read() -> None:
+        raise ValueError("file a\0b \ud800")
+
+    failed = outcome(read)
+
+    assert isinstance(failed, Failed)
+    assert failed.error.message == "ValueError: file a\ufffdb \ufffd"
+    assert not set("\0\ud800") & set(str(failed.error.detail))

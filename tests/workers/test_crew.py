@@ -18,6 +18,23 @@ async def _outcomes(gate: ScriptedGate, runs: list[str], tasks: object) -> list[
         return await reported(gate, *runs)
 
 
+def test_coroutines_that_end_at_once_share_one_task() -> None:
+    async def main() -> None:
+        tasks: set[asyncio.Task[object] | None] = set()
+
+        async def quick() -> None:
+            tasks.add(asyncio.current_task())
+
+        gate = ScriptedGate()
+        runs = [gate.give("quick") for _ in range(20)]
+
+        outcomes = await _outcomes(gate, runs, {"quick": quick})
+
+        assert (outcomes, len(tasks)) == ([Done()] * 20, 1)
+
+    asyncio.run(main())
+
+
 def test_a_coroutine_finds_nothing_that_another_left_in_its_context() -> None:
     async def sign_in(user: str) -> str:
         before = USER.get()

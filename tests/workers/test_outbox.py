@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
+import msgspec
+
+from penstock import Context
 from penstock.flow.occurrence import Done
 from penstock.flow.retry import Timeouts
 from penstock.runtime.gate import Report, Verdict
@@ -72,5 +75,20 @@ def test_a_worker_that_stopped_claiming_because_of_bad_reports_claims_again_when
             assert await reported(gate, good) == [Done(output="good")]
 
         assert worker.counts["worker.dropped"] == 3
+
+    asyncio.run(main())
+
+
+def test_a_line_with_a_nul_is_told_with_a_mark_in_its_place() -> None:
+    def write(ctx: Context) -> None:
+        ctx.log.info("a\0b")
+
+    async def main() -> None:
+        gate = ScriptedGate()
+        run = gate.give("write")
+        async with working(gate, {"write": write}):
+            await reported(gate, run)
+
+        assert [msgspec.json.decode(line.body)["text"] for line in gate.lines] == ["a\ufffdb"]
 
     asyncio.run(main())

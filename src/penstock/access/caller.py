@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec import Struct
 
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, Role, allows, roles_for
 from penstock.flow.patterns import matches
+from penstock.flow.payload import kept_text as _kept
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.store.access_rows import AuditRow
 
@@ -89,9 +88,8 @@ NOBODY = Caller(name="nobody", role="viewer", workflows=())
 """Whoever asks for what is public: it sees no workflow."""
 
 _TEXT = 1000
-_UNKEPT = re.compile("[\0\ud800-\udfff]")
 
 
 def kept_text(text: str) -> str:
     """A text as both databases can keep it, and not longer than anybody reads."""
-    return _UNKEPT.sub("\ufffd", text[:_TEXT])
+    return _kept(text[:_TEXT])

@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, Unauthenticated
@@ -14,6 +15,7 @@ from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
+from penstock.api.wire.workflows import Finding
 from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
@@ -90,6 +92,16 @@ TITLES = {
 }
 
 
+class Misfit(msgspec.Struct, kw_only=True):
+    """One thing that is wrong: `path` points at it in the body, or names the parameter; `line` is of a definition."""
+
+    path: str
+    code: str
+    message: str
+    line: int | UnsetType | None = UNSET
+    column: int | UnsetType | None = UNSET
+
+
 class Problem(msgspec.Struct, omit_defaults=True):
     """What every answer that is not good looks like."""
 
@@ -99,8 +111,8 @@ class Problem(msgspec.Struct, omit_defaults=True):
     code: str
     detail: str
     request_id: str
-    errors: list[dict[str, Any]] = []
-    findings: list[dict[str, Any]] = []
+    errors: list[Misfit] = []
+    findings: list[Finding] = []
     cancel: bool = False  # of a worker's report: stop the work
 
 
@@ -130,15 +142,20 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         code=code,
         detail=detail,
         request_id=request_id,
-        errors=_errors(error),
+        errors=[Misfit(**each) for each in _errors(error)],
         cancel=isinstance(error, AttemptSuperseded),
-        findings=[f.to_plain() for f in error.report.findings] if isinstance(error, CheckFailed) else [],
+        findings=_findings(error),
     )
+
+
+def _findings(error: BaseException) -> list[Finding]:
+    found = error.report.findings if isinstance(error, CheckFailed) else ()
+    return [msgspec.convert(each.to_plain(), Finding) for each in found]
 
 
 def _errors(error: BaseException) -> list[dict[str, Any]]:
     """Each thing that is wrong, where there may be several."""
-    if isinstance(error, NotFitting):
+    if isinstance(error, NotFitting | Unreadable):
         return error.errors
     if isinstance(error, DefinitionError):
         return [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from operator import countOf
 from typing import Any
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from penstock.access.caller import Caller
 from penstock.access.errors import Forbidden, Unauthenticated
 from penstock.flow.errors import PenstockError
 
@@ -17,40 +20,45 @@ MEDIA = "text/event-stream"
 BEAT = 15.0
 """Seconds of silence after which a comment tells proxies that the line is alive."""
 MOST = 1_000
+SHARE = 100
+"""Streams of one token: nobody keeps others from looking on."""
 STUCK = 60.0
 """Seconds after which a client that takes nothing more is given up."""
+FAREWELL = 1.0
+"""Seconds that the end of a stream may take."""
 
-COMMENT = b": still here\n\n"
-HELLO = b"retry: 2000\n: here\n\n"
 _encode = msgspec.json.Encoder().encode
 
 
 class TooManyStreams(PenstockError):
-    """This node serves as many streams as it may."""
+    """This node serves as many streams as it may, or as one token may have."""
 
     code = "too_many_streams"
 
-    def __init__(self) -> None:
-        super().__init__(f"{MOST} streams are open here already: close some, or come again later")
+    def __init__(self, most: int, whose: str = "") -> None:
+        super().__init__(f"{most} streams {whose}are open here already: close some, or come again later")
 
 
 class Streams:
     """The streams that are open."""
 
     def __init__(self) -> None:
-        self._open: set[asyncio.Task[None]] = set()
+        self._open: dict[asyncio.Task[None], str | None] = {}
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def refuse_more(self) -> None:
+    def refuse_more(self, caller: Caller) -> None:
         """Raises TooManyStreams."""
         if len(self._open) >= MOST:
-            raise TooManyStreams
+            raise TooManyStreams(MOST)
+        token = caller.token_id
+        if caller.role != "admin" and token is not None and countOf(self._open.values(), token) >= SHARE:
+            raise TooManyStreams(SHARE, "of this token ")
 
-    def begin(self, task: asyncio.Task[None]) -> None:
-        self._open.add(task)
-        task.add_done_callback(self._open.discard)
+    def begin(self, task: asyncio.Task[None], caller: Caller) -> None:
+        self._open[task] = caller.token_id
+        task.add_done_callback(self._open.pop)
 
     def close(self) -> None:
         """End all of them."""
@@ -64,27 +72,37 @@ def message(event: str, data: Any, id: str | int | None = None) -> bytes:
     return b"%sevent: %s\ndata: %s\n\n" % (head, event.encode(), _encode(data))
 
 
+def comment(text: str, id: str | int) -> bytes:
+    """What no reader is shown. Its id is where one that comes back goes on."""
+    return f"id: {id}\n: {text}\n\n".encode()
+
+
 class StreamResponse(Response):
-    """Sends what a source gives; whatever ends it, the source is closed."""
+    """Sends what a source gives after the entry `begins`; whatever ends it, the source is closed."""
 
     media_type = MEDIA
 
     def __init__(
         self,
         source: AsyncGenerator[bytes, None],
+        begins: str | int,
         streams: Streams,
+        caller: Caller,
         still: Callable[[], Awaitable[None]],
         close: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._source, self._streams, self._still, self._close = source, streams, still, close
+        self._source, self._streams, self._caller = source, streams, caller
+        self._still, self._close = still, close
+        self._begins = begins
+        self._blocked = False  # a piece is on its way and the client does not take it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send(send, scope["method"] == "HEAD"))
         gone = asyncio.create_task(_gone(receive))
         refused = asyncio.create_task(_refused(self._still))
-        self._streams.begin(sending)
+        self._streams.begin(sending, self._caller)
         try:
             await asyncio.wait({sending, gone, refused}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -94,21 +112,25 @@ class StreamResponse(Response):
             await self._source.aclose()
             if self._close is not None:
                 self._close()
-        await send({"type": "http.response.body", "body": b""})
+        if not self._blocked:  # else the end would wait behind what the client does not take
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await send({"type": "http.response.body", "body": b""})
 
     async def _send(self, send: Send, empty: bool) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if empty:
             return
-        await _piece(send, HELLO)
+        await self._piece(send, b"retry: 2000\n" + comment("here", self._begins))
         async for piece in self._source:
             if piece:
-                await _piece(send, piece)
+                await self._piece(send, piece)
 
-
-async def _piece(send: Send, piece: bytes) -> None:
-    async with asyncio.timeout(STUCK):
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    async def _piece(self, send: Send, piece: bytes) -> None:
+        self._blocked = True
+        async with asyncio.timeout(STUCK):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        self._blocked = False
 
 
 async def _refused(still: Callable[[], Awaitable[None]]) -> None:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import logging
 import os
 import socket
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from penstock.cli.announcing import show_worker
 from penstock.cli.console import answers
-from penstock.cli.serving import Post, logging_to_stderr, stop_on_signals
+from penstock.cli.serving import Post, counting, logging_to_stderr, stop_on_signals
 from penstock.engine import loop
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
 from penstock.workers.worker import Worker
 
-STATS_EVERY = 0.5
 log = logging.getLogger("penstock.life")
 
 
@@ -44,31 +39,16 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
         fleet=post.fleet,
         now=gate.now,
     )
-    counting = asyncio.create_task(_keep_stats(worker, post.stats)) if post.stats else None
-    try:
-        show_worker(worker, connection.url, post, as_json)
-        answers().flush()
-        log.info("penstock worker is ready, process %d", os.getpid())
-        await worker.run(stop)
-    finally:
-        await gate.close()
-        if counting is not None:
-            counting.cancel()
-            await asyncio.gather(counting, return_exceptions=True)
-            _write_stats(worker, post.stats or "")
-        log.info("penstock worker has stopped")
+    async with counting(post.stats, lambda: _stats_of(worker)):
+        try:
+            show_worker(worker, connection.url, post, as_json)
+            answers().flush()
+            log.info("penstock worker is ready, process %d", os.getpid())
+            await worker.run(stop)
+        finally:
+            await gate.close()
+    log.info("penstock worker has stopped")
 
 
-async def _keep_stats(worker: Worker, file: str) -> None:
-    while True:
-        with suppress(OSError):  # a full disk must not end the work
-            _write_stats(worker, file)
-        await asyncio.sleep(STATS_EVERY)
-
-
-def _write_stats(worker: Worker, file: str) -> None:
-    """Whole or not at all: who reads it meanwhile sees the one before."""
-    part = Path(f"{file}.part")
-    counts: dict[str, Any] = {"id": worker.id, "name": worker.name, **worker.counts}
-    part.write_text(json.dumps({"process": os.getpid(), "worker": counts}), encoding="utf-8")
-    part.replace(file)
+def _stats_of(worker: Worker) -> dict[str, Any]:
+    return {"process": os.getpid(), "worker": {"id": worker.id, "name": worker.name, **worker.counts}}

@@ -176,16 +176,12 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         retention=post.retention,
         fleet=post.fleet,
     )
-    counting = asyncio.create_task(_keep_stats(running, post.stats)) if post.stats else None
-    try:
-        yield running
-    finally:
-        await running.close(post.grace)
-        if counting is not None:
-            counting.cancel()
-            await asyncio.gather(counting, return_exceptions=True)
-            write_stats(running, post.stats or "")
-        log.info("%s has stopped", role)
+    async with counting(post.stats, lambda: stats_of(running)):
+        try:
+            yield running
+        finally:
+            await running.close(post.grace)
+    log.info("%s has stopped", role)
 
 
 @asynccontextmanager
@@ -233,17 +229,32 @@ def logging_to_stderr(level: str, log_format: str = "text") -> AbstractContextMa
 # -- what was counted --------------------------------------------------------------------------------------
 
 
-async def _keep_stats(running: Running, file: str) -> None:
+@asynccontextmanager
+async def counting(file: str | None, stats: Callable[[], dict[str, Any]]) -> AsyncIterator[None]:
+    """Write what was counted to a file, if there is one, now and then and at the end."""
+    if file is None:
+        yield
+        return
+    writing = asyncio.create_task(_keep_stats(file, stats))
+    try:
+        yield
+    finally:
+        writing.cancel()
+        await asyncio.gather(writing, return_exceptions=True)
+        _write_stats(file, stats())
+
+
+async def _keep_stats(file: str, stats: Callable[[], dict[str, Any]]) -> None:
     while True:
         with suppress(OSError):  # a full disk must not end the work
-            write_stats(running, file)
+            _write_stats(file, stats())
         await asyncio.sleep(STATS_EVERY)
 
 
-def write_stats(running: Running, file: str) -> None:
+def _write_stats(file: str, stats: dict[str, Any]) -> None:
     """Whole or not at all: who reads it meanwhile sees the one before."""
     part = Path(f"{file}.part")
-    part.write_text(json.dumps(stats_of(running)), encoding="utf-8")
+    part.write_text(json.dumps(stats), encoding="utf-8")
     part.replace(file)
 
 

@@ -25,13 +25,13 @@ from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
 from penstock.runtime.recording import by_for
+from penstock.runtime.showing import show_run
 from penstock.runtime.views import (
     count_view,
     queue_view,
     refused_view,
     row_view,
     undelivered_view,
-    worker_view,
 )
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
@@ -291,7 +291,7 @@ class Engine(Overseeing):
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.
 
-        Raises RunEnded, and Invalid where there is no such step or port.
+        Raises RunEnded, UnknownStep, and Invalid where there is no such port.
         """
         await (await self._open()).node.intake.disable(run, step, port)
         return await self.show(run)
@@ -300,8 +300,8 @@ class Engine(Overseeing):
 
     async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:
         """The run as it is now; with `own`, of one that was just started here, as this process knows it."""
-        live = await (await self._open()).node.look(run, own)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        return await show_run(running.store, await running.node.look(run, own))
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""
@@ -331,7 +331,7 @@ class Engine(Overseeing):
     async def redeliver(self, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none."""
         running = await self._open()
-        done = await running.store.redeliver(id)
+        done = await running.store.redeliver(id, by_for(str(id)))
         running.node.ringing.look()
         return done
 
@@ -342,10 +342,6 @@ class Engine(Overseeing):
     async def queues(self) -> list[dict[str, Any]]:
         """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
         return [queue_view(row) for row in await (await self._open()).store.queues()]
-
-    async def workers(self) -> list[dict[str, Any]]:
-        """The workers that are there."""
-        return [worker_view(row) for row in await (await self._open()).store.workers()]
 
     # -- life ----------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from datetime import datetime
 
 import msgspec
 
@@ -12,6 +13,19 @@ from penstock.store.people import Notes
 
 PREFIX = "offer/"
 log = logging.getLogger("penstock.offers")
+
+
+class Kept(Offer, frozen=True, kw_only=True):
+    """An offer as it is kept. `by`: the token whose workers made it, `lists`: what they serve, `at`: when they did."""
+
+    by: str | None = None
+    lists: tuple[str, ...] = ()
+    at: datetime | None = None
+
+    @property
+    def offer(self) -> Offer:
+        """What is offered, whoever does."""
+        return Offer(**{name: getattr(self, name) for name in Offer.__struct_fields__})
 
 
 async def keep_offers(notes: Notes, offers: Iterable[Offer]) -> None:
@@ -23,8 +37,13 @@ async def keep_offers(notes: Notes, offers: Iterable[Offer]) -> None:
 
 
 async def kept_offers(notes: Notes) -> dict[str, Offer]:
-    """All that were ever offered, by task."""
-    found: dict[str, Offer] = {}
+    """All that are offered, or were and are not forgotten yet, by task."""
+    return {name: kept.offer for name, kept in (await kept_by(notes)).items()}
+
+
+async def kept_by(notes: Notes) -> dict[str, Kept]:
+    """The same with whose they are."""
+    found: dict[str, Kept] = {}
     for name, text in (await notes.notes(PREFIX)).items():
         try:
             found[name.removeprefix(PREFIX)] = _decode(text)
@@ -37,4 +56,4 @@ def offer_text(offer: Offer) -> str:
     return msgspec.json.encode(offer).decode()
 
 
-_decode = msgspec.json.Decoder(Offer).decode
+_decode = msgspec.json.Decoder(Kept).decode

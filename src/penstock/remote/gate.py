@@ -15,6 +15,7 @@ import msgspec
 from penstock.access.errors import TooManyRequests
 from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.payload import kept_text
 from penstock.flow.run import Failure
 from penstock.flow.task import Offer
 from penstock.remote.assigning import assignment_of, offered, said_of
@@ -53,6 +54,8 @@ MARGIN = 15.0
 HANG_UP = 1.0
 """Seconds in which the server ends a poll that is asked to end; then the line is cut."""
 ANSWER = 30.0
+REFUSED = (400, 413, 422)
+"""Statuses of what cannot be taken as it is, now or later."""
 
 LOG = logging.getLogger("penstock.worker")
 T = TypeVar("T")
@@ -138,8 +141,19 @@ class HttpGate:
     # -- saying --------------------------------------------------------------------------------------------
 
     async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+        """See `Gate`. Progress that the server does not take is left out: it must cost nobody's lease."""
         items = [self._item(beat.lease, heartbeat=Sign(progress=_plain(beat.progress))) for beat in beats]
-        told = await self._say(items)
+        try:
+            told = await self._say(items)
+        except PenstockError as error:
+            if not _refuses(error):
+                raise
+            LOG.warning("progress is not shown: the server does not take it: %s", error)
+            told = await self._say([self._item(beat.lease, heartbeat=Sign()) for beat in beats])
+        bad = [number for number, each in enumerate(told) if each.status in REFUSED]
+        plain = [self._item(beats[number].lease, heartbeat=Sign()) for number in bad]
+        for number, answer in zip(bad, await self._say(plain), strict=True):
+            told[number] = answer
         renewals = [_renewal(each) for each in told]
         for beat, renewal in zip(beats, renewals, strict=True):
             if renewal.expires is None:
@@ -147,13 +161,17 @@ class HttpGate:
         return renewals
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
-        told = await self._say([self._reported(report) for report in reports])
-        large = [number for number, each in enumerate(told) if each.status == 413]
-        if large:
-            refused = [_too_large(reports[number].lease) for number in large]
-            for number, answer in zip(
-                large, await self._say([self._reported(each) for each in refused]), strict=True
-            ):
+        """See `Gate`. Whatever the server does not take of one report alone ends its attempt with a failure."""
+        try:
+            told = await self._say([self._reported(report) for report in reports])
+        except PenstockError as error:
+            if len(reports) > 1 or not _refuses(error):
+                raise
+            told = await self._say([self._reported(_not_taken(reports[0].lease, error))])
+        ends = [(n, end) for n, each in enumerate(told) if (end := _instead(reports[n].lease, each))]
+        if ends:
+            again = await self._say([self._reported(end) for _, end in ends])
+            for (number, _), answer in zip(ends, again, strict=True):
                 told[number] = answer
         verdicts = [_verdict(each) for each in told]
         for report in reports:
@@ -188,13 +206,18 @@ class HttpGate:
             said, where = said_of(line)
             if (lease := self._writers.get(where)) is not None:
                 by_lease.setdefault(lease, []).append(said)
-        await self._say(
-            [
-                self._item(lease, log=Written(lines=some))
-                for lease, each in by_lease.items()
-                for some in _pieces(each)
-            ]
-        )
+        items = [
+            self._item(lease, log=Written(lines=some))
+            for lease, each in by_lease.items()
+            for some in _pieces(each)
+        ]
+        try:
+            await self._say(items)
+        except PenstockError as error:
+            if not _refuses(error):
+                raise
+            # Kept, they would be refused again and again, and all later lines with them.
+            LOG.warning("%d log lines are dropped: the server does not take them: %s", len(lines), error)
 
     async def attend(self, worker: Worker) -> None:
         body = Offers(
@@ -313,10 +336,28 @@ def _verdict(told: Told) -> Verdict:
     raise RemoteError(f"the server does not take the report of task '{told.id}': {told.detail}")
 
 
-def _too_large(lease: Lease) -> Report:
-    """The server takes less than this worker thought: the attempt must end all the same."""
-    why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
-    return Report(lease, Failed(error=Failure("too_large", why), retry=False))
+def _instead(lease: Lease, told: Told) -> Report | None:
+    """What to report where the server refuses what a task gave: the attempt must end all the same."""
+    if told.status == 413:
+        why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
+        return Report(lease, Failed(error=Failure("too_large", why), retry=False))
+    if told.code == "invalid_port":
+        why = told.detail or "the task ended on a port that it does not have"
+        return Report(
+            lease, Failed(error=Failure("error", why.removesuffix("; the lease is kept")), retry=False)
+        )
+    return None
+
+
+def _not_taken(lease: Lease, error: PenstockError) -> Report:
+    """The server never takes this: the attempt must end all the same."""
+    why = f"the server does not take what the task gave: {error}"
+    return Report(lease, Failed(error=Failure("error", kept_text(why)), retry=False))
+
+
+def _refuses(error: PenstockError) -> bool:
+    """Whether the server says that the call itself is wrong: it will not be taken later either."""
+    return getattr(error, "problem", {}).get("status") in REFUSED
 
 
 def _kind(kind: str) -> ErrorKind:

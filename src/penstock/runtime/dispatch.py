@@ -14,6 +14,7 @@ from penstock.flow.run import Snapshot
 from penstock.runtime.blotting import Blot, blotted_beat, blotted_line, blotted_report
 from penstock.runtime.deciding import HEARTBEAT
 from penstock.runtime.deciding import Desk as AnyDesk
+from penstock.runtime.desks import Desk, Key, key_of
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
@@ -33,37 +34,10 @@ BACK = 1.0
 LOOK_AGAIN = timedelta(seconds=1)
 """How long a worker waits before it looks into a store that others write too."""
 
+SEEN = 10_000
+"""Lists that are remembered as looked into: names that strangers made up must not fill the memory."""
+
 log = logging.getLogger("penstock.dispatch")
-
-
-class Desk:
-    """Where one worker gets its work. `room` is what it may still be given, `coming` what is being written for it."""
-
-    __slots__ = ("back_by", "coming", "given", "lists", "ready", "room", "sitting", "tasks", "worker")
-
-    def __init__(self, worker: str) -> None:
-        self.worker = worker
-        self.lists: frozenset[str] = frozenset()
-        self.tasks: frozenset[str] | None = None
-        self.room = self.coming = self.sitting = 0
-        self.back_by = 0.0  # until then one that went off with work counts as sitting: it comes for more
-        self.given: list[Assignment] = []
-        self.ready = asyncio.Event()
-
-    def sit(self, wish: Wish) -> None:
-        """The worker waits for as much as it wishes, what is on its way included."""
-        self.lists = frozenset(wish.task_lists)
-        self.tasks = None if wish.tasks is None else frozenset(wish.tasks)
-        self.room = wish.limit - self.coming - len(self.given)
-        self.sitting += 1
-
-    def takes(self, attempt: Attempt) -> bool:
-        return (
-            self.room > 0
-            and (self.sitting > 0 or self.back_by > asyncio.get_running_loop().time())
-            and attempt.task_list in self.lists
-            and (self.tasks is None or attempt.task in self.tasks)
-        )
 
 
 class Dispatch:
@@ -71,7 +45,7 @@ class Dispatch:
 
     def __init__(self, store: Store, memory: Memory, clock: StoreClock, shared: bool) -> None:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
-        self._desks: dict[str, Desk] = {}
+        self._desks: dict[Key, Desk] = {}
         self._backlog: set[str] = set()  # lists that may hold work for whoever looks
         self._seen: set[str] = set()  # lists that were looked into once
         self._tidying: set[asyncio.Task[None]] = set()
@@ -111,7 +85,7 @@ class Dispatch:
             assert isinstance(desk, Desk)
             desk.coming -= 1
             desk.room += 1
-            desk.ready.set()
+            desk.ready.set() if desk.sitting else self._sweep_later(desk)
 
     def note(self, lists: Iterable[str]) -> None:
         """There may be work in these lists: for who waits here, else for other nodes."""
@@ -147,6 +121,8 @@ class Dispatch:
         """Work for a worker, at once or as soon as there is some."""
         loop = asyncio.get_running_loop()
         until = loop.time() + wait.total_seconds()
+        if len(self._seen) > SEEN:
+            self._seen.clear()
         self._backlog |= set(wish.task_lists) - self._seen
         self._seen |= set(wish.task_lists)
         while True:
@@ -168,8 +144,8 @@ class Dispatch:
 
         What is still being written then is given at the worker's next claim.
         """
-        desk = self._desks.setdefault(wish.worker, Desk(wish.worker))
-        desk.sit(wish)
+        desk = self._desks.get(key := key_of(wish)) or self._desks.setdefault(key, Desk(key))
+        desk.sit(wish.limit)
         try:
             async with asyncio.timeout(seconds):
                 while not desk.given and self._backlog.isdisjoint(desk.lists):
@@ -183,13 +159,28 @@ class Dispatch:
             raise
         finally:
             desk.sitting -= 1
-        given, desk.given = desk.given, []
+        given = desk.take(wish.limit)
         if given:
             desk.back_by = asyncio.get_running_loop().time() + BACK
+        if not desk.sitting:
+            self._sweep_later(desk) if given or desk.given or desk.coming else self._desks.pop(key, None)
         return given
 
     def _sweep_later(self, desk: Desk) -> None:
-        asyncio.get_running_loop().call_later(PATIENCE.total_seconds(), self._sweep, desk)
+        """Sweep a desk that nobody sits at; one timer a desk, however often it is left."""
+        loop = asyncio.get_running_loop()
+        desk.sweep_at = loop.time() + PATIENCE.total_seconds()
+        if not desk.watched:
+            desk.watched = True
+            loop.call_at(desk.sweep_at, self._look_after, desk)
+
+    def _look_after(self, desk: Desk) -> None:
+        loop = asyncio.get_running_loop()
+        desk.watched = loop.time() < desk.sweep_at
+        if desk.watched:
+            loop.call_at(desk.sweep_at, self._look_after, desk)
+        else:
+            self._sweep(desk)
 
     def _sweep(self, desk: Desk) -> None:
         """Whoever waited has gone: what it was given goes back to the lists."""
@@ -197,8 +188,8 @@ class Dispatch:
             given, desk.given = desk.given, []
             if given:
                 self._later(self.release([each.lease for each in given]))
-            elif not desk.coming:
-                self._desks.pop(desk.worker, None)
+            if not desk.coming and self._desks.get(desk.key) is desk:
+                del self._desks[desk.key]
 
     def _later(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.ensure_future(work)
@@ -212,7 +203,7 @@ class Dispatch:
 
     async def _lease(self, wish: Wish) -> list[Assignment]:
         lists = set(wish.task_lists)
-        if (desk := self._desks.get(wish.worker)) is not None:
+        if (desk := self._desks.get(key_of(wish))) is not None:
             desk.back_by = 0.0  # its room goes to what is found now
         self._backlog -= lists  # before looking: what comes to the lists meanwhile must not be forgotten
         leased: list[Leased] | None = None
@@ -300,7 +291,7 @@ class Dispatch:
         await self._store.attend(worker)
 
     async def leave(self, worker: str) -> None:
-        if (desk := self._desks.get(worker)) is not None:
+        for desk in [desk for desk in self._desks.values() if desk.worker == worker]:
             self._sweep(desk)
         await self._store.leave(worker)
 

@@ -15,11 +15,12 @@ MOST_KEYS = 10_000
 
 
 class Unreadable(PenstockError):
-    """The request cannot be read. `code` says in which way."""
+    """The request cannot be read. `code` says in which way, `place` by which parameter, where it is one."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, code: str, message: str, place: str | None = None) -> None:
+        super().__init__(message if place is None else f"{place}: {message}")
         self.code = code
+        self.errors = [] if place is None else [{"path": place, "code": code, "message": message}]
 
 
 class WrongType(PenstockError):
@@ -37,7 +38,7 @@ def read_json(raw: bytes) -> Any:
     _refuse_depth(text)
     if "\\u" in text and _half_pair(text):
         raise Unreadable("invalid_unicode", "a text has half of a surrogate pair: write whole characters")
-    if "\\u0000" in text:
+    if "\\u0000" in text and _NUL.search(text) is not None:
         raise Unreadable("invalid_unicode", "a text has a NUL character, which cannot be kept: leave it out")
     try:
         return _decode(text)
@@ -81,6 +82,7 @@ _decode = json.JSONDecoder(
 ).decode
 
 _STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
+_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from penstock.flow.occurrence import Done, Failed
-from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, copied, pure
+from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, copied, kept_text, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
 from penstock.runtime.log_context import ATTEMPT
@@ -105,7 +105,7 @@ def read_answer(answer: Any, limit: int = PAYLOAD_LIMIT) -> Outcome:
 
 def _done(out: Out, limit: int) -> Done:
     return Done(
-        port=out.port,
+        port=kept_text(out.port),
         output=pure(out.output, limit),
         tags=_map(out.tags, "tags", limit),
         set=_map(out.set, "set", limit),
@@ -135,8 +135,8 @@ def failure(error: BaseException) -> Failed:
     """An exception as the failure of an attempt."""
     kind = "fatal" if isinstance(error, Fatal) else "error"
     lines = traceback.format_exception(error)[-6:]
-    detail = {"type": type(error).__name__, "traceback": "".join(lines)}
-    return Failed(error=Failure(kind, _message(error)[:2000], detail), retry=kind != "fatal")
+    detail = {"type": type(error).__name__, "traceback": kept_text("".join(lines))}
+    return Failed(error=Failure(kind, kept_text(_message(error)[:2000]), detail), retry=kind != "fatal")
 
 
 def _message(error: BaseException) -> str:

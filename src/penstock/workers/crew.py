@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 
 from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.runtime.log_context import ATTEMPT
 from penstock.workers.calling import call_async, failure
 from penstock.workers.context import Context, LogSink
 from penstock.workers.hands import Ended, Hands, ThreadHand
@@ -62,6 +63,7 @@ class Crew:
 
         The rest get their own as soon as one waits, or leaves something in the task that the next would find.
         """
+        ATTEMPT.set(None)  # as each leaves it: what was never set would look like something left behind
         task, context = asyncio.current_task(), copy_context()
         assert task is not None
         self._loop.call_soon(self._run_apart, works)

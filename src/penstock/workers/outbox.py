@@ -200,9 +200,15 @@ def _line(attempt: Attempt, at: datetime, level: str, text: str) -> LogLine:
         "index": attempt.index,
         "attempt": attempt.attempt,
         "level": level,
-        "text": text if text.isascii() else text.encode("utf-8", "backslashreplace").decode(),
+        "text": _shown(text),
     }
     return LogLine(attempt.run.id, at, _encode(body))
+
+
+def _shown(text: str) -> str:
+    """A text that can be kept, with as little change as can be: one bad line would hold up all others."""
+    text = text.replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 _encode = msgspec.json.Encoder().encode

@@ -17,8 +17,8 @@ calls = Calls("checks")
 
 
 def _report(checked: Checked) -> dict[str, Any]:
-    plain = checked.report.to_plain()
-    return {name: plain[name] for name in Report.__struct_fields__}
+    """As `penstock check --json` says it; what came without a file goes by its name."""
+    return checked.report.to_plain() | {"file": checked.report.file or checked.loaded.definition.name}
 
 
 @calls.post("/api/check", "read", gives=Report, reads="raw", accepts=DEFINITION, takes=dict[str, Any])

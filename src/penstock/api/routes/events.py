@@ -7,18 +7,24 @@ from typing import Any
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged, page
-from penstock.api.wire.events import Event, KeyedEvent, Redelivered, Taken, Undelivered
+from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
 from penstock.runtime.errors import Conflict, NotFound
 
 calls = Calls("events")
 
 
 def _taken(answer: str) -> Reply:
-    return Reply(Taken(answer, answer == "duplicate"), 200 if answer == "duplicate" else 202)  # type: ignore[arg-type]
+    return Reply(EventTaken(answer, answer == "duplicate"), 200 if answer == "duplicate" else 202)  # type: ignore[arg-type]
 
 
 @calls.post(
-    "/api/runs/{id}/events", "operate", takes=Event, recorded=False, gives=Taken, status=202, statuses=(200,)
+    "/api/runs/{id}/events",
+    "operate",
+    takes=Event,
+    recorded=False,
+    gives=EventTaken,
+    status=202,
+    statuses=(200,),
 )
 async def emit_event(ask: Ask[Event, None]) -> Any:
     """Fire an event into a run; 200 where its id came before."""
@@ -27,7 +33,7 @@ async def emit_event(ask: Ask[Event, None]) -> Any:
 
 
 @calls.post(
-    "/api/events", "operate", takes=KeyedEvent, recorded=False, gives=Taken, status=202, statuses=(200,)
+    "/api/events", "operate", takes=KeyedEvent, recorded=False, gives=EventTaken, status=202, statuses=(200,)
 )
 async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
     """Fire an event into the run that has the key; one that comes too early is kept for it."""

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.access.caller import Caller
 from penstock.api.work.errors import TooManyPolls
 from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
 from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.flow.task import Offer
+from penstock.remote.wire import Poll
 from penstock.runtime.gate import Assignment, Gate
 from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
@@ -24,8 +28,12 @@ from penstock.store.rows import Lease, Worker
 
 POLLS = 1000
 """Polls that may wait at one node."""
+SHARE = 200
+"""Of them, those of one token: nobody keeps the workers of others out."""
 ATTEND = 15.0
 """Seconds after which a worker that only polls is noted as there once more."""
+LISTS = 100
+"""Task lists that are remembered of one worker."""
 KNOWN = 10_000
 """Workers that are remembered."""
 
@@ -39,13 +47,20 @@ class Behind(Struct, frozen=True):
     now: Callable[[], datetime]
     seal: Seal
     notes: Notes
+    own: Collection[str] = ()  # the tasks that this node does itself
 
 
 async def behind_engine(engine: Engine) -> Behind:
     """The gate of an engine; its seal is that of the installation, so that any node reads any node's leases."""
     running = await engine.running()
     key = await running.store.keep_note("lease_key", token_hex(32))
-    return Behind(running.node.dispatch, running.node.clock.now, Seal(bytes.fromhex(key)), running.store)
+    seal = Seal(bytes.fromhex(key))
+    return Behind(running.node.dispatch, running.node.clock.now, seal, running.store, running.tasks)
+
+
+def seat(caller: Caller, worker: str) -> str:
+    """The id of a worker among those of all tokens: one that takes another's name gets nothing of its work."""
+    return worker if caller.token_id is None else f"{caller.token_id}/{worker}"
 
 
 class Desk:
@@ -55,12 +70,13 @@ class Desk:
         self._behind, self.limit = behind, limit
         self._opening = asyncio.Lock()
         self._polls: dict[str, set[asyncio.Task[list[Assignment]]]] = {}
+        self._shares: Counter[str] = Counter()  # polls that wait, by token
         self._there: dict[str, tuple[Worker, float]] = {}
         self._holdings: dict[str, dict[Lease, float]] = {}
         self._chores: set[asyncio.Task[None]] = set()
         self.open = 0  # polls that wait
         self.closed = False
-        self.offered: dict[str, str] = {}  # what was noted of offers, by task
+        self._offered: dict[str, tuple[Offer, datetime]] = {}  # what is noted, and until when that will do
 
     async def behind(self, engine: Engine) -> Behind:
         """The gate and what goes with it, found at the first call."""
@@ -72,26 +88,35 @@ class Desk:
     # -- polls ---------------------------------------------------------------------------------------------
 
     @contextmanager
-    def waiting(self, worker: str, claiming: asyncio.Task[list[Assignment]]) -> Iterator[None]:
+    def waiting(
+        self, caller: Caller, worker: str, claiming: asyncio.Task[list[Assignment]]
+    ) -> Iterator[None]:
         """While a poll is under way. It is cancelled at the end where it is not over."""
         self.open += 1
+        token = caller.token_id or ""
+        self._shares[token] += 1
         mine = self._polls.setdefault(worker, set())
         mine.add(claiming)
         try:
             yield
         finally:
             self.open -= 1
+            self._shares[token] -= 1
+            if not self._shares[token]:
+                del self._shares[token]
             mine.discard(claiming)
             if not mine:
                 self._polls.pop(worker, None)
             claiming.cancel()
 
-    def refuse_crowd(self) -> None:
+    def refuse_crowd(self, caller: Caller) -> None:
         """Raises TooManyPolls, StoreAway where the server stops."""
         if self.closed:
             raise StoreAway("this server is stopping")
         if self.open >= POLLS:
             raise TooManyPolls(POLLS)
+        if caller.role != "admin" and self._shares[caller.token_id or ""] >= SHARE:
+            raise TooManyPolls(SHARE, "of this token ")
 
     def hang_up(self, worker: str) -> None:
         """End the polls of one worker: each is answered with what it has."""
@@ -106,18 +131,22 @@ class Desk:
 
     # -- who is there --------------------------------------------------------------------------------------
 
-    def seen(
-        self, behind: Behind, worker: str, lists: Sequence[str], tasks: Sequence[str], most: int
-    ) -> None:
-        """A worker polls: note now and then that it is there."""
-        at = asyncio.get_running_loop().time()
+    def seen(self, behind: Behind, caller: Caller, poll: Poll, lists: tuple[str, ...]) -> None:
+        """A worker polls: note now and then that it is there, and at once where it serves lists that are new."""
+        at, worker = asyncio.get_running_loop().time(), seat(caller, poll.worker)
         known, noted = self._there.get(worker, (None, 0.0))
         if known is None:
             known = Worker(
-                id=worker, name=worker, task_lists=tuple(lists), tasks=tuple(tasks),
-                concurrency=most, started_at=behind.now(),
+                id=worker, name=poll.worker, task_lists=lists, tasks=tuple(poll.tasks or ()),
+                concurrency=poll.max, started_at=behind.now(),
             )  # fmt: skip
-        elif at - noted < ATTEND:
+        elif at - noted >= ATTEND:
+            known = replace(known, task_lists=lists)
+        elif not set(lists) <= set(known.task_lists):
+            # Both: one that asks now for these and now for those would be written at every poll.
+            both = tuple(dict.fromkeys((*known.task_lists, *lists)))
+            known = replace(known, task_lists=both if len(both) <= LISTS else lists)
+        else:
             return
         self.remember(known)
         self.later(behind.gate.attend(known))
@@ -128,6 +157,16 @@ class Desk:
         self._there[worker.id] = (worker, asyncio.get_running_loop().time())
         if len(self._there) > KNOWN:
             self._there.pop(next(iter(self._there)))
+
+    def note(self, offers: Iterable[tuple[Offer, datetime]]) -> None:
+        """These offers are noted, and need not be again before then."""
+        if len(self._offered) > KNOWN:
+            self._offered.clear()
+        self._offered.update((offer.name, (offer, until)) for offer, until in offers)
+
+    def is_noted(self, offer: Offer, now: datetime) -> bool:
+        known = self._offered.get(offer.name)
+        return known is not None and known[0] == offer and now < known[1]
 
     def started_at(self, worker: str, now: datetime) -> datetime:
         """When it was seen first."""
@@ -151,12 +190,28 @@ class Desk:
 
     # -- what tokens hold ----------------------------------------------------------------------------------
 
-    def held(self, token: str) -> int:
-        """Tasks that the workers of a token hold here, as far as this node knows."""
-        at, holding = asyncio.get_running_loop().time(), self._holdings.get(token, {})
+    def room(self, caller: Caller) -> int | None:
+        """Tasks that the workers of a token may still get, as far as this node knows; None: as many as they like."""
+        if caller.concurrency is None or caller.token_id is None:
+            return None
+        at, holding = asyncio.get_running_loop().time(), self._holdings.get(caller.token_id, {})
         for lease in [lease for lease, until in holding.items() if until <= at]:
             del holding[lease]
-        return len(holding)
+        return max(0, caller.concurrency - len(holding))
+
+    def fill(self, caller: Caller, given: Sequence[Assignment], now: datetime) -> int:
+        """Hold as much as there is room for, and say how much that is.
+
+        Several polls of one token may have waited for the same room: where it is full now, they all end.
+        """
+        room = self.room(caller)
+        if room is None:
+            return len(given)
+        self.hold(caller, [(each.lease, each.expires) for each in given[:room]], now)
+        if len(given) >= room:
+            for worker in [worker for worker in self._polls if worker.startswith(f"{caller.token_id}/")]:
+                self.hang_up(worker)
+        return min(room, len(given))
 
     def hold(self, caller: Caller, leases: Iterable[tuple[Lease, datetime | None]], now: datetime) -> None:
         """The workers of a token with a limit hold these until then."""

@@ -6,19 +6,24 @@ Conflict
 PayloadTooLarge
 └── ResultTooLarge      the lease is kept
 Forbidden
-└── OtherList           a token of other task lists
+├── OtherList           a token of other task lists
+└── OtherOffer          a task of other workers
 TooManyRequests
 ├── TooManyPolls        of this node
 └── TooManyTasks        at once, for this token or for anybody
 NotFound
 └── UnknownTask         the id is not that of the lease
+Invalid
+└── InvalidPort         the task has no such port; the lease is kept
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.access.errors import Forbidden, TooManyRequests
 from penstock.flow.errors import PenstockError
-from penstock.runtime.errors import Conflict, NotFound, PayloadTooLarge
+from penstock.runtime.errors import Conflict, Invalid, NotFound, PayloadTooLarge
 
 
 class AttemptSuperseded(Conflict):
@@ -63,13 +68,24 @@ class OtherList(Forbidden):
         )
 
 
+class OtherOffer(Forbidden):
+    """The task is offered otherwise by workers of other lists, or by the node itself."""
+
+    def __init__(self, task: str) -> None:
+        PenstockError.__init__(
+            self,
+            f"task '{task}' is offered by others already, and otherwise: this token may not change it; "
+            "name yours otherwise, or offer the same",
+        )
+
+
 class TooManyPolls(TooManyRequests):
-    """All places for waiting workers of this node are taken."""
+    """All places for waiting workers of this node are taken, or all that one token may take."""
 
     code = "too_many_polls"
 
-    def __init__(self, most: int) -> None:
-        PenstockError.__init__(self, f"{most} polls wait here already: try again, or ask another node")
+    def __init__(self, most: int, whose: str = "") -> None:
+        PenstockError.__init__(self, f"{most} polls {whose}wait here already: try again, or ask another node")
         self.retry_after = 1.0
 
 
@@ -90,3 +106,14 @@ class UnknownTask(NotFound):
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no task '{id}' goes with that lease: send the `id` and `lease` of one poll")
+
+
+class InvalidPort(Invalid):
+    """The task ended on a port that it does not have; it is still leased."""
+
+    code = "invalid_port"
+
+    def __init__(self, id: str, port: str, ports: Sequence[str]) -> None:
+        super().__init__(
+            f"task '{id}' has no port '{port[:80]}': complete it on {' or '.join(ports)}; the lease is kept"
+        )

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.access.caller import Caller
-from penstock.api.work.desk import Behind, Desk
+from penstock.api.work.desk import Behind, Desk, seat
+from penstock.api.work.errors import OtherOffer
 from penstock.api.work.polling import require_lists
 from penstock.engine.engine import Engine
-from penstock.engine.offering import PREFIX, kept_offers, offer_text
+from penstock.engine.offering import PREFIX, Kept, kept_by, kept_offers, offer_text
 from penstock.flow.names import wrong_name
 from penstock.flow.task import Offer
 from penstock.remote.wire import Offered, Offers
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.rows import Worker
+
+OFFERS_EACH = 1000
+"""Tasks that the workers of one token may offer."""
+FRESH = timedelta(days=1)
+"""After so long it is noted again that a task is still offered."""
+STALE = timedelta(days=30)
+"""After so long without a word, what a worker elsewhere offered is forgotten."""
 
 Kind = Literal["built-in", "task"]
 
@@ -39,24 +48,27 @@ class TaskOffer(Struct, kw_only=True):
 
 
 async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) -> None:
-    """A worker is there, and says what it can do. Raises OtherList, Invalid."""
+    """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid."""
     lists = sorted({offer.task_list or "default" for offer in body.offers}) or ["default"]
     require_lists(caller, body.task_lists or lists)
+    require_lists(caller, [offer.task_list for offer in body.offers if offer.task_list is not None])
     for offer in body.offers:
         _refuse_ports(offer)
-    now = behind.now()
+    now, id = behind.now(), seat(caller, body.worker)
     worker = Worker(
-        id=body.worker,
+        id=id,
         name=body.name or body.worker,
         task_lists=tuple(body.task_lists or lists),
         tasks=tuple(offer.name for offer in body.offers),
         concurrency=body.concurrency,
-        started_at=desk.started_at(body.worker, now),
+        started_at=desk.started_at(id, now),
     )
+    news = await _news(desk, behind, caller, body, worker.task_lists, now)
     await behind.gate.attend(worker)
     desk.remember(worker)
-    for offer in body.offers:
-        await _note(desk, behind, offer, now)
+    for note in news:
+        await behind.notes.put_note(PREFIX + note.name, offer_text(note))
+    desk.note((note.offer, now + FRESH) for note in news)
 
 
 def _refuse_ports(offer: Offered) -> None:
@@ -65,21 +77,53 @@ def _refuse_ports(offer: Offered) -> None:
             raise Invalid(f"port '{port[:80]}' of task '{offer.name}' {why}: name it otherwise")
 
 
-async def _note(desk: Desk, behind: Behind, offer: Offered, now: datetime) -> None:
-    """Once for all workers that offer the same."""
-    text = offer_text(
-        Offer(
-            name=offer.name,
-            ports=offer.ports,
-            title=offer.title,
-            doc=offer.doc,
-            parameters=offer.parameters,
-            task_list=offer.task_list,
+async def _news(
+    desk: Desk, behind: Behind, caller: Caller, body: Offers, lists: tuple[str, ...], now: datetime
+) -> list[Kept]:
+    """What is to be noted: once for all workers that offer the same, and once a day. Raises OtherOffer, Invalid."""
+    offers = [
+        Kept(**msgspec.structs.asdict(each), by=caller.token_id, lists=lists, at=now) for each in body.offers
+    ]
+    offers = [each for each in offers if not desk.is_noted(each.offer, now)]
+    if not offers:
+        return []
+    known = await _living(behind, now)
+    news: list[Kept] = []
+    for offer in offers:
+        was = known.get(offer.name)
+        if was is not None and was.offer == offer.offer:
+            # Whoever offers the same keeps it alive, and it stays whose it was.
+            news.append(offer if was.by == offer.by else replace(was, at=was.at and now))
+            continue
+        if was is not None:
+            _refuse_others(behind, caller, was)
+        news.append(offer)
+    _refuse_many(caller, known, news)
+    return news
+
+
+async def _living(behind: Behind, now: datetime) -> dict[str, Kept]:
+    """All offers; those of workers elsewhere that nobody repeated for long are dropped."""
+    known = await kept_by(behind.notes)
+    for name in [name for name, was in known.items() if was.at is not None and was.at < now - STALE]:
+        await behind.notes.put_note(PREFIX + name, None)
+        del known[name]
+    return known
+
+
+def _refuse_others(behind: Behind, caller: Caller, was: Kept) -> None:
+    """What a task offers is changed by who serves its lists, and by this node alone where it does the task itself."""
+    lists = was.lists or (was.task_list or "default",)
+    if caller.role != "admin" and (was.name in behind.own or not all(map(caller.serves, lists))):
+        raise OtherOffer(was.name)
+
+
+def _refuse_many(caller: Caller, known: dict[str, Kept], news: list[Kept]) -> None:
+    mine = {was.name for was in (*known.values(), *news) if was.by == caller.token_id}
+    if caller.role != "admin" and len(mine) > OFFERS_EACH:
+        raise Invalid(
+            f"the workers of this token offer more than {OFFERS_EACH} tasks: use another token for the rest"
         )
-    )
-    if desk.offered.get(offer.name) != text:
-        await behind.notes.put_note(PREFIX + offer.name, text)
-        desk.offered[offer.name] = text
 
 
 async def palette(engine: Engine) -> list[TaskOffer]:

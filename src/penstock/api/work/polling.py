@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting
-from penstock.api.work.desk import Behind, Desk
+from penstock.api.work.desk import Behind, Desk, seat
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
 from penstock.flow.retry import Timeouts
@@ -25,16 +25,19 @@ async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: 
     """Raises OtherList, TooManyPolls, TooManyTasks; ClientDisconnect where nobody waits any more."""
     lists = _lists(body, caller)
     limit = _limit(desk, body.max, caller)
-    desk.refuse_crowd()
-    desk.seen(behind, body.worker, lists, body.tasks or (), body.max)
-    tasks = None if body.tasks is None else tuple(body.tasks)
-    wish = Wish(worker=body.worker, task_lists=lists, tasks=tasks, limit=limit)
+    desk.refuse_crowd(caller)
+    desk.seen(behind, caller, body, lists)
+    tasks, worker = None if body.tasks is None else tuple(body.tasks), seat(caller, body.worker)
+    wish = Wish(worker=worker, task_lists=lists, tasks=tasks, limit=limit)
     claiming = asyncio.ensure_future(behind.gate.claim(wish, timedelta(seconds=body.wait)))
-    with desk.waiting(body.worker, claiming):
+    with desk.waiting(caller, worker, claiming):
         given = await _given(behind, claiming, request)
     now = behind.now()
-    desk.hold(caller, [(each.lease, each.expires) for each in given], now)
-    return Polled([_task(behind, body.worker, each, now) for each in given], now)
+    kept = desk.fill(caller, given, now)
+    if kept < len(given):
+        # Other polls of the token were faster: it holds as much as it may.
+        await behind.gate.release([each.lease for each in given[kept:]])
+    return Polled([_task(behind, body.worker, each, now) for each in given[:kept]], now)
 
 
 async def _given(
@@ -82,10 +85,10 @@ def require_lists(caller: Caller, lists: Sequence[str]) -> None:
 def _limit(desk: Desk, asked: int, caller: Caller) -> int:
     if asked > MOST:
         raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MOST} at most")
-    if caller.concurrency is None or caller.token_id is None:
+    room = desk.room(caller)
+    if room is None:
         return asked
-    room = caller.concurrency - desk.held(caller.token_id)
-    if room <= 0:
+    if not room:
         raise TooManyTasks(
             f"the workers of this token hold {caller.concurrency} tasks, as many as they may: report some first"
         )

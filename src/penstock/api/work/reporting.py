@@ -15,6 +15,7 @@ from penstock.api.work.desk import Behind, Desk
 from penstock.api.work.errors import (
     AlreadyCompleted,
     AttemptSuperseded,
+    InvalidPort,
     OtherList,
     ResultTooLarge,
     UnknownTask,
@@ -25,10 +26,12 @@ from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.run import Failure
 from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
 from penstock.runtime.gate import Report, Verdict
-from penstock.store.rows import Beat, LogLine, Renewal
+from penstock.store.rows import Beat, Lease, LogLine, Renewal
 
 TEXT = 16_384
 """Characters that are kept of one line."""
+LINES = 10_000
+"""Lines of one call."""
 MESSAGE = 2_000
 """Characters that are kept of an error's message."""
 
@@ -42,7 +45,7 @@ class Batch(Struct):
     beats: list[tuple[int, Beat]] = []
     reports: list[tuple[int, Report]] = []
     releases: list[tuple[int, Held]] = []
-    lines: list[LogLine] = []
+    lines: list[tuple[int, Held, list[LogLine]]] = []
 
 
 async def take(
@@ -63,15 +66,9 @@ async def take(
             _sort(batch, number, item, held, now, None if small else desk.limit)
         except PenstockError as error:
             answers[number] = error
-    if batch.lines:
-        await behind.gate.log(batch.lines)
-    if batch.beats:
+    if batch.beats or batch.lines:
         renewals = await _beat(behind, batch, items, answers)
-        desk.hold(
-            caller,
-            [(beat.lease, each.expires) for (_, beat), each in zip(batch.beats, renewals, strict=True)],
-            now,
-        )
+        desk.hold(caller, [(lease, each.expires) for lease, each in renewals.items()], now)
     if batch.reports:
         await _report(behind, batch, items, answers)
     if batch.releases:
@@ -101,6 +98,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
             f"/items/{number}", "say exactly one of `complete`, `fail`, `release`, `heartbeat` and `log`"
         )
     if isinstance(item.complete, Completion):
+        _refuse_port(item, held, item.complete.port)
         batch.reports.append((number, Report(held.lease, _done(item.complete, limit))))
     elif isinstance(item.fail, Fault):
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
@@ -108,15 +106,34 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         progress = item.heartbeat.progress
         batch.beats.append((number, Beat(held.lease, None if progress is None else _sized(progress, limit))))
     elif isinstance(item.log, Written):
-        batch.lines += [_line(held, line, now) for line in item.log.lines]
+        if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > LINES:
+            raise NotFitting(
+                f"/items/{number}",
+                f"has more than {LINES} lines with those before: say the rest in another call",
+            )
+        batch.lines.append((number, held, [_line(held, line, now) for line in item.log.lines]))
     else:
         batch.releases.append((number, held))
 
 
-async def _beat(behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]) -> list[Renewal]:
-    renewals = await behind.gate.beat([beat for _, beat in batch.beats])
-    for (number, _), renewal in zip(batch.beats, renewals, strict=True):
+async def _beat(
+    behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]
+) -> dict[Lease, Renewal]:
+    """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
+    beats = {held.lease: Beat(held.lease) for _, held, _ in batch.lines}
+    beats |= {beat.lease: beat for _, beat in batch.beats}
+    renewals = dict(zip(beats, await behind.gate.beat(list(beats.values())), strict=True))
+    for number, beat in batch.beats:
+        renewal = renewals[beat.lease]
         answers[number] = AttemptSuperseded(items[number].id) if renewal.expires is None else renewal
+    kept: list[LogLine] = []
+    for number, held, lines in batch.lines:
+        if renewals[held.lease].expires is None:
+            answers[number] = AttemptSuperseded(items[number].id)
+        else:
+            kept += lines
+    if kept:
+        await behind.gate.log(kept)
     return renewals
 
 
@@ -130,6 +147,12 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
     if verdict == "superseded":
         return AttemptSuperseded(id)
     return AlreadyCompleted(id) if verdict == "conflict" else None
+
+
+def _refuse_port(item: Item, held: Held, port: str) -> None:
+    """A slip of the pen must not end the run: the worker may say another port."""
+    if held.ports and port not in held.ports:
+        raise InvalidPort(item.id, port, held.ports)
 
 
 def _done(said: Completion, limit: int | None) -> Done:

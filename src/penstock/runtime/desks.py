@@ -1,0 +1,59 @@
+"""Desks: where workers that wait are given work."""
+
+from __future__ import annotations
+
+import asyncio
+
+from penstock.flow.plan import Attempt
+from penstock.runtime.gate import Assignment
+from penstock.store.rows import Wish
+
+Key = tuple[str, tuple[str, ...], tuple[str, ...] | None]
+"""Worker, lists and tasks: who polls for something else sits at another desk."""
+
+
+class Desk:
+    """Where one worker gets work of some lists. `room`: what it may be given, `coming`: what is written for it."""
+
+    __slots__ = (
+        "back_by", "coming", "given", "key", "lists", "ready", "room", "sitting", "sweep_at", "tasks", "watched",
+    )  # fmt: skip
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        _, lists, tasks = key
+        self.lists = frozenset(lists)
+        self.tasks = None if tasks is None else frozenset(tasks)
+        self.room = self.coming = self.sitting = 0
+        self.back_by = 0.0  # until then one that went off with work counts as sitting: it comes for more
+        self.sweep_at = 0.0  # when it is swept where nobody sits there, if it is `watched`
+        self.watched = False
+        self.given: list[Assignment] = []
+        self.ready = asyncio.Event()
+
+    @property
+    def worker(self) -> str:
+        return self.key[0]
+
+    def sit(self, limit: int) -> None:
+        """The worker waits for as much as it wishes, what is on its way included."""
+        self.room = limit - self.coming - len(self.given)
+        self.sitting += 1
+
+    def take(self, limit: int) -> list[Assignment]:
+        """What was given, no more than was wished for."""
+        taken, self.given = self.given[:limit], self.given[limit:]
+        return taken
+
+    def takes(self, attempt: Attempt) -> bool:
+        return (
+            self.room > 0
+            and (self.sitting > 0 or self.back_by > asyncio.get_running_loop().time())
+            and attempt.task_list in self.lists
+            and (self.tasks is None or attempt.task in self.tasks)
+        )
+
+
+def key_of(wish: Wish) -> Key:
+    """The desk for a wish."""
+    return wish.worker, wish.task_lists, wish.tasks

@@ -1,0 +1,184 @@
+"""Workers of several tokens at one node: none gets, ends or changes what is another's, or takes all there is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from penstock.api.work import desk as desks
+from penstock.api.work import offering
+from penstock.api.work.desk import Desk
+from penstock.engine.offering import PREFIX, Kept, offer_text
+from tests.api.conftest import Answer
+from tests.api.test_tasks import TAKEN, Talk
+
+Play = Callable[..., Any]
+
+
+@pytest.fixture
+def play(serve: Callable[..., Any]) -> Play:
+    """One conversation of workers with a fresh server."""
+
+    def run(talk: Callable[[Talk], Awaitable[Any]], **more: Any) -> Any:
+        return serve(lambda client: talk(Talk(client)), **more)
+
+    return run
+
+
+async def _waiting(desk: Desk, polls: int) -> None:
+    while desk.open != polls:
+        await asyncio.sleep(0.01)
+
+
+def test_a_token_that_takes_another_workers_name_gets_nothing_of_its_work(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        other = asyncio.create_task(worker.poll("gpu", task_list="gpu-1", wait=1))
+        await _waiting(desk, 1)
+        mine = asyncio.create_task(worker.poll("far", wait=10))
+        await _waiting(desk, 2)
+        await worker.start()
+        return [[task["task_list"] for task in (await each).json["tasks"]] for each in (other, mine)]
+
+    desk = Desk()
+    assert play(talk, desk=desk) == [[], ["far"]]
+
+
+def test_two_polls_of_one_worker_get_what_each_asks_for(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        stores = asyncio.create_task(worker.poll(tasks=["far.store"], wait=1))
+        await _waiting(desk, 1)
+        loads = asyncio.create_task(worker.poll(tasks=["far.load"], wait=10))
+        await _waiting(desk, 2)
+        await worker.start()
+        return [[task["task"] for task in (await each).json["tasks"]] for each in (stores, loads)]
+
+    desk = Desk()
+    assert play(talk, desk=desk) == [[], ["far.load"]]
+
+
+@pytest.mark.parametrize("what", ["hangup", "leave"])
+def test_a_token_ends_no_poll_of_another(play: Play, what: str) -> None:
+    async def talk(worker: Talk) -> Any:
+        poll = asyncio.create_task(worker.poll("far", wait=10))
+        await _waiting(desk, 1)
+        said = await worker.post(what, "gpu", worker="w")
+        listed = [each["name"] for each in await worker.client.engine.workers()]
+        await worker.start()
+        return said.status, "w" in listed, len((await poll).json["tasks"])
+
+    desk = Desk()
+    assert play(talk, desk=desk) == (200, True, 1)
+
+
+def test_polls_that_wait_together_get_no_more_than_their_token_may_hold(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        await worker.shown("two")
+        polls = [asyncio.create_task(worker.poll("two", worker=f"w{n}", max=5, wait=5)) for n in range(4)]
+        await _waiting(desk, 4)
+        await worker.start(6)
+        held = sum([len((await poll).json["tasks"]) for poll in polls])
+        left = await worker.poll(max=10)
+        return held, {task["attempt"] for task in left.json["tasks"]}
+
+    desk = Desk()
+    assert play(talk, desk=desk) == (2, {1})
+
+
+def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desks, "SHARE", 2)
+
+    async def talk(worker: Talk) -> Any:
+        await worker.shown("far")
+        polls = [asyncio.create_task(worker.poll(token, wait=10)) for token in ("far", "far", None, None)]
+        await _waiting(desk, 4)
+        full = await worker.poll("far", wait=0)
+        others = [await worker.poll(None, wait=0), await worker.poll("gpu", task_list="gpu-1", wait=0)]
+        await worker.start(4)
+        done = [(await poll).status for poll in polls]
+        again = await worker.poll("far", wait=0)
+        return full.status, full.json["code"], [each.status for each in others], done, again.status
+
+    desk = Desk()
+    assert play(talk, desk=desk) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
+
+
+def test_a_worker_that_polls_for_other_lists_is_shown_with_them(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        for name in ("a", "b"):
+            await worker.poll(task_list=name, wait=0)
+        return [each["task_lists"] for each in await worker.client.engine.workers() if each["id"] == "w"]
+
+    assert play(talk) == [["a", "b"]]
+
+
+# -- offers ------------------------------------------------------------------------------------------------
+
+
+async def _offer(worker: Talk, token: str | None, *offers: dict[str, Any], lists: list[str]) -> Answer:
+    body = {"worker": "w", "offers": list(offers), "task_lists": lists}
+    headers = {} if token is None else await worker.shown(token)
+    return await worker.client.ask("PUT", "/api/tasks/offers", body, headers=headers)
+
+
+async def _palette(worker: Talk) -> dict[str, Any]:
+    return {each["name"]: each for each in (await worker.client.get("/api/tasks")).json["items"]}
+
+
+PAY = {"name": "pay", "ports": ["done", "failed"]}
+FORGED = {"name": "pay", "ports": ["gotcha"]}
+
+
+def test_an_offer_is_for_the_lists_of_its_token_alone(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        said = await _offer(worker, "gpu", {**PAY, "task_list": "far"}, lists=["gpu-1"])
+        return said.status, "pay" in await _palette(worker)
+
+    assert play(talk) == (403, False)
+
+
+def test_who_serves_other_lists_changes_no_offer(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        said = [
+            (await _offer(worker, token, offer, lists=[name])).status
+            for token, offer, name in (
+                ("far", PAY, "far"),
+                ("gpu", FORGED, "gpu-1"),
+                ("gpu", PAY, "gpu-1"),
+                ("gpu", {"name": "one", "ports": ["gotcha"]}, "gpu-1"),
+            )
+        ]
+        shown = await _palette(worker)
+        changed = await _offer(worker, "far", {**PAY, "title": "Pay"}, lists=["far"])
+        return said, shown["pay"]["ports"], changed.json, (await _palette(worker))["pay"]["title"]
+
+    assert play(talk) == ([200, 403, 200, 403], ["done", "failed"], TAKEN[1], "Pay")
+
+
+def test_a_token_offers_so_many_tasks_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offering, "OFFERS_EACH", 2)
+
+    async def talk(worker: Talk) -> Any:
+        two = await _offer(worker, "far", {"name": "a"}, {"name": "b"}, lists=["far"])
+        third = await _offer(worker, "far", {"name": "c"}, lists=["far"])
+        others = await _offer(worker, "gpu", {"name": "c"}, lists=["gpu-1"])
+        return two.status, third.status, others.status
+
+    assert play(talk) == (200, 422, 200)
+
+
+def test_an_offer_that_nobody_repeats_is_forgotten(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        store = (await worker.client.engine.running()).store
+        for name, days in (("old", 31), ("young", 29)):
+            kept = Kept(name=name, by="t", lists=("far",), at=datetime.now(UTC) - timedelta(days=days))
+            await store.put_note(PREFIX + name, offer_text(kept))
+        await _offer(worker, "far", PAY, lists=["far"])
+        return [name in await _palette(worker) for name in ("old", "young", "pay")]
+
+    assert play(talk) == [False, True, True]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from penstock.flow.patterns import matches
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Post
 from penstock.store.rows import (
@@ -154,7 +154,7 @@ class Model(ModelStore, ModelTokens):
             (filter.aside or None, any(kind == "aside" for kind, _ in run.rests)),
             (filter.step, ("step", filter.step) in run.rests or filter.step in steps),
             (filter.q, any(text.startswith(filter.q or "") for text in texts)),
-            (filter.workflows, any(fnmatchcase(row.workflow, one) for one in filter.workflows or ())),
+            (filter.workflows, matches(filter.workflows, row.workflow)),
             (filter.since, filter.since is not None and row.started_at >= filter.since),
             (filter.until, filter.until is not None and row.started_at < filter.until),
         ]

@@ -9,6 +9,9 @@ const kept = (text) => String(text).replace(/[\0\ud800-\udfff]/gu, "\ufffd");
 const keepable = (value) => !/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i.test(JSON.stringify(value) ?? "");
 const refuses = (error) => [400, 413, 422].includes(error.status); // the call itself is wrong, now and later
 const TOO_LARGE = { error: { kind: "too_large", message: "the output is larger than the server takes" }, retry: false };
+/** What is told instead of a completion that the server does not take: the attempt must end all the same. */
+const instead = ({ status, code, detail }) =>
+  status === 413 ? TOO_LARGE : code === "invalid_port" ? { error: { kind: "error", message: detail }, retry: false } : null;
 const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 const backoff = (failures) => Math.min(5, 0.05 * 2 ** Math.min(failures, 7)) * (0.7 + 0.6 * Math.random());
 
@@ -129,7 +132,8 @@ export async function work({ server, token, tasks, taskLists = ["default"], conc
         const told = await report(items); // a verdict that refuses one of them stops nothing
         outbox.splice(0, items.length);
         items.forEach((each, n) => {
-          if (told[n].status === 413 && each.complete) outbox.push({ id: each.id, lease: each.lease, fail: TOO_LARGE });
+          const fail = each.complete && instead(told[n]);
+          if (fail) outbox.push({ id: each.id, lease: each.lease, fail });
           else if (each.complete || each.fail) held.delete(each.lease);
         });
         [failures, most] = [0, 500];

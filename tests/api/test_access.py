@@ -119,6 +119,25 @@ def test_a_browser_signs_in_with_a_token_and_out_again(serve: Serve) -> None:
     assert serve(talk, open=False) == [(201, who), "settings", 201, 201, "csrf", "csrf", 204, 401]
 
 
+@pytest.mark.parametrize("open", [False, True])
+def test_signing_out_again_clears_the_cookie_again(serve: Serve, open: bool) -> None:
+    async def talk(client: Client) -> list[Any]:
+        entered = await client.post("/api/session", {"token": OWN})
+        own = {"x-penstock": "1", "cookie": entered.headers["set-cookie"].split(";")[0]}
+        answers = [await client.ask("DELETE", "/api/session", headers=dict(own)) for _ in range(2)]
+        return [(each.status, each.headers["set-cookie"].partition(" HttpOnly")[0]) for each in answers]
+
+    assert serve(talk, open=open) == [(204, "penstock=; Path=/; Max-Age=0;")] * 2
+
+
+@pytest.mark.parametrize(("open", "status"), [(False, 401), (True, 200)])
+def test_a_session_that_ended_counts_like_none(serve: Serve, open: bool, status: int) -> None:
+    async def talk(client: Client) -> Answer:
+        return await client.get("/api/workflows", headers={"cookie": "penstock=ended"})
+
+    assert serve(talk, open=open).status == status
+
+
 def test_signing_in_is_tried_five_times_a_minute_at_most(serve: Serve) -> None:
     async def talk(client: Client) -> list[int]:
         return [(await client.post("/api/session", {"token": "wrong" * 6})).status for _ in range(7)]

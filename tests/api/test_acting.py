@@ -125,13 +125,15 @@ def test_a_step_of_a_run_is_disabled_and_works_again(serve: Serve) -> None:
             await client.post(f"{path}/{step}", {"disabled": what})
             for step, what in (("a", "port"), ("x", True), ("a", 1))
         ]
+        wrong += [await client.post(f"{path}/{step}/skip", {"port": "nope"}) for step in ("a", "x")]
         for event in ("go", "other"):
             await client.post(f"/api/runs/{id}/events", {"event": event})
         return [wrong, await client.engine.wait(id, 10)]
 
     wrong, run = serve(talk)
 
-    assert [each.status for each in wrong] == [422, 422, 422]
+    assert [each.status for each in wrong] == [422, 404, 422, 422, 404]
+    assert [each.json["code"] for each in wrong if each.status == 404] == ["unknown_step"] * 2
     assert [run["steps"][name]["status"] for name in ("a", "b")] == ["disabled", "complete"]
 
 

@@ -75,12 +75,20 @@ def test_27_an_input_that_does_not_fit_is_told_place_by_place(serve: Serve) -> N
 
 
 def test_38_an_event_for_nobody_is_kept_and_shown(serve: Serve) -> None:
-    async def talk(client: Client) -> tuple[int, Any]:
-        sent = await client.post("/api/events", {"event": "paid", "key": {"order": "7"}})
-        return sent.status, (await client.get("/api/events/undelivered")).json["items"]
+    async def talk(client: Client) -> tuple[Any, int, Any]:
+        await client.engine.publish(
+            "penstock: 1\nname: w\nexternal: [paid]\nsteps: {a: {task: one, after: paid}}\n"
+        )
+        sent = [
+            told(await client.post("/api/events", {"event": event, "key": {"order": "7"}}))
+            for event in ("piad", "OK")
+        ]
+        taken = await client.post("/api/events", {"event": "paid", "key": {"order": "7"}})
+        return sent, taken.status, (await client.get("/api/events/undelivered")).json["items"]
 
-    status, [kept] = serve(talk)
+    refused, status, [kept] = serve(talk)
 
+    assert refused == [(422, "undeclared_event")] * 2
     assert (status, kept["event"], kept["key"]) == (202, "paid", {"order": "7"})
 
 
@@ -204,3 +212,40 @@ def test_64_a_draft_that_somebody_else_saved_is_not_overwritten(serve: Serve) ->
         return [saved.status, stale.status]
 
     assert serve(talk) == [200, 412]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"zzz": 1}, "/zzz"),
+        ({"labels": {"team": 1}}, "/labels/team"),
+        ({"labels": {"a": "x", "b/c": None}}, "/labels/b~1c"),
+        ({"labels": {"a=b": "x"}}, "/labels"),
+        ({"labels": {"": "x"}}, "/labels"),
+        ({"labels": {"n" * 101: "x"}}, "/labels"),
+        ({"labels": {"a": "x" * 257}}, "/labels/a"),
+        ({"labels": {str(n): "x" for n in range(51)}}, "/labels"),
+        ({"subject": ""}, "/subject"),
+        ({"subject": "x" * 1001}, "/subject"),
+    ],
+)
+def test_what_does_not_fit_is_pointed_at(serve: Serve, body: Any, path: str) -> None:
+    answer = serve(lambda client: client.post("/api/workflows/chain/runs", body))
+
+    assert (answer.status, answer.json["code"]) == (422, "invalid_request")
+    assert [each["path"] for each in answer.json["errors"]] == [path]
+
+
+def test_what_is_missing_is_pointed_at(serve: Serve) -> None:
+    answer = serve(lambda client: client.post("/api/runs/bulk", {"filter": {}}))
+
+    assert [each["path"] for each in answer.json["errors"]] == ["/action"]
+
+
+@pytest.mark.parametrize(
+    ("query", "path"), [("zzz=1", "zzz"), ("limit=0", "limit"), ("status=odd", "status")]
+)
+def test_a_parameter_that_is_wrong_is_named(serve: Serve, query: str, path: str) -> None:
+    answer = serve(lambda client: client.get(f"/api/runs?{query}"))
+
+    assert (answer.status, [each["path"] for each in answer.json["errors"]]) == (400, [path])

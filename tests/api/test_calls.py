@@ -115,13 +115,28 @@ def test_a_try_stops_where_it_should(serve: Serve) -> None:
     assert "complete" not in {second for _, second in done}
 
 
-def test_a_task_does_its_work_in_a_try_only_where_that_is_wanted(serve: Serve) -> None:
+def test_no_task_ever_does_its_work_in_a_try(serve: Serve) -> None:
     async def talk(client: Client) -> list[Any]:
-        wishes: list[dict[str, Any]] = [{}, {"real": True}, {"real": True, "from": "second"}]
-        runs = [(await client.post(TRY, wish)).json["run"] for wish in wishes]
-        return [[run["steps"][name]["output"] for name in ("first", "second")] for run in runs]
+        run = (await client.post(TRY, {})).json["run"]
+        asked = await client.post(TRY, {"real": True})
+        return [run["steps"]["first"]["output"], asked.status, asked.json["code"]]
 
-    assert serve(talk) == [[None, None], [1, 2], [None, 2]]
+    assert serve(talk) == [None, 422, "invalid_request"]
+
+
+def test_what_leads_to_the_step_that_a_try_is_from_ends_at_once(serve: Serve) -> None:
+    waits = {
+        "penstock": 1,
+        "name": "chain",
+        "external": ["go"],
+        "steps": {"a": {"task": "wait", "with": {"for": "1h"}}, "b": {"task": "t", "after": "a"}},
+    }
+
+    async def talk(client: Client) -> list[bool]:
+        answers = [await client.post(TRY, {"definition": waits, **more}) for more in ({}, {"from": "b"})]
+        return [each.json["run"]["started_at"][:13] == each.json["run"]["ended_at"][:13] for each in answers]
+
+    assert serve(talk) == [False, True]
 
 
 def test_an_event_comes_in_a_try(serve: Serve) -> None:

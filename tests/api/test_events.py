@@ -56,6 +56,7 @@ def test_an_event_finds_its_run_by_key(serve: Serve) -> None:
 
 def test_an_event_that_comes_too_early_is_kept_listed_and_delivered_again(serve: Serve) -> None:
     async def talk(client: Client) -> list[Any]:
+        await client.engine.publish(JOB)
         early = [
             await client.post("/api/events", {"event": "done", "key": {"job": n}, "data": {}}) for n in "89"
         ]
@@ -66,7 +67,7 @@ def test_an_event_that_comes_too_early_is_kept_listed_and_delivered_again(serve:
         refused = [await client.post(f"{path}/{each}/redeliver") for each in (id, id + 9, "x", 2**70)]
         return [early, first, second, refused]
 
-    early, first, second, refused = serve(talk)
+    early, first, second, refused = serve(talk, tasks={"send": send})
 
     assert [(each.status, each.json) for each in early] == [(202, TAKEN)] * 2
     [item] = first["items"]
@@ -100,16 +101,47 @@ def test_an_event_that_does_not_fit_is_refused(serve: Serve) -> None:
 
 def test_an_id_of_one_caller_is_not_that_of_another(serve: Serve) -> None:
     async def talk(client: Client) -> list[int]:
+        await client.engine.publish(JOB)
         admin = {"authorization": f"Bearer {OWN}"}
         made = [
             await client.post("/api/access", {"name": name, "role": "operator"}, headers=dict(admin))
             for name in ("one", "two")
         ]
-        body = {"event": "paid", "key": {"order": "7"}, "id": "1"}
+        body = {"event": "done", "data": {}, "key": {"job": "7"}, "id": "1"}
         headers = [{"authorization": f"Bearer {each.json['token']}"} for each in made]
         return [
             (await client.post("/api/events", body, headers=dict(who))).status
             for who in (headers[0], headers[0], headers[1])
         ]
 
-    assert serve(talk, open=False) == [202, 200, 202]
+    assert serve(talk, open=False, tasks={"send": send}) == [202, 200, 202]
+
+
+def test_a_key_leads_a_bound_caller_to_runs_of_its_own_workflows_alone(serve: Serve) -> None:
+    """The key of a run of its own beside that of another must not help."""
+
+    async def talk(client: Client) -> list[Any]:
+        flow = {**JOB, "steps": {**JOB["steps"], "send": {"task": "name", "with": {"key": "${ data.key }"}}}}  # type: ignore[dict-item]
+        runs = []
+        for name, key in (("mine", "1"), ("other", "2")):
+            await client.engine.publish({**flow, "name": name})
+            runs.append(await client.engine.start(name, input={"key": key}))
+            await client.engine.wait(runs[-1], 10, rest=True)
+        body = {"name": "bound", "role": "operator", "workflows": ["mine"]}
+        made = await client.post("/api/access", body, headers={"authorization": f"Bearer {OWN}"})
+        found = []
+        for keys in ({"job": "2"}, {"job": "2", "also": "1"}, {"job": "3"}, {"job": "1"}):
+            answer = await client.post(
+                "/api/events",
+                {"event": "done", "key": keys, "data": {}},
+                headers={"authorization": f"Bearer {made.json['token']}"},
+            )
+            found.append(answer.status)
+        kept = await client.engine.undelivered()
+        await client.engine.wait(runs[0], 10)
+        return [found, kept, (await client.engine.show(runs[1]))["status"]]
+
+    def name(key: str) -> Out:
+        return Out(correlate={"job": key, "also": key})
+
+    assert serve(talk, open=False, tasks={"name": name}) == [[404, 404, 404, 202], [], "waiting"]

@@ -49,12 +49,29 @@ def test_runs_are_listed_page_by_page(serve: Serve) -> None:
         ("limit=201", "invalid_parameter"),
         ("colour=red", "unknown_parameter"),
         ("cursor=abc", "bad_cursor"),
+        ("since=9999-12-31T23:59:59-14:00", "invalid_parameter"),
     ],
 )
 def test_a_filter_that_cannot_be_is_told(serve: Serve, query: str, code: str) -> None:
     answer = serve(lambda client: client.get(f"/api/runs?{query}"))
 
     assert (answer.status, answer.json["code"]) == (400, code)
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00%2b14:00"])
+@pytest.mark.parametrize("name", ["from", "to"])
+def test_a_time_that_is_out_of_the_calendar_is_refused(serve: Serve, name: str, moment: str) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        filter = {"since": moment.replace("%2b", "+")}
+        return [
+            await client.get(f"/api/workflows/chain/stats?{name}={moment}"),
+            await client.post("/api/runs/bulk", {"filter": filter, "action": "cancel", "dry_run": True}),
+        ]
+
+    query, body = serve(talk)
+
+    said = [(each.status, [error["path"] for error in each.json["errors"]]) for each in (query, body)]
+    assert said == [(400, [name]), (422, ["/filter/since"])]
 
 
 def test_a_run_says_why_and_is_repaired(serve: Serve) -> None:
@@ -86,15 +103,16 @@ def test_a_run_says_why_and_is_repaired(serve: Serve) -> None:
 def test_many_runs_are_counted_and_then_acted_on(serve: Serve) -> None:
     async def talk(client: Client) -> list[Any]:
         await begun(client, "waiting", "waiting", "chain")
-        body = {"filter": {"workflow": "waiting", "status": ["waiting"]}, "action": "cancel"}
+        body: dict[str, Any] = {"filter": {"workflow": "waiting", "status": ["waiting"]}, "action": "cancel"}
         counted = await client.post("/api/runs/bulk", {**body, "dry_run": True})
+        body["filter"]["status"] = "waiting"
         done = await client.post("/api/runs/bulk", body)
         return [counted.json, done.json, await client.engine.counts(workflow="waiting")]
 
     counted, done, counts = serve(talk)
 
     assert (counted["count"], counted["statuses"], counted["done"]) == (2, {"waiting": 2}, 0)
-    assert (done["done"], counts["canceled"]) == (2, 2)
+    assert (done["count"], done["done"], counts["canceled"]) == (2, 2, 2)
 
 
 def test_who_is_bound_to_a_workflow_sees_its_runs_alone(serve: Serve) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.api.conftest import CHAIN, OWN, Answer, Client, Serve
 
 STUCK = {
@@ -31,7 +33,8 @@ def test_a_definition_is_checked_as_itself_or_with_a_budget(serve: Serve) -> Non
     good, stuck, text, long, inner = serve(talk)
 
     assert (good.status, good.json["verdict"], good.json["findings"]) == (200, "proved", [])
-    assert set(good.json) == {"verdict", "findings", "states", "seconds", "covered", "assumes"}
+    assert good.json["file"] == GOOD["name"]
+    assert set(good.json) == {"file", "verdict", "findings", "states", "seconds", "covered", "assumes"}
     assert (stuck.status, stuck.json["verdict"]) == (200, "refuted")
     [missing] = [each for each in text.json["findings"] if each["code"] == "missing-event"]
     assert (missing["step"], missing["line"], missing["severity"]) == ("b", 5, "error")
@@ -158,3 +161,30 @@ def test_a_workflow_and_the_installation_are_started_stopped_and_held(serve: Ser
     ]  # fmt: skip
     assert states[4:] == [{"paused": True}, {"paused": False}]
     assert (unknown.status, unknown.json["code"]) == (404, "unknown_workflow")
+
+
+@pytest.mark.parametrize(
+    ("child", "status", "code"),
+    [
+        ("mine-too", 201, None),
+        ("chain", 403, "foreign_workflow"),
+        ("nothing", 403, "foreign_workflow"),
+        ("${ 'ch' + 'ain' }", 403, "foreign_workflow"),
+    ],
+)
+@pytest.mark.parametrize("drafted", [False, True])
+def test_a_bound_author_lets_steps_start_its_own_workflows_alone(
+    serve: Serve, child: str, status: int, code: str | None, drafted: bool
+) -> None:
+    async def talk(client: Client) -> list[Any]:
+        body = {"name": "bound", "role": "author", "workflows": ["mine*"]}
+        made = await client.post("/api/access", body, headers={"authorization": f"Bearer {OWN}"})
+        who = {"authorization": f"Bearer {made.json['token']}"}
+        flow = {"penstock": 1, "name": "mine", "steps": {"a": {"task": "workflow", "with": {"name": child}}}}
+        if drafted:
+            await client.ask("PUT", "/api/workflows/mine", flow, headers=dict(who))
+        sent = {} if drafted else {"definition": flow}
+        answer = await client.post("/api/workflows/mine/publish", sent, headers=dict(who))
+        return [answer.status, answer.json.get("code"), await client.engine.drafts.latest("mine")]
+
+    assert serve(talk, open=False) == [status, code, 1 if code is None else None]

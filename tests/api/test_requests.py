@@ -6,8 +6,9 @@ from io import BytesIO
 from typing import Any
 
 import pytest
+from yarl import URL
 
-from tests.api.conftest import Client, Serve
+from tests.api.conftest import OWN, Client, Serve
 
 RUNS = "/api/workflows/chain/runs"
 
@@ -101,10 +102,26 @@ def test_a_page_of_its_own_is_answered(serve: Serve) -> None:
     assert serve(talk).status == 201
 
 
-def test_a_token_in_an_address_is_refused(serve: Serve) -> None:
-    answer = serve(lambda client: client.get("/api/runs/x?token=ps_1"))
+@pytest.mark.parametrize(
+    "header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Real-IP"]
+)
+def test_what_a_proxy_passes_on_needs_a_sign_in(serve: Serve, header: str) -> None:
+    async def talk(client: Client) -> list[int]:
+        passed, own = {header: "for=203.0.113.9"}, {"authorization": f"Bearer {OWN}"}
+        asked = [("/api/workflows", passed), ("/api/session", passed), ("/api/workflows", {**passed, **own})]
+        return [(await client.get(path, headers=headers)).status for path, headers in asked]
 
-    assert (answer.status, answer.json["code"]) == (400, "token_in_query")
+    assert serve(talk) == [401, 401, 200]
+
+
+@pytest.mark.parametrize("name", ["token", "tok%65n", "access_token", "%61ccess_token"])
+def test_a_token_in_an_address_is_refused(serve: Serve, name: str) -> None:
+    async def talk(client: Client) -> tuple[int, str]:
+        address = URL(f"{client.base}/api/runs/x?{name}=ps_1", encoded=True)
+        async with client.session.get(address) as answer:
+            return answer.status, (await answer.json(content_type=None))["code"]
+
+    assert serve(talk) == (400, "token_in_query")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 from msgspec import Struct
 
 from penstock import Engine
-from penstock.access.caller import Caller
+from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.api import streams
 from penstock.api.routes import streams as routes
 from penstock.runtime import changes
+from penstock.store.rows import RunState
 from tests.api.conftest import OWN, Client, Serve
 
 WAITS = {
@@ -35,6 +37,8 @@ class Message(Struct):
 
 class Listener:
     """Reads a stream, event by event."""
+
+    begins = ""
 
     def __init__(self, response: Any) -> None:
         self.response = response
@@ -73,7 +77,9 @@ async def listening(client: Client, path: str, last: str | None = None) -> Async
         assert response.status == 200
         assert response.headers["content-type"].startswith("text/event-stream")
         listener = Listener(response)
-        assert await listener.block() == {"retry": "2000", "": "here"}
+        hello = await listener.block()
+        listener.begins = hello.pop("id")
+        assert hello == {"retry": "2000", "": "here"}
         yield listener
 
 
@@ -123,16 +129,19 @@ def test_a_stream_goes_on_after_the_last_entry_that_was_seen(serve: Serve) -> No
 
 
 def test_the_stream_of_a_run_that_has_ended_ends(serve: Serve) -> None:
-    async def talk(client: Client) -> list[list[Message]]:
+    async def talk(client: Client) -> list[Any]:
         id = (await client.post("/api/workflows/chain/runs")).json["id"]
         await client.engine.wait(id, 10)
         found = []
         for last in (None, "9999"):
             async with listening(client, f"/api/runs/{id}/stream", last) as listener:
                 found.append(await listener.rest())
-        return found
+        return [*found, await client.engine.history(id)]
 
-    assert serve(talk) == [[Message("end", {})]] * 2
+    whole, nothing, history = serve(talk)
+
+    assert [each.data for each in whole] == [*history, {}]
+    assert nothing == [Message("end", {})]
 
 
 def test_many_who_look_on_while_a_run_goes_on_miss_nothing(serve: Serve) -> None:
@@ -172,12 +181,85 @@ def test_a_comment_comes_when_nothing_happens(serve: Serve, monkeypatch: pytest.
     async def talk(client: Client) -> list[Any]:
         id = await begin(client)
         found = []
-        for path in (f"/api/runs/{id}/stream", "/api/stream"):
+        for path in (f"/api/runs/{id}/stream?after=9999", "/api/stream"):
             async with listening(client, path) as listener:
-                found.append([await listener.block() for _ in range(3)])
+                blocks = [await listener.block() for _ in range(3)]
+                found.append(blocks == [{"id": listener.begins, "": "still here"}] * 3)
         return found
 
-    assert serve(talk) == [[{"": "still here"}] * 3] * 2
+    assert serve(talk) == [True, True]
+
+
+def test_who_is_cut_off_before_anything_came_misses_nothing(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Message]:
+        id = await begin(client)
+        begins = []
+        for path in (f"/api/runs/{id}/stream", "/api/stream"):
+            async with listening(client, path) as listener:
+                begins.append(listener.begins)
+        newest = int(begins[0])
+        await client.engine.emit("go", run=id)
+        async with listening(client, f"/api/runs/{id}/stream", begins[0]) as listener:
+            entry = await listener.next()
+        async with listening(client, "/api/stream", begins[1]) as listener:
+            change = await listener.next()
+        assert (newest + 1, id) == (entry.data["seq"], change.data["run"])
+        return [entry, change]
+
+    assert [each.event for each in serve(talk)] == ["history", "change"]
+
+
+def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(routes, "BEAT", 0.05)
+
+    class Busy:
+        number = 0
+
+        @property
+        def id(self) -> str:
+            return f"x-{self.number}"
+
+        def id_of(self, number: int) -> str:
+            return f"x-{number}"
+
+        async def read(self, patience: float) -> changes.Batch:
+            await asyncio.sleep(0.001)
+            self.number += 1
+            return changes.Batch([(self.number, RunState("r", "hidden", "running", 1, None))])
+
+    async def main() -> bytes:
+        reader: Any = Busy()
+        return await anext(routes._changes(reader, lambda workflow: False))
+
+    piece = asyncio.run(asyncio.wait_for(main(), 10))
+
+    assert re.fullmatch(rb"id: x-[1-9]\d*\n: still here\n\n", piece)
+
+
+def test_a_client_that_takes_nothing_is_given_up_without_a_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "STUCK", 0.01)
+
+    async def main() -> list[str]:
+        sent: list[str] = []
+
+        async def source() -> AsyncGenerator[bytes, None]:
+            yield b"more"
+
+        async def send(message: Any) -> None:
+            sent.append(message["type"])
+            if len(sent) > 1:
+                await asyncio.Event().wait()
+
+        async def forever(*_: object) -> Any:
+            await asyncio.Event().wait()
+
+        response = streams.StreamResponse(source(), 1, streams.Streams(), ANYBODY_HERE, forever)
+        await asyncio.wait_for(response({"type": "http", "method": "GET"}, forever, send), 5)
+        return sent
+
+    assert asyncio.run(main()) == ["http.response.start", "http.response.body"]
 
 
 def test_all_runs_are_followed(serve: Serve) -> None:
@@ -352,7 +434,7 @@ def test_changes_on_another_node_are_heard(postgres: str) -> None:
     assert (last.run, last.workflow, last.status, last.subject) == (id, "waits", "waiting", "far")
 
 
-@pytest.mark.parametrize("path", ["/api/stream", "/api/runs/{run}/stream"])
+@pytest.mark.parametrize("path", ["/api/stream", "/api/runs/{run}/stream?after=9999"])
 def test_a_stream_ends_when_its_token_is_revoked(
     serve: Serve, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -364,7 +446,9 @@ def test_a_stream_ends_when_its_token_is_revoked(
         admin = {"authorization": f"Bearer {OWN}"}
         made = await client.post("/api/access", {"name": "ann", "role": "viewer"}, headers=dict(admin))
         headers = {"authorization": f"Bearer {made.json['token']}"}
-        async with client.session.get(client.base + path.format(run=run), headers=headers) as response:
+        await client.engine.wait(run, 10, rest=True)
+        address = client.base + path.format(run=run)
+        async with client.session.get(address, headers=headers) as response:
             listener = Listener(response)
             await listener.block()
             await client.ask("DELETE", f"/api/access/{made.json['id']}", headers=dict(admin))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from io import BytesIO
 from typing import Any
+from urllib.parse import quote
 
 import aiohttp
 import msgspec
@@ -240,6 +241,20 @@ def test_a_result_that_is_too_large_is_refused_and_the_lease_kept(play: Play, si
     assert play(talk) == ((413, "result_too_large"), TAKEN)
 
 
+def test_a_port_that_the_task_does_not_have_is_refused_and_the_lease_kept(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        [run] = await worker.start()
+        task = await worker.one()
+        refused = await worker.say(task, "complete", port="nope")
+        item = {"id": task["id"], "lease": task["lease"], "complete": {"port": "nope"}}
+        told = (await worker.post("report", worker="w", items=[item])).json["items"][0]
+        status = (await worker.client.engine.show(run))["status"]
+        return refused, (told["status"], told["code"]), status, await worker.say(task, "complete", output=1)
+
+    wrong = (422, "invalid_port")
+    assert play(talk) == (wrong, wrong, "running", TAKEN)
+
+
 # -- ends --------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +303,30 @@ def test_lines_of_a_task_are_kept(play: Play) -> None:
     assert said == TAKEN
     assert {**one, "at": None} == {**where, "at": None, "level": "info", "text": "one"}
     assert two == {**where, "at": "2026-01-01T00:00:00Z", "level": "warning", "text": "two"}
+
+
+def test_nothing_that_a_worker_says_of_a_failure_keeps_a_secret(play: Play) -> None:
+    secret = 'hunter"22'
+
+    async def talk(worker: Talk) -> list[str]:
+        client = worker.client
+        [run] = await worker.start()
+        await client.ask("PUT", "/api/secrets/db", {"value": secret})
+        task = await worker.one()
+        await worker.say(task, "log", lines=[f"as {secret}"])
+        await worker.say(task, "heartbeat", progress={"with": secret})
+        error = {"message": f"not with {secret}", "detail": {"sent": [secret]}}
+        await worker.say(task, "fail", error=error, retry=False)
+        await client.engine.wait(run, 10)
+        unknown = await client.get(f"/api/workflows/{quote(secret)}")
+        return [unknown.text, *[(await client.get(f"/api/runs/{run}{each}")).text for each in SEEN]]
+
+    texts = play(talk)
+
+    assert all("hunter" not in text and "***" in text for text in texts), texts
+
+
+SEEN = ("", "/history", "/logs")
 
 
 def test_lines_of_a_lost_lease_are_refused(play: Play) -> None:

@@ -85,6 +85,12 @@ def test_an_endless_body_is_cut_off(serve: Serve) -> None:
     assert serve(talk) == 413
 
 
+def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(serve: Serve) -> None:
+    head = HEAD + b"Content-Type: application/json\r\nContent-Length: 1048577\r\n\r\n"
+
+    assert status(serve(lambda client: send(client, head, keep=True))) == 413
+
+
 def test_a_slow_head_is_cut_off_and_others_are_served(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "SECONDS", 0.3)
 

@@ -65,11 +65,21 @@ def test_it_is_said_why_a_run_waits(at: Place) -> None:
     assert [each["step"] for each in found["steps"]] == ["again"]
 
 
+def test_an_event_says_that_it_is_kept_for_a_run_that_is_not_there(at: Place) -> None:
+    kept, wrong = at("emit", "--key", "job=none", "go"), at("emit", "--key", "job=none", "gone")
+
+    assert (kept.code, kept.out) == (
+        0,
+        "accepted: no run has the key yet; the event is kept for it, for seven days\n",
+    )
+    assert (wrong.code, "no published workflow takes the event 'gone'" in wrong.err) == (2, True)
+
+
 def test_many_runs_are_acted_on_after_a_preview(at: Place) -> None:
     runs = [settled(at, "--label", "many=1") for _ in range(3)]
     filters = ("--filter", "label=many=1", "--filter", "status=waiting")
 
-    unsaid = at("cancel", *filters)
+    unsaid = at("cancel", "--filter", " ".join(filters[1::2]))
     said = at("cancel", *filters, "--yes")
     again = at("cancel", *filters, "--yes", "--json").json
 

@@ -89,3 +89,58 @@ def test_a_step_that_does_not_wait_fails_where_its_child_run_cannot_begin(
         assert message in view["error"]["message"]
 
     place.run(main, {"nop": nop})
+
+
+RECURSIVE = "penstock: 1\nname: rec\nsteps:\n  again: {task: workflow, with: {name: rec}}\n"
+
+
+def test_a_workflow_that_starts_itself_comes_to_an_end(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(RECURSIVE)
+        id = await engine.start("rec")
+        view = await engine.wait(id, 60)
+        assert (view["status"], view["error"]["kind"]) == ("failed", "child")
+        assert "at most 32 deep" in view["error"]["message"]
+        assert (await engine.counts(workflow="rec"))["failed"] == 33
+
+    place.run(main)
+
+
+def test_no_child_run_begins_below_a_run_that_is_canceled(place: Place) -> None:
+    """The one that is about to begin belongs to a run that does not know yet that its parent is canceled."""
+    reached, release = asyncio.Event(), asyncio.Event()
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(RECURSIVE)
+        node: Any = engine._running.node  # type: ignore[union-attr]
+        begin, canceling = node.ringing.begin_child, []
+
+        def begin_child(message: int, run: str, wish: Any) -> None:
+            if run.count("~") < 3:
+                begin(message, run, wish)
+            elif not reached.is_set():
+                canceling.append((message, run, wish))
+                reached.set()
+
+        node.ringing.begin_child = begin_child
+        id = await engine.start("rec")
+        await reached.wait()
+        submit = node.ringing.submit
+
+        def withheld(request: Any) -> None:
+            if release.is_set():
+                submit(request)
+            else:
+                request.tell(None, RuntimeError("not yet"))
+
+        node.ringing.submit = withheld
+        await engine.cancel(id)
+        await node.intake._begin_child(*canceling[0])
+        release.set()
+        node.ringing.look()
+        for run in await engine.runs(workflow="rec"):
+            await engine.wait(run["id"], 60)
+        counts = await engine.counts(workflow="rec")
+        assert sum(counts.values()) == 3
+
+    place.run(main)

@@ -9,15 +9,20 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine, Fatal
+from penstock.runtime import tokens
 from penstock.runtime.errors import (
     BadCursor,
     Changed,
     Invalid,
+    NotRetryable,
     NotSkippable,
     RunEnded,
     UnknownRun,
+    UnknownStep,
+    UnknownToken,
     UnknownWorkflow,
 )
+from penstock.store.rows import Wish
 from tests.durable.conftest import Place
 
 JOIN = """
@@ -124,15 +129,19 @@ def test_a_failed_step_is_skipped_with_a_value(place: Place) -> None:
         assert (await engine.wait(run))["status"] == "failed"
         with pytest.raises(NotSkippable, match="the run has ended as failed"):
             await engine.skip(run, "b")
-        with pytest.raises(Invalid, match="no step 'x'"):
+        with pytest.raises(UnknownStep, match="no step 'x'"):
             await engine.skip(run, "x")
-        with pytest.raises(NotSkippable, match="its ports are done"):
+        with pytest.raises(Invalid, match="its ports are done"):
             await engine.skip(run, "a", "elsewhere")
         await engine.skip(run, "a", output={"by": "hand"})
         view = await engine.wait(run)
         assert (view["status"], view["steps"]["b"]["output"]) == ("succeeded", {"by": "hand"})
         with pytest.raises(NotSkippable, match="ended as succeeded"):
             await engine.skip(run, "a")
+        with pytest.raises(
+            NotRetryable, match="is succeeded, and only a failed run can be retried: rerun it"
+        ):
+            await engine.retry(run)
 
     place.run(main, TASKS)
 
@@ -154,6 +163,37 @@ def test_a_waiting_run_says_why_and_can_be_let_fail(place: Place) -> None:
         assert (view["status"], view["error"]["message"]) == ("failed", "nobody came")
         with pytest.raises(RunEnded):
             await engine.fail(run)
+
+    place.run(main, TASKS)
+
+
+def test_a_step_whose_tasks_nobody_has_taken_is_ready_and_has_no_attempt(place: Place) -> None:
+    text = """
+penstock: 1
+name: n
+steps:
+  a: {task: elsewhere, task_list: gpu}
+  b: {task: elsewhere, task_list: gpu, each: "[1, 2]"}
+"""
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(text)
+        run = await engine.start("n")
+        keys = ("status", "reason", "firings", "attempts")
+        steps = (await engine.show(run))["steps"]
+        assert [tuple(steps[name][key] for key in keys) for name in "ab"] == [
+            ("ready", "no worker", 1, 0)
+        ] * 2
+
+        paused = (await engine.pause(run))["steps"]
+        assert [tuple(paused[name][key] for key in keys) for name in "ab"] == [("ready", "pause", 1, 0)] * 2
+        await engine.resume(run)
+
+        wish = Wish(worker="w", task_lists=("gpu",), tasks=None, limit=2)
+        gate = (await engine.running()).node.dispatch
+        assert len(await gate.claim(wish, timedelta(seconds=5))) == 2
+        steps = (await engine.show(run))["steps"]
+        assert [tuple(steps[name][key] for key in keys) for name in "ab"] == [("running", None, 1, 1)] * 2
 
     place.run(main, TASKS)
 
@@ -279,8 +319,32 @@ def test_the_state_of_runs_is_read_as_tokens(place: Place) -> None:
         assert len(await all_tokens(engine, f"/history/join/{second}/")) == 5
         with pytest.raises(Invalid, match="begins no token"):
             await engine.tokens("/etc/")
+        for part in ("steps/a/", "sloths", "slots/c/x", "slots/c/0/1/", "slots/c//1", "data", "/steps"):
+            with pytest.raises(Invalid, match="no token begins with"):
+                await engine.tokens(f"{root}/{part}")
+        for begins in ("", "/", "/s", "/st", "/steps/", "/steps/a", "/slots/c/0", "/slots/c/0/"):
+            assert await all_tokens(engine, root + begins) != []
+        for wrong in ("/runs//", "/runs//x", "/runs/join//steps"):
+            with pytest.raises(Invalid, match="no token begins with"):
+                await engine.tokens(wrong)
         with pytest.raises(BadCursor):
             await engine.tokens("/runs/", cursor="x")
+
+    place.run(main, TASKS)
+
+
+def test_one_call_reads_so_many_runs_however_few_tokens_fit(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "LOOKED", 20)
+
+    async def main(engine: Engine) -> None:
+        for _ in range(25):
+            run = await stalled(engine)
+        prefix = f"/runs/join/{run[:3]}"
+        page = await engine.tokens(prefix, limit=1000)
+        assert (len(page["items"]), page["next"] is None) == (100, False)
+        assert len(await all_tokens(engine, prefix, 1000)) == 125
 
     place.run(main, TASKS)
 
@@ -321,7 +385,11 @@ def test_custom_tokens_are_changed_as_a_whole_and_claimed(place: Place) -> None:
         assert [(token["name"], token["data"], token["owner"]) for token in made] == [
             (f"/custom/q/{n}", {"n": n}, None) for n in range(3)
         ]
-        with pytest.raises(Changed, match="/custom/q/1"):
+        with pytest.raises(UnknownToken, match="there is no token '/custom/none'"):
+            await engine.edit_tokens(delete=[{"name": "/custom/none", "version": 1}])
+        with pytest.raises(Changed, match="token '/custom/none' was at 1, and there is none any more"):
+            await engine.edit_tokens(update=[{"name": "/custom/none", "version": 1}])
+        with pytest.raises(Changed, match="token '/custom/q/1' exists already, at"):
             await engine.edit_tokens(insert=[{"name": "/custom/x"}, {"name": "/custom/q/1"}])
         assert await all_tokens(engine, "/custom/", 2) == made
         mine = await engine.claim_tokens("amy", "/custom/q/", lease=timedelta(minutes=1), limit=2)

@@ -118,6 +118,8 @@ def test_a_task_may_say_when_to_try_again_within_reason(asked: int, wait: int) -
 
 def test_a_huge_number_of_failures_does_not_overflow() -> None:
     assert Backoff(jitter=0).delay(10**6, "seed") == timedelta(minutes=5)
+    assert Backoff(factor=1e300, jitter=0).delay(3, "seed") == timedelta(minutes=5)
+    assert Backoff(initial=timedelta(0), factor=1e300).delay(3, "seed") == timedelta(0)
 
 
 # -- R13 ----------------------------------------------------------------------------------------------------

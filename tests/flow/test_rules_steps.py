@@ -30,6 +30,16 @@ b: {task: t, after: y}
     assert set(Drive(flow_of(steps)).tasks) == {"b"}
 
 
+def test_r9_a_disabled_step_is_shown_so_before_it_fires() -> None:
+    run = Drive(flow_of("a: {task: t}\nb: {task: t, disabled: true, after: a}\nc: {task: t, after: b}"))
+    assert [step_view(run.flow, run.snapshot, name)["status"] for name in "bc"] == ["disabled", "blocked"]
+
+    run.happen(Disabled("b", None))
+    run.happen(Disabled("c", "done"))
+
+    assert [step_view(run.flow, run.snapshot, name)["status"] for name in "bc"] == ["blocked", "disabled"]
+
+
 def test_r9_a_step_without_that_port_cannot_be_disabled_to_it() -> None:
     with pytest.raises(
         DefinitionError, match=r"step 'd' cannot be disabled to port 'done': its ports are then, else"
@@ -266,7 +276,7 @@ def test_r12_a_step_shows_its_latest_firing_and_counts_them() -> None:
     run.event("e")
 
     assert (run.step("x").status, run.step("x").firings) == ("running", 2)
-    assert step_view(run.snapshot, "x")["attempts"] == 1
+    assert step_view(run.flow, run.snapshot, "x")["attempts"] == 1
 
 
 def test_r12_a_step_behind_a_key_is_ready_for_that_reason() -> None:

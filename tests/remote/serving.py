@@ -16,6 +16,7 @@ from penstock.api.work.desk import Behind, Desk, utc_now
 from penstock.api.work.leases import Seal
 from penstock.runtime.gate import Gate
 from penstock.server.http import serving
+from penstock.store.access_rows import AuditRow
 from penstock.store.opening import open_store
 
 
@@ -28,7 +29,7 @@ class Kept:
     async def keep_note(self, name: str, text: str) -> str:
         return self.kept.setdefault(name, text)
 
-    async def put_note(self, name: str, text: str | None) -> bool:
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
         was = self.kept.pop(name, None) is not None
         if text is not None:
             self.kept[name] = text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,7 +13,9 @@ from penstock import Engine
 from penstock.runtime.errors import Invalid
 from penstock.runtime.ids import new_run_id
 from penstock.store.change import Change, Committed
+from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store
+from penstock.store.rows import Wish
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: echo}\n"
 
@@ -44,6 +47,62 @@ def test_a_change_that_the_store_cannot_write_hurts_no_other() -> None:
                     assert (await engine.wait(id, 10))["status"] == "succeeded"
 
     asyncio.run(main())
+
+
+def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_an_outage() -> None:
+    async def main() -> None:
+        store: Any = await open_store("memory:")
+        write, sizes = store.commit, list[int]()
+
+        async def commit(changes: Sequence[Change]) -> Committed:
+            sizes.append(len(changes))
+            if len(sizes) == 1:
+                raise TypeError("cannot be sent")
+            if len(sizes) > 2:
+                raise StoreAway("gone")
+            result: Committed = await write(changes)
+            return result
+
+        async with Engine(store=store) as engine:
+            await engine.publish(WORKFLOW)
+            dispatch = (await engine.running()).node.dispatch
+            wish = Wish(worker="w", tasks=None, task_lists=("default",), limit=10)
+            waiting = asyncio.ensure_future(dispatch.claim(wish, timedelta(seconds=10)))
+            while not any(desk.sitting for desk in dispatch._desks.values()):
+                await asyncio.sleep(0)
+            store.commit = commit
+            starts = await asyncio.gather(*(engine.start("w") for _ in range(4)), return_exceptions=True)
+            store.commit = write
+            given = await waiting
+            assert (sizes, [isinstance(each, str) for each in starts]) == (
+                [4, 2, 2],
+                [True, True, False, False],
+            )
+            assert [each.lease.run for each in given] == starts[:2]
+            [desk] = dispatch._desks.values()
+            assert (desk.coming, desk.room) == (0, 8)
+
+    asyncio.run(main())
+
+
+def test_who_looks_on_cannot_make_what_is_durable_look_lost(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with Engine(tasks={"echo": echo}) as engine:
+            await engine.publish(WORKFLOW)
+            advancer = (await engine.running()).node.advancer
+            seen: list[int] = []
+
+            def broken(*what: object) -> None:
+                raise KeyError("observer")
+
+            advancer.settled = [broken, *advancer.settled, lambda decisions: seen.append(len(decisions))]
+            advancer.wrote = broken
+            id = await engine.start("w")
+            assert (await engine.wait(id, 10))["status"] == "succeeded"
+            assert sum(seen) >= 2
+
+    asyncio.run(main())
+    assert "could not be shown" in caplog.text
 
 
 @pytest.mark.parametrize("bad", ["a\0b", "\ud800"])

@@ -116,6 +116,8 @@ def test_a_start_with_a_key_seen_before_gives_the_first_run() -> None:
         host.start(flow, input={"n": 2}, idempotency_key="k")
     with pytest.raises(IdempotencyMismatch):
         host.start(flow, input={"n": True}, idempotency_key="k")
+    with pytest.raises(IdempotencyMismatch):
+        host.start(flow, input={"n": 1}, subject="s", idempotency_key="k")
     assert len(host.runs) == 1
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import pytest
 
 from penstock import Engine, PenstockError
-from penstock.runtime.errors import Invalid
+from penstock.runtime.errors import IdempotencyMismatch, Invalid
 from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store
@@ -153,5 +154,38 @@ def test_an_event_with_what_is_no_text_says_so_and_is_not_kept(wrong: dict[str, 
         with pytest.raises(Invalid, match=re.escape(sentence)):
             await engine.emit(**{"event": "go", "key": {"job": "1"}, **wrong})
         assert await engine.undelivered() == []
+
+    with_engine(main)
+
+
+OTHERS: list[dict[str, Any]] = [{"input": 2}, {"subject": "t"}, {"labels": {"a": "c"}}, {"version": 1}]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_a_key_stands_for_all_that_was_asked_when_it_was_first_used(other: dict[str, Any]) -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        asked: dict[str, Any] = {"input": {"n": 1}, "subject": "s", "labels": {"a": "b"}}
+        first = await engine.start("w", **asked, idempotency_key="k")
+        await engine.publish(WORKFLOW.replace("echo", "echo, title: A"))
+        assert await engine.start("w", **asked, idempotency_key="k") == first
+        with pytest.raises(IdempotencyMismatch, match="another input, subject, version or other labels"):
+            await engine.start("w", **asked | other, idempotency_key="k")
+        assert len(await engine.runs()) == 1
+
+    with_engine(main)
+
+
+def test_a_key_of_which_only_the_input_was_written_down_still_counts() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        first = await engine.start("w", input={"n": 1}, subject="s", idempotency_key="k")
+        digest = blake2b(b'{"n":1}', digest_size=16).digest()
+
+        async def start_key(workflow: str, key: str) -> tuple[str, bytes]:
+            return first, digest
+
+        store.start_key = start_key
+        assert await engine.start("w", input={"n": 1}, subject="s", idempotency_key="k") == first
+        with pytest.raises(IdempotencyMismatch):
+            await engine.start("w", input={"n": 2}, subject="s", idempotency_key="k")
 
     with_engine(main)

@@ -7,14 +7,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from penstock.flow.occurrence import RunTimedOut
-from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.runtime.request import Request
 from penstock.runtime.ringing import MOST, Ringing
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.rows import Due, DueTimer, Lease
+from penstock.store.change import Message
+from penstock.store.rows import Due, DueTask, DueTimer, Lease
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BODY = encode_message(RunTimedOut())
+CHILD = encode_message(StartChild("run 1", "w", None, None, True))
 
 
 class Store:
@@ -22,11 +24,13 @@ class Store:
 
     def __init__(self, timers: int) -> None:
         self.timers = [DueTimer(number, f"run {number}", BODY, NOW) for number in range(timers)]
+        self.tasks: list[DueTask] = []
+        self.messages: list[Message] = []
         self.looks = 0
 
     async def due(self, limit: int, patience: timedelta) -> Due:
         self.looks += 1
-        return Due(self.timers, [], [], None, NOW)
+        return Due(self.timers, self.tasks, self.messages, None, NOW)
 
 
 def ringing(store: Any) -> tuple[Ringing, list[Request]]:
@@ -75,3 +79,22 @@ def test_an_attempt_that_is_overdue_is_known_by_its_lease() -> None:
 
     assert request.from_store
     assert not Request("r", RunTimedOut(), lease=Lease("r", 1, -1, 1, 1)).from_store
+
+
+def test_what_cannot_be_taken_is_left_alone_and_the_others_are_taken() -> None:
+    async def main() -> None:
+        store = Store(4)
+        store.timers[0] = DueTimer(0, "run 0", b"?", NOW)
+        store.timers[1] = DueTimer(1, "run 1", CHILD, NOW)
+        store.tasks = [DueTask(None, "lost"), DueTask(Lease("r", 1, -1, 1, 1), "lost")]  # type: ignore[arg-type]
+        store.messages = [Message(1, "run 5", b"?"), Message(2, "run 6", CHILD), Message(3, "run 7", BODY)]
+        ring, submitted = ringing(store)
+
+        def begin_child(message: int, run: str, wish: StartChild) -> None:
+            raise TypeError("no")
+
+        ring.begin_child = begin_child
+        await ring.run_once()
+        assert [request.run for request in submitted] == ["run 2", "run 3", "r", "run 7"]
+
+    asyncio.run(main())

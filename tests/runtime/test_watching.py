@@ -76,3 +76,17 @@ def test_a_wait_outlasts_a_store_that_is_away_for_a_while() -> None:
         assert (await wait)["status"] == "succeeded"
 
     with_two_nodes(main)
+
+
+def test_a_run_that_another_node_has_ended_is_seen_at_once() -> None:
+    async def main(one: Engine, two: Engine, store: Any, done: asyncio.Event) -> None:
+        id = await one.start("w")
+        await one.wait(id, rest=True)
+        await two.cancel(id)
+        assert (await two.wait(id))["status"] == "canceled"
+        clock = asyncio.get_running_loop()
+        before = clock.time()
+        assert (await one.wait(id))["status"] == "canceled"
+        assert clock.time() - before < 0.1
+
+    with_two_nodes(main)

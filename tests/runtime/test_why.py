@@ -197,3 +197,15 @@ def test_a_task_list_says_why_it_does_not_move() -> None:
     assert reason([worker()], queue(3, 1))[0] == "moving"
     assert reason([worker()], queue(held=2))[0] == "paused"
     assert reason([worker()], queue()) == ("idle", "Nothing waits on list 'default'.")
+
+
+def test_a_stalled_run_tells_what_is_missing_and_that_nobody_fires_it() -> None:
+    decide = "a: {task: decide, with: {if: 'true'}, emits: {then: x, else: y}}"
+    drive = Drive(flow_of(f"{decide}\nb: {{task: t, after: y}}\nc: {{task: t, after: [x, z]}}"))
+
+    assert drive.status == "stalled"
+    who = "'y' can come from step 'a' (complete), but nobody will fire it as things are"
+    assert told(drive) == [
+        ("b", "missing events", f"'b' waits for 'y'; {who}."),
+        ("c", "missing events", "'c' waits for 'z'; nothing fires 'z'."),
+    ]

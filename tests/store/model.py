@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import (
     Change,
     Committed,
@@ -379,13 +380,14 @@ class ModelStore(ModelDoors, ModelDrafts):
         id = self.rows.ids.get((seen.scope, seen.id))
         return id is not None and (id.until is None or id.until > self.clock())
 
-    async def redeliver(self, id: int) -> bool:
+    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
         event = self.rows.kept.get(id)
         run = None if event is None else self._owner(sorted(event.kept.keys))
         if event is None or run is None:
             return False
         del self.rows.kept[id]
         self._post(Post(run, event.kept.body), self.clock() - FIRST_LOOK)
+        self._record(audit)
         return True
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
+from penstock.store.access_rows import AuditRow
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
 from penstock.store.rows import RunState, Version
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ class ModelDrafts:
 
     clock: Callable[[], datetime]
     rows: Rows
+    publish: Callable[..., Awaitable[Version]]
+    set_started: Callable[..., Awaitable[bool]]
+    _record: Callable[..., None]
 
     @property
     def _drafts(self) -> dict[str, DraftRow]:
@@ -35,17 +39,40 @@ class ModelDrafts:
     async def draft(self, workflow: str) -> DraftRow | None:
         return self._drafts.get(workflow)
 
-    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
         if not self._expected(draft.workflow, expect):
             return None
         fields = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
         made = self._drafts[draft.workflow] = DraftRow(at=self.clock(), **fields)
+        self._record(audit)
         return made
 
-    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
         if not self._expected(workflow, expect):
             return None
-        return self._drafts.pop(workflow, None) is not None
+        dropped = self._drafts.pop(workflow, None) is not None
+        self._record(audit if dropped else None)
+        return dropped
+
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        if not self._expected(new.workflow, expect):
+            return None
+        was = self._newest(new.workflow)
+        version = await self.publish(new.workflow, new.definition, new.offers, new.note, new.start, new.again)
+        if new.restart:
+            await self.set_started(new.workflow, True)
+        draft = self._drafts.get(new.workflow)
+        dropped = draft is not None and draft.definition == new.definition
+        if dropped:
+            del self._drafts[new.workflow]
+        self._record(audit if dropped or new.restart or version != was else None)
+        return version
 
     async def drafts(self) -> list[DraftLine]:
         return [

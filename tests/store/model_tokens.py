@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.rows import TokenChange, TokenRow
 
 
@@ -14,6 +15,7 @@ class ModelTokens:
     """By name; no version is used twice."""
 
     clock: Callable[[], datetime]
+    _record: Callable[..., None]
 
     def __init__(self) -> None:
         self.kept: dict[str, TokenRow] = {}
@@ -23,7 +25,9 @@ class ModelTokens:
         names = sorted(name for name in self.kept if name.startswith(prefix) and name > after)
         return [self.kept[name] for name in names[:limit]]
 
-    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+    async def change_tokens(
+        self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
+    ) -> list[TokenRow] | str:
         for one in changes:
             found = self.kept.get(one.name)
             if (None if found is None else found.version) != one.expect:
@@ -41,9 +45,12 @@ class ModelTokens:
                     priority=one.priority,
                     data=one.data,
                 )
+        self._record(*audits)
         return [self.kept[one.name] for one in changes if not one.gone]
 
-    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+    async def claim_tokens(
+        self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
+    ) -> list[TokenRow]:
         now = self.clock()
         free = [
             token
@@ -56,4 +63,5 @@ class ModelTokens:
             self.last += 1
             self.kept[token.name] = replace(token, owner=owner, expires=now + lease, version=self.last)
             claimed.append(self.kept[token.name])
+        self._record(audit if claimed else None)
         return claimed

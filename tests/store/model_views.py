@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Post
 from penstock.store.rows import (
+    PRESENT,
     Filter,
     KeptRow,
     LockRow,
@@ -270,7 +271,11 @@ class Model(ModelStore, ModelTokens):
         )
 
     async def workers(self) -> list[Worker]:
-        return [worker for _, worker in sorted(self.rows.workers.items())]
+        return [
+            worker
+            for _, worker in sorted(self.rows.workers.items())
+            if worker.seen_at is not None and worker.seen_at > self.clock() - PRESENT
+        ]
 
     async def notes(self, prefix: str) -> dict[str, str]:
         return {name: text for name, text in sorted(self.rows.notes.items()) if name.startswith(prefix)}
@@ -278,10 +283,11 @@ class Model(ModelStore, ModelTokens):
     async def keep_note(self, name: str, text: str) -> str:
         return self.rows.notes.setdefault(name, text)
 
-    async def put_note(self, name: str, text: str | None) -> bool:
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
         was = self.rows.notes.pop(name, None) is not None
         if text is not None:
             self.rows.notes[name] = text
+        self._record(audit if was or text is not None else None)
         return was
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:

@@ -22,7 +22,9 @@ from penstock.store.access_rows import (
 )
 from penstock.store.auditing import START, chained
 from penstock.store.change import Seen
+from penstock.store.draft_rows import NewDraft
 from penstock.store.protocol import Store
+from penstock.store.rows import TokenChange
 from tests.store.builders import NOON, A, B, C, D, change, given, seconds, start
 from tests.store.conftest import Clock
 
@@ -290,6 +292,34 @@ async def test_st12_what_is_done_to_workflows_is_recorded_where_something_change
         "pause w True",
         "pause None True",
         "pause w False",
+    ]
+
+
+async def test_st12_what_is_done_to_drafts_notes_and_tokens_is_recorded_where_something_changes(
+    store: Store,
+) -> None:
+    draft = NewDraft(workflow="w", definition="one", title=None, author="ann")
+    await store.save_draft(draft, None, entry("save"))
+    await store.save_draft(draft, ["other"], entry("save other"))
+    await store.drop_draft("w", ["other"], entry("drop other"))
+    for count in ("first", "second"):
+        await store.drop_draft("w", None, entry(f"drop {count}"))
+    for name, text in (("n", "1"), ("n", None), ("n", None)):
+        await store.put_note(name, text, entry(f"note {text}"))
+    for count in ("first", "second"):
+        made = TokenChange(name="/custom/a")
+        await store.change_tokens([made], [entry(f"{count} a"), entry(f"{count} b")])
+    for count in ("first", "second"):
+        await store.claim_tokens("o", "/custom/", HOUR, 5, entry(f"claim {count}"))
+
+    assert await recorded(store) == [
+        "save",
+        "drop first",
+        "note 1",
+        "note None",
+        "first a",
+        "first b",
+        "claim first",
     ]
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, etag_of
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, etag_of
 from penstock.store.protocol import Store
 from tests.store.builders import NOON, A, B, C, end, given, new_run, start
 from tests.store.conftest import Clock
@@ -109,3 +110,41 @@ async def test_runs_are_counted_by_workflow_and_status(store: Store) -> None:
         "v": {"succeeded": 0, "running": 1},
     }
     assert await store.counts(["x"]) == {}
+
+
+def version_of(text: str, **more: Any) -> NewVersion:
+    return NewVersion(workflow="w", definition=text, offers=b"", note=None, **{"start": False} | more)
+
+
+async def test_a_draft_is_published_whole_or_not_at_all(store: Store) -> None:
+    await store.save_draft(new("one"))
+
+    refused = await store.publish_draft(version_of("one", restart=True), [etag_of("other")])
+    assert (refused, await store.version("w", None), (await store.drafts())[0].workflow) == (None, None, "w")
+
+    made = await store.publish_draft(version_of("one", restart=True), [etag_of("one")])
+    [state] = await store.workflows()
+    assert made is not None
+    assert (made.version, made.definition, state.started, await store.drafts()) == (1, "one", True, [])
+
+
+async def test_a_draft_that_is_not_what_is_published_stays(store: Store) -> None:
+    await store.save_draft(new("mine"))
+
+    made = await store.publish_draft(version_of("other"))
+
+    [state] = await store.workflows()
+    assert made is not None
+    assert (made.version, state.started) == (1, False)
+    assert await store.draft("w") == row("mine")
+
+
+async def test_of_many_who_publish_over_what_they_saw_one_does(store: Store, other: Store) -> None:
+    await store.publish("w", "seen", b"", None, True)
+
+    made = await asyncio.gather(
+        *((store, other)[n % 2].publish_draft(version_of(f"{n}"), [etag_of("seen")]) for n in range(6))
+    )
+
+    assert sum(each is not None for each in made) == 1
+    assert [line.version for line in await store.versions("w", None, 10)] == [2, 1]

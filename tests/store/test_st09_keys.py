@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Seen
 from penstock.store.protocol import Store
 from penstock.store.rows import KeptRow
@@ -269,9 +270,11 @@ async def test_st10_an_event_whose_time_was_over_is_redelivered_to_the_run_that_
     await clock.forward(61)
     await given(store, start(A, keys=(JOB,)))
 
-    first, second = await store.redeliver(row.id), await store.redeliver(row.id)
+    who = AuditRow(actor="amy", token_id=None, ip=None, action="redeliver", target=str(row.id))
+    first, second = await store.redeliver(row.id, who), await store.redeliver(row.id, who)
 
     assert (first, second) == (True, False)
+    assert [each.row for each in await store.next_audits(0, 10)] == [who]
     assert await mail(store) == [(A, b"again")]
     assert await store.undelivered(0, 10) == []
 

@@ -228,6 +228,22 @@ async def test_a_worker_that_is_there_is_listed_with_the_time_it_was_seen(store:
     ]
 
 
+async def test_a_worker_that_gives_no_sign_of_life_is_listed_no_more(store: Store, clock: Clock) -> None:
+    await store.attend(worker("dead"))
+    await clock.forward(30)
+    await store.attend(worker("alive"))
+
+    await clock.forward(29)
+    assert sorted(one.id for one in await store.workers()) == ["alive", "dead"]
+    await clock.forward(1)
+    assert [one.id for one in await store.workers()] == ["alive"]
+
+    now = await clock.forward(1)
+    await store.attend(worker("alive"))
+    await store.attend(worker("dead", started_at=now))
+    assert {one.id: one.started_at for one in await store.workers()} == {"alive": NOON, "dead": now}
+
+
 async def test_a_worker_that_left_is_not_listed(store: Store) -> None:
     await store.attend(worker("one"))
     await store.attend(worker("two"))

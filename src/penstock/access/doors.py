@@ -15,7 +15,13 @@ from msgspec.structs import replace
 from penstock.access.admission import APART, Admission
 from penstock.access.audit import digest_of, verify_audit
 from penstock.access.caller import Caller
-from penstock.access.errors import InvalidAccess, Unauthenticated, UnknownAccessToken, UnknownSecret
+from penstock.access.errors import (
+    InvalidAccess,
+    SecretKeyError,
+    Unauthenticated,
+    UnknownAccessToken,
+    UnknownSecret,
+)
 from penstock.access.redacting import Redactor
 from penstock.access.secrets import Keyring, Keys
 from penstock.access.sessions import IDLE, LONGEST, caller_of_session, new_cookie, session_of
@@ -172,6 +178,20 @@ class Access:
         found = {name: _value(name, row, ring) for name, row in zip(names, rows, strict=True)}
         self.redactor.learn(found.values())
         return found
+
+    async def learn(self) -> int:
+        """Let the redactor know every secret there is; how many could not be opened."""
+        after, closed = "", 0
+        found: list[str] = []
+        while page := await self._store.secrets(after, 200):
+            after = page[-1].name
+            for row in page:
+                try:
+                    found.append(self._keys.ring().unseal(row.name, row.key_id, row.sealed))
+                except SecretKeyError:
+                    closed += 1
+        self.redactor.learn(found)
+        return closed
 
     async def secret(self, name: str) -> str | None:
         """The value of one secret, for a check that happens here; None: there is none. Raises SecretKeyError."""

@@ -4,7 +4,8 @@ PenstockError
 ├── Unauthenticated      no token, or one that does not count
 │   └── SignInFailed     the identity provider's answer is not to be trusted, or names nobody who may come in
 ├── Forbidden            who asks is known and may not do this
-│   └── ForeignOrigin    a page of another site asks with the session of this one
+│   ├── ForeignOrigin    a page of another site asks with the session of this one
+│   └── ForeignWorkflow  a step starts a workflow that its author may not operate
 ├── TooManyRequests      faster than the limit: `retry_after` says when to come again
 ├── SecretKeyError       the key of the secrets is not there, is open to others, or is another one
 ├── NotFound
@@ -51,6 +52,21 @@ class ForeignOrigin(Forbidden):
             self,
             "a request with a session must come from Penstock's own pages: "
             "send an Origin that is this host, or the header 'X-Penstock: 1'",
+        )
+
+
+class ForeignWorkflow(Forbidden):
+    """A step starts a workflow that its author may not operate; `child` None: it computes which."""
+
+    code = "foreign_workflow"
+
+    def __init__(self, who: str, step: str, child: str | None) -> None:
+        PenstockError.__init__(
+            self,
+            f"the step '{step}' computes which workflow it starts, and {who} may not start every one: write its name"
+            if child is None
+            else f"the step '{step}' starts '{child}', and {who} may not: "
+            "name a workflow that you may operate, or let somebody publish it who may operate both",
         )
 
 

@@ -69,7 +69,7 @@ class App:
         except Exception as error:
             if status_of(error) == 500:
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
-            response = problem_response(error, request_id)
+            response = problem_response(error, request_id, self.service.access.redactor.redact_value)
         if isinstance(response, Response):
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)

@@ -29,9 +29,12 @@ class WrongHost(PenstockError):
         )
 
 
+_PASSED_ON = frozenset({b"forwarded", b"via", b"x-real-ip"})
+
+
 async def admit(service: Service, call: Call, request: Request) -> Caller:
     """The caller. Raises Unauthenticated, Forbidden, WrongHost, ForeignOrigin, TooManyRequests."""
-    if b"token=" in request.scope["query_string"]:
+    if request.scope["query_string"]:
         _refuse_token_in_query(request)
     if call.action == "public":
         return NOBODY
@@ -44,19 +47,34 @@ async def admit(service: Service, call: Call, request: Request) -> Caller:
 
 async def identify(service: Service, request: Request) -> Caller:
     """Who asks: by token, by session, or whoever is on this machine where no sign-in is needed."""
-    headers, ip = request.headers, request.client.host if request.client else None
+    headers = request.headers
     token = bearer(headers.get("authorization"))
     if token is not None:
-        return await service.access.authenticate(token, ip)
+        return await service.access.authenticate(token, address_of(request))
     cookie = read_cookie(headers.get("cookie"), is_secure(request))
     if cookie is not None:
-        caller = await service.access.session(cookie, ip)
-        require_own_page(request.method, headers.get("host"), headers.get("origin"), headers.get(MARK))
-        return caller
+        try:
+            return await by_session(service, request, cookie)
+        except Unauthenticated:
+            if not service.open:  # there a browser with an old cookie would be worse off than one with none
+                raise
     if service.open:
         refuse_strangers(request)
         return ANYBODY_HERE
     raise Unauthenticated
+
+
+async def by_session(service: Service, request: Request, cookie: str) -> Caller:
+    """Whose session it is. Raises Unauthenticated, ForeignOrigin."""
+    headers = request.headers
+    caller = await service.access.session(cookie, address_of(request))
+    require_own_page(request.method, headers.get("host"), headers.get("origin"), headers.get(MARK))
+    return caller
+
+
+def address_of(request: Request) -> str | None:
+    """From where the request comes."""
+    return request.client.host if request.client else None
 
 
 def is_secure(request: Request) -> bool:
@@ -65,7 +83,12 @@ def is_secure(request: Request) -> bool:
 
 
 def refuse_strangers(request: Request) -> None:
-    """Without sign-in only programs and pages of this machine are answered. Raises WrongHost, ForeignOrigin."""
+    """Without sign-in only programs and pages of this machine are answered.
+
+    Raises WrongHost, ForeignOrigin, Unauthenticated where a proxy passes on what somebody else asks.
+    """
+    if any(name in _PASSED_ON or name.startswith(b"x-forwarded-") for name, _ in request.scope["headers"]):
+        raise Unauthenticated("the request came through a proxy, and who comes that way must sign in")
     host, origin = request.headers.get("host"), request.headers.get("origin")
     if not is_loopback_host(host):
         raise WrongHost(host or "")

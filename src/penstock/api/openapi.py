@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, get_origin
@@ -21,6 +22,7 @@ PATH: dict[str, dict[str, Any]] = {
     "undelivered/{number}": COUNT,
 }
 """What stands in a path, by what goes before it; else any text."""
+_PAGE = re.compile(r"Page_(.+?)_+$")
 REF = "#/components/schemas/{name}"
 
 
@@ -32,20 +34,32 @@ def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for call in calls:
         paths.setdefault(call.path, {})[call.method.lower()] = _operation(call, known)
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "Penstock",
-            "version": version,
-            "description": "Workflows that are drawn, proved and run.",
-        },
-        "paths": paths,
-        "components": {
-            "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-        },
-        "tags": [{"name": tag} for tag in dict.fromkeys(call.tag for call in calls)],
-    }
+    return _plainly_named(
+        {
+            "openapi": "3.1.0",
+            "info": {
+                "title": "Penstock",
+                "version": version,
+                "description": "Workflows that are drawn, proved and run.",
+            },
+            "paths": paths,
+            "components": {
+                "schemas": components,
+                "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            },
+            "tags": [{"name": tag} for tag in dict.fromkeys(call.tag for call in calls)],
+        }
+    )
+
+
+def _plainly_named(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with names that a generated client can use: `Page_Run_` is `RunPage`."""
+    text = msgspec.json.encode(document).decode()
+    for name in document["components"]["schemas"]:
+        plain = _PAGE.sub(lambda found: f"{found[1] if found[1].isidentifier() else ''}Page", name)
+        text = text.replace(f'schemas/{name}"', f'schemas/{plain}"').replace(f'"{name}":{{', f'"{plain}":{{')
+    made: dict[str, Any] = msgspec.json.decode(text)
+    return made
 
 
 def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:

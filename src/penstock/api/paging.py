@@ -12,6 +12,7 @@ from penstock.runtime.cursors import read_cursor, write_cursor
 T = TypeVar("T")
 
 Limit = Annotated[int, Meta(ge=1, le=200)]
+Cursor = Annotated[str, Meta(min_length=1)]
 
 
 class Page(Struct, Generic[T]):
@@ -31,7 +32,7 @@ class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
     """The parameters of every list."""
 
     limit: Limit = 50
-    cursor: str | None = None
+    cursor: Cursor | None = None
 
     def place(self, kind: type[T]) -> T | None:
         """Where the page begins. Raises BadCursor."""

@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 
 from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, Unauthenticated
@@ -14,10 +15,12 @@ from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
+from penstock.api.wire.workflows import Finding
 from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
+from penstock.runtime.blotting import Blot
 from penstock.runtime.errors import (
     BadCursor,
     CallTimedOut,
@@ -89,6 +92,16 @@ TITLES = {
 }
 
 
+class Misfit(msgspec.Struct, kw_only=True):
+    """One thing that is wrong: `path` points at it in the body, or names the parameter; `line` is of a definition."""
+
+    path: str
+    code: str
+    message: str
+    line: int | UnsetType | None = UNSET
+    column: int | UnsetType | None = UNSET
+
+
 class Problem(msgspec.Struct, omit_defaults=True):
     """What every answer that is not good looks like."""
 
@@ -98,8 +111,8 @@ class Problem(msgspec.Struct, omit_defaults=True):
     code: str
     detail: str
     request_id: str
-    errors: list[dict[str, Any]] = []
-    findings: list[dict[str, Any]] = []
+    errors: list[Misfit] = []
+    findings: list[Finding] = []
     cancel: bool = False  # of a worker's report: stop the work
 
 
@@ -129,15 +142,20 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         code=code,
         detail=detail,
         request_id=request_id,
-        errors=_errors(error),
+        errors=[Misfit(**each) for each in _errors(error)],
         cancel=isinstance(error, AttemptSuperseded),
-        findings=[f.to_plain() for f in error.report.findings] if isinstance(error, CheckFailed) else [],
+        findings=_findings(error),
     )
+
+
+def _findings(error: BaseException) -> list[Finding]:
+    found = error.report.findings if isinstance(error, CheckFailed) else ()
+    return [msgspec.convert(each.to_plain(), Finding) for each in found]
 
 
 def _errors(error: BaseException) -> list[dict[str, Any]]:
     """Each thing that is wrong, where there may be several."""
-    if isinstance(error, NotFitting):
+    if isinstance(error, NotFitting | Unreadable):
         return error.errors
     if isinstance(error, DefinitionError):
         return [
@@ -158,7 +176,8 @@ def _pointer(sentence: str) -> str:
     return "" if place is None else "".join(f"/{part}" for part in re.findall(r"[^.\[\]]+", place[1]))
 
 
-def problem_response(error: BaseException, request_id: str) -> Response:
+def problem_response(error: BaseException, request_id: str, blot: Blot) -> Response:
+    """An error as an answer; `blot` takes secrets out of what it says."""
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
     if problem.status in (429, 503):
@@ -170,4 +189,5 @@ def problem_response(error: BaseException, request_id: str) -> Response:
         headers["allow"] = ", ".join(error.allowed)
     if isinstance(error, BodyTooLarge | TooSlow) or (isinstance(error, ResultTooLarge) and error.unread):
         headers["connection"] = "close"  # the rest of the body is not read
-    return Response(msgspec.json.encode(problem), problem.status, headers, MEDIA)
+    body = msgspec.json.encode(blot(msgspec.to_builtins(problem)))
+    return Response(body, problem.status, headers, MEDIA)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
 
+from penstock.api.misfits import misfit
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Invalid
 from penstock.runtime.quick_json import quick_json
@@ -19,8 +21,8 @@ from penstock.runtime.strict_json import WrongType as WrongType
 from penstock.runtime.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
-PATIENCE = 8 * 1024 * 1024
-"""Bytes of a body that is too large that are read and thrown away."""
+THROWN_AWAY, PATIENCE = 8 * 1024 * 1024, 1.0
+"""Bytes and seconds for which a body that is too large is read on."""
 SECONDS = 30.0
 """How long a body may take."""
 
@@ -56,33 +58,48 @@ class NotFitting(Invalid):
 
 
 async def raw_body(request: Request, most: int = BODY) -> bytes:
-    """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed.
-
-    Of one that is too large nothing is kept. It is read on for a while all the same: who is cut off while sending
-    does not see the answer.
-    """
+    """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
+    length = request.headers.get("content-length", "")
+    if length.isdigit() and int(length[:20]) > most:
+        await _throw_away(request)
+        raise BodyTooLarge(most)
     parts: list[bytes] = []
     size, more = 0, True
     try:
         async with asyncio.timeout(SECONDS):
             while more:
-                message = await request.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                part: bytes = message.get("body", b"")
-                more = message.get("more_body", False)
+                part, more = await _part(request)
+                parts.append(part)
                 size += len(part)
-                if size <= most:
-                    parts.append(part)
-                elif size > most + PATIENCE:
+                if size > most:
                     break
     except TimeoutError:
         raise TooSlow from None
     if size > most:
+        parts.clear()
+        await _throw_away(request, more)
         raise BodyTooLarge(most)
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _part(request: Request) -> tuple[bytes, bool]:
+    """Some of the body, and whether there is more."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message.get("body", b""), message.get("more_body", False)
+
+
+async def _throw_away(request: Request, more: bool = True) -> None:
+    """Read on for a moment: who is cut off while sending does not see the answer."""
+    size = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            while more and size < THROWN_AWAY:
+                part, more = await _part(request)
+                size += len(part)
 
 
 def media_type(request: Request) -> str:
@@ -119,13 +136,7 @@ def fit(value: Any, kind: type[T]) -> T:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$")
-        raise NotFitting(_pointer(path.rstrip("`")), message[:1].lower() + message[1:]) from None
-
-
-def _pointer(path: str) -> str:
-    """`.a[0].b` as a JSON pointer: `/a/0/b`."""
-    return re.sub(r"\[([^\]]*)\]|\.", lambda found: f"/{found[1]}" if found[1] else "/", path)
+        raise NotFitting(*misfit(error, value, kind)) from None
 
 
 def read_query(request: Request, kind: type[T]) -> T:
@@ -135,22 +146,21 @@ def read_query(request: Request, kind: type[T]) -> T:
     for name, value in request.query_params.multi_items():
         if name not in fields:
             known = ", ".join(fields) or "none"
-            raise Unreadable("unknown_parameter", f"there is no parameter '{name[:80]}': there is {known}")
+            raise Unreadable("unknown_parameter", f"there is no such parameter: there is {known}", name[:80])
         if "\0" in value:
-            raise Unreadable("invalid_parameter", f"{name}: has a NUL character: leave it out")
+            raise Unreadable("invalid_parameter", "has a NUL character: leave it out", name)
         if get_origin(fields[name].type) in (list, tuple):
             found.setdefault(name, []).extend(part for part in value.split(",") if part)
         elif name in found:
-            raise Unreadable("invalid_parameter", f"{name}: is given twice: give it once")
+            raise Unreadable("invalid_parameter", "is given twice: give it once", name)
         else:
             _refuse_misreading(name, value, fields[name].type)
             found[name] = value
     try:
         return msgspec.convert(found, kind, strict=False)
     except msgspec.ValidationError as error:
-        message, _, path = str(error).partition(" - at `$.")
-        where = path.rstrip("`") or "the query"
-        raise Unreadable("invalid_parameter", f"{where}: {message[:1].lower() + message[1:]}") from None
+        path, message = misfit(error, found, kind)
+        raise Unreadable("invalid_parameter", message, path.split("/")[1] if path else "query") from None
 
 
 def _refuse_misreading(name: str, text: str, kind: Any) -> None:
@@ -160,8 +170,7 @@ def _refuse_misreading(name: str, text: str, kind: Any) -> None:
     try:
         msgspec.convert(text, kind)
     except msgspec.ValidationError as error:
-        message = str(error)
-        raise Unreadable("invalid_parameter", f"{name}: {message[:1].lower() + message[1:]}") from None
+        raise Unreadable("invalid_parameter", misfit(error, text, kind)[1], name) from None
 
 
 def _kinds(kind: Any) -> Iterator[Any]:

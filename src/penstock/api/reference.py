@@ -35,9 +35,9 @@ after which there is no draft. `publish` with a `definition` in its body publish
 
 **Tries.** `try` runs a draft in memory, on a clock that jumps, for at most 10 seconds. Tasks are stubs: `stubs` says
 what each step comes to (`{"port", "output", "tags", "set"}` or `{"error"}`; a list: one a try), others end on `done`
-with null. With `real` the tasks of the server's own process do their work, with `from` only from that step on. It stops
-after the step `until`, or with `{"before": STEP}` before one; `stopped` says so (`until`), or that it took too long
-(`time`) or became too long (`long`).
+with null; with `from` all that leads to that step does so at once. It stops after the step `until`, or with
+`{"before": STEP}` before one; `stopped` says so (`until`), or that it took too long (`time`) or became too long
+(`long`).
 
 **Streams** are server-sent events with a comment at least every 15 seconds. That of a run sends its history (`history`,
 `id` is the number of the entry) and `end` after the end of the run. That of all runs sends `change` with

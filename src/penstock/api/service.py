@@ -47,6 +47,7 @@ class Service(Struct, kw_only=True):
         """The service of an engine, which is opened for it; `topics` are those of SNS that every hook takes."""
         running = await engine.running()
         node, worker = running.node, running.worker
+        node.dispatch.blot = access.redactor.redact_value
         hooks = Hooks(node.flows, node.intake, access.secret, topics=topics)
         metrics = Metrics(node, counts=None if worker is None else worker.counts, hooks=hooks)
         return cls(engine=engine, store=running.store, access=access, hooks=hooks, metrics=metrics, **more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from operator import countOf
 from typing import Any
 
@@ -23,9 +24,9 @@ SHARE = 100
 """Streams of one token: nobody keeps others from looking on."""
 STUCK = 60.0
 """Seconds after which a client that takes nothing more is given up."""
+FAREWELL = 1.0
+"""Seconds that the end of a stream may take."""
 
-COMMENT = b": still here\n\n"
-HELLO = b"retry: 2000\n: here\n\n"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -71,14 +72,20 @@ def message(event: str, data: Any, id: str | int | None = None) -> bytes:
     return b"%sevent: %s\ndata: %s\n\n" % (head, event.encode(), _encode(data))
 
 
+def comment(text: str, id: str | int) -> bytes:
+    """What no reader is shown. Its id is where one that comes back goes on."""
+    return f"id: {id}\n: {text}\n\n".encode()
+
+
 class StreamResponse(Response):
-    """Sends what a source gives; whatever ends it, the source is closed."""
+    """Sends what a source gives after the entry `begins`; whatever ends it, the source is closed."""
 
     media_type = MEDIA
 
     def __init__(
         self,
         source: AsyncGenerator[bytes, None],
+        begins: str | int,
         streams: Streams,
         caller: Caller,
         still: Callable[[], Awaitable[None]],
@@ -88,6 +95,8 @@ class StreamResponse(Response):
         del self.headers["content-length"]
         self._source, self._streams, self._caller = source, streams, caller
         self._still, self._close = still, close
+        self._begins = begins
+        self._blocked = False  # a piece is on its way and the client does not take it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send(send, scope["method"] == "HEAD"))
@@ -103,21 +112,25 @@ class StreamResponse(Response):
             await self._source.aclose()
             if self._close is not None:
                 self._close()
-        await send({"type": "http.response.body", "body": b""})
+        if not self._blocked:  # else the end would wait behind what the client does not take
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FAREWELL):
+                    await send({"type": "http.response.body", "body": b""})
 
     async def _send(self, send: Send, empty: bool) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if empty:
             return
-        await _piece(send, HELLO)
+        await self._piece(send, b"retry: 2000\n" + comment("here", self._begins))
         async for piece in self._source:
             if piece:
-                await _piece(send, piece)
+                await self._piece(send, piece)
 
-
-async def _piece(send: Send, piece: bytes) -> None:
-    async with asyncio.timeout(STUCK):
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    async def _piece(self, send: Send, piece: bytes) -> None:
+        self._blocked = True
+        async with asyncio.timeout(STUCK):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        self._blocked = False
 
 
 async def _refused(still: Callable[[], Awaitable[None]]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -19,7 +18,6 @@ from penstock.testing.executor import usual_port
 from penstock.testing.playing import Play
 from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
-from penstock.workers.task import Task
 
 LIMIT = timedelta(seconds=10)
 LONGEST = 5_000
@@ -34,7 +32,7 @@ async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
         checked = await drafts.check_draft(workflow)
     else:
         checked = await drafts.check(body.definition)
-    run = partial(play, checked.loaded.flow, body, drafts.tasks)
+    run = partial(play, checked.loaded.flow, body)
     try:
         async with asyncio.timeout(LIMIT.total_seconds() + 1):
             return await drafts.threads.result_of(run)
@@ -42,12 +40,11 @@ async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
         raise CallTimedOut(workflow, LIMIT) from None
 
 
-def play(flow: Flow, body: Try, tasks: Mapping[str, Task]) -> Tried:
+def play(flow: Flow, body: Try) -> Tried:
     """Play a run until it rests, reaches `until`, or takes too long. Raises Invalid, InvalidInput, Endless."""
     before, after = _until(flow, body)
     world = World(start=datetime.now(UTC))
-    offered = tasks if body.real else {}
-    stubbed, cast = cast_of(flow, offered, _stubs(flow, body, before), "stub")
+    stubbed, cast = cast_of(flow, {}, _stubs(flow, body, before), "stub")
     events = [{"event": each.event, "data": each.data} for each in body.events]
     made = world.begin(stubbed, cast, input=body.input, subject=body.subject, events=events)
     deadline = time.monotonic() + LIMIT.total_seconds()

@@ -17,6 +17,7 @@ from penstock.cli.filters import read_pair
 from penstock.cli.inputs import AsJson, read_input, read_json
 from penstock.cli.problems import Wrong
 from penstock.cli.runs import Run, show_view
+from penstock.runtime.bulk import LIVE
 
 _RUN = re.compile(r"[0-9a-f]{20}")
 
@@ -104,8 +105,16 @@ def emit(at: At, words: Words, key: ByKey = None, id: EventId = None, json: AsJs
     answer = at.do(lambda engine: engine.emit(rest[0], data, run=run, key=by, id=id))
     if json:
         print_json({"answer": answer})
+    elif by is not None and answer == "accepted" and not at.do(lambda engine: _found(engine, by)):
+        out().print("accepted: no run has the key yet; the event is kept for it, for seven days")
     else:
         out().print(answer)
+
+
+async def _found(engine: Penstock, key: dict[str, str]) -> bool:
+    """Whether a live run has the key."""
+    [pair] = key.items()
+    return bool(await engine.runs(key=pair, statuses=LIVE, limit=1))
 
 
 @acting

@@ -86,7 +86,7 @@ def _stop_line(post: Post) -> None:
 
 
 def _sign_in(front: Front) -> str:
-    return "(no sign-in: only this machine can reach it)" if front.local else "(sign-in: a token is needed)"
+    return "(no sign-in: only this machine can reach it)" if front.open else "(sign-in: a token is needed)"
 
 
 def _view(shown: Shown) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -20,7 +21,8 @@ NAMES = {
     "until", "q",
 }  # fmt: skip
 
-NOTHING = {"done": 0, "refused": 0, "failed": 0, "errors": [], "more": False, "made": []}
+_ANOTHER = re.compile(rf"\s+(?=(?:{'|'.join(sorted(NAMES))})=)")
+NOTHING = {"count": 0, "done": 0, "refused": 0, "failed": 0, "errors": [], "more": False, "made": []}
 
 Filters = Annotated[
     list[str] | None,
@@ -33,9 +35,9 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --filter: do it wit
 
 
 def read_filters(given: Sequence[str]) -> dict[str, Any]:
-    """`NAME=VALUE`, as often as wanted; a status may come again. Raises Wrong."""
+    """`NAME=VALUE`, as often as wanted, also several in one; a status may come again. Raises Wrong."""
     found: dict[str, Any] = {}
-    for text in given:
+    for text in (each for one in given for each in _ANOTHER.split(one.strip())):
         name, value = read_pair(text, "--filter")
         if name not in NAMES:
             raise Wrong.because(f"--filter '{text}' is not known: use {', '.join(sorted(NAMES))}.")

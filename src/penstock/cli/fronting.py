@@ -17,6 +17,7 @@ def front_of(settings: Settings) -> Front:
         settings["oidc"],
         settings["sns_topics"],
         settings.shown(),
+        settings["trusted_proxies"],
     )
     unsure = not front.local and front.token is None
     refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -12,14 +12,15 @@ from penstock.engine.offering import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.flows import Flows, encode_offers
 from penstock.runtime.recording import by_for
-from penstock.store.people import Notes
+from penstock.store.draft_rows import NewVersion
+from penstock.store.people import Drafts, Notes
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version
 from penstock.workers.task import Task
 
 
-class ShelfAndNotes(Shelf, Notes, Protocol):
-    """Published workflows, and what tasks elsewhere offer."""
+class ShelfAndNotes(Shelf, Drafts, Notes, Protocol):
+    """Published workflows, those that are to be, and what tasks elsewhere offer."""
 
 
 class Catalog:
@@ -44,19 +45,43 @@ class Catalog:
         self, loaded: Loaded, text: str, note: str | None, start: bool | None, again: bool = True
     ) -> Version:
         """The same with a text that was read and checked before."""
-        source = loaded.definition.source
-        begin = (source is None or source.kind == "api") if start is None else start
-        version = await self._shelf.publish(
-            loaded.flow.name,
-            text,
-            encode_offers(loaded.flow, loaded.offers),
-            note,
-            begin,
-            again,
-            by_for(loaded.flow.name),
-        )
+        offers, begin = encode_offers(loaded.flow, loaded.offers), _begins(loaded, start)
+        name = loaded.flow.name
+        version = await self._shelf.publish(name, text, offers, note, begin, again, by_for(name))
         self._flows.forget()
         return version
+
+    async def put_draft(
+        self,
+        loaded: Loaded,
+        text: str,
+        note: str | None,
+        start: bool | None,
+        again: bool,
+        expect: Collection[str] | None,
+    ) -> Version | None:
+        """The same where the draft is one of those expected, else None; it is then no draft any more.
+
+        With `start` also a workflow that is there already is started.
+        """
+        new = NewVersion(
+            workflow=loaded.flow.name,
+            definition=text,
+            offers=encode_offers(loaded.flow, loaded.offers),
+            note=note,
+            start=_begins(loaded, start),
+            restart=bool(start),
+            again=again,
+        )
+        version = await self._shelf.publish_draft(new, expect, by_for(new.workflow))
+        self._flows.forget()
+        return version
+
+
+def _begins(loaded: Loaded, start: bool | None) -> bool:
+    """Whether a workflow that is new is started at once."""
+    source = loaded.definition.source
+    return (source is None or source.kind == "api") if start is None else start
 
 
 def text_of(source: Source, loaded: Loaded) -> str:

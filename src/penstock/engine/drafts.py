@@ -15,12 +15,14 @@ from penstock.engine.offering import kept_offers
 from penstock.engine.running import Running
 from penstock.flow.checking.checks import BUDGET
 from penstock.flow.checking.findings import Report
+from penstock.flow.definition import Definition
 from penstock.flow.format.reading import from_plain
 from penstock.flow.format.writing import to_plain, write_yaml
 from penstock.flow.problems import DefinitionError
 from penstock.flow.task import Offer
 from penstock.flow.view import time_text
 from penstock.runtime.errors import DraftChanged, NameMismatch, UnknownVersion, UnknownWorkflow
+from penstock.runtime.recording import by_for
 from penstock.store.draft_rows import DraftRow, NewDraft, etag_of
 from penstock.store.rows import Version, WorkflowState
 from penstock.workers.task import Task
@@ -114,7 +116,7 @@ class Drafts:
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
         new = NewDraft(workflow=workflow, definition=checked.text, title=definition.title, author=author)
-        saved = await running.store.save_draft(new, expect)
+        saved = await running.store.save_draft(new, expect, by_for(workflow))
         if saved is None:
             raise DraftChanged(workflow)
         return draft_view(workflow, checked, saved, newest, state), found is None
@@ -122,7 +124,8 @@ class Drafts:
     async def discard(self, workflow: str, expect: Collection[str] | None = None) -> None:
         """Forget the draft; versions stay. Raises UnknownWorkflow where there is neither, DraftChanged."""
         await self._find(workflow)
-        if await (await self._opened()).store.drop_draft(workflow, expect) is None:
+        store = (await self._opened()).store
+        if await store.drop_draft(workflow, expect, by_for(workflow)) is None:
             raise DraftChanged(workflow)
 
     async def restore(self, workflow: str, version: int, *, author: str) -> dict[str, Any]:
@@ -142,11 +145,12 @@ class Drafts:
         override: bool = False,
         again: bool = True,
         expect: Collection[str] | None = None,
+        consent: Callable[[Definition], None] = lambda definition: None,
     ) -> tuple[Version, Checked]:
         """Publish a definition, or (None) the draft, which is then no draft any more.
 
-        `override` publishes what the checks refute. Raises UnknownWorkflow, DefinitionError, NameMismatch,
-        CheckFailed, DraftChanged.
+        `override` publishes what the checks refute; `consent` may raise what speaks against it.
+        Raises UnknownWorkflow, DefinitionError, NameMismatch, CheckFailed, DraftChanged.
         """
         running = await self._opened()
         draft, newest, _ = await self._look(running, workflow)
@@ -155,15 +159,12 @@ class Drafts:
         checked = await self.check(_text(draft, newest) if written is None else written)
         if checked.loaded.definition.name != workflow:
             raise NameMismatch(workflow, checked.loaded.definition.name)
-        if expect is not None and etag_of(_text(draft, newest)) not in expect:
-            raise DraftChanged(workflow)
+        consent(checked.loaded.definition)
         if checked.report.verdict == "refuted" and not override:
             raise CheckFailed(workflow, checked.report)
-        version = await running.catalog.put(checked.loaded, checked.text, note, start, again)
-        if start and newest is not None:
-            await running.store.set_started(workflow, True)
-            running.node.flows.forget()
-        await running.store.drop_draft(workflow, [checked.etag])
+        version = await running.catalog.put_draft(checked.loaded, checked.text, note, start, again, expect)
+        if version is None:
+            raise DraftChanged(workflow)
         return version, checked
 
     async def version(self, workflow: str, version: int) -> Version:

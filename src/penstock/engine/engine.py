@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
@@ -25,13 +25,13 @@ from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
 from penstock.runtime.recording import by_for
+from penstock.runtime.showing import show_run
 from penstock.runtime.views import (
     count_view,
     queue_view,
     refused_view,
     row_view,
     undelivered_view,
-    worker_view,
 )
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
@@ -193,18 +193,15 @@ class Engine(Overseeing):
 
     async def emit(
         self,
-        event: str,
-        data: Any = None,
-        *,
-        run: str | None = None,
-        key: Mapping[str, str] | None = None,
-        set: Mapping[str, Any] | None = None,
-        id: str | None = None,
-        source: str | None = None,
-    ) -> str:
+        event: str, data: Any = None, *,
+        run: str | None = None, key: Mapping[str, str] | None = None,
+        set: Mapping[str, Any] | None = None, id: str | None = None,
+        source: str | None = None, sees: Callable[[str], bool] | None = None,
+    ) -> str:  # fmt: skip
         """Fire an outside event into a run, named by `run` or found by `key`; its id is unique within `source`.
 
-        Answers `accepted`, `duplicate` (that id came before) or `recorded` (nothing acts on it).
+        `sees` says of which workflows a run may be found. Answers `accepted`,
+        `duplicate` (that id came before) or `recorded` (nothing acts on it).
         """
         if (run is None) == (key is None):
             raise Invalid("say which run the event is for: either `run` or `key`")
@@ -214,7 +211,7 @@ class Engine(Overseeing):
         intake = (await self._open()).node.intake
         if run is not None:
             return await intake.emit(run, outside)
-        return await intake.emit_by_key(key or {}, outside, source)
+        return await intake.emit_by_key(key or {}, outside, source, sees)
 
     async def wait(self, run: str, timeout: float | None = None, *, rest: bool = False) -> dict[str, Any]:
         """Wait until the run has ended or is stalled (with `rest` also: waits for outside); the run.
@@ -294,7 +291,7 @@ class Engine(Overseeing):
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:
         """Let a step of this run end on `port` at once, without its task; None makes it work again.
 
-        Raises RunEnded, and Invalid where there is no such step or port.
+        Raises RunEnded, UnknownStep, and Invalid where there is no such port.
         """
         await (await self._open()).node.intake.disable(run, step, port)
         return await self.show(run)
@@ -303,8 +300,8 @@ class Engine(Overseeing):
 
     async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:
         """The run as it is now; with `own`, of one that was just started here, as this process knows it."""
-        live = await (await self._open()).node.look(run, own)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        return await show_run(running.store, await running.node.look(run, own))
 
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""
@@ -334,7 +331,7 @@ class Engine(Overseeing):
     async def redeliver(self, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none."""
         running = await self._open()
-        done = await running.store.redeliver(id)
+        done = await running.store.redeliver(id, by_for(str(id)))
         running.node.ringing.look()
         return done
 
@@ -345,10 +342,6 @@ class Engine(Overseeing):
     async def queues(self) -> list[dict[str, Any]]:
         """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
         return [queue_view(row) for row in await (await self._open()).store.queues()]
-
-    async def workers(self) -> list[dict[str, Any]]:
-        """The workers that are there."""
-        return [worker_view(row) for row in await (await self._open()).store.workers()]
 
     # -- life ----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 from msgspec import to_builtins
 
 from penstock.engine.running import Running
-from penstock.flow.view import run_view
 from penstock.runtime.asking import ask_why, ask_why_list
 from penstock.runtime.bulk import act_on_many, preview
 from penstock.runtime.errors import Invalid
@@ -18,7 +17,9 @@ from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.showing import show_run
 from penstock.runtime.stats import workflow_stats
+from penstock.runtime.views import worker_view
 
 
 class Opening(Protocol):
@@ -82,19 +83,17 @@ class Overseeing:
     ) -> dict[str, Any]:
         """Let a step end on `port` with `output`, without its task: one under way, ready, failed or starving.
 
-        Raises NotSkippable, Invalid.
+        Raises UnknownStep, NotSkippable, and Invalid where it has no such port.
         """
-        node = (await self._open()).node
-        await node.mender.skip(run, step, port, output, reason)
-        live = await node.look(run)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        await running.node.mender.skip(run, step, port, output, reason)
+        return await show_run(running.store, await running.node.look(run))
 
     async def fail(self: Opening, run: str, reason: str | None = None) -> dict[str, Any]:
         """Let a run fail; its clean-up steps still run. Raises RunEnded."""
-        node = (await self._open()).node
-        await node.mender.fail(run, reason)
-        live = await node.look(run)
-        return run_view(live.flow, live.snapshot)
+        running = await self._open()
+        await running.node.mender.fail(run, reason)
+        return await show_run(running.store, await running.node.look(run))
 
     async def incidents(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
         """What waits for a person, page by page: failed and stalled runs, events set aside, undelivered events.
@@ -104,6 +103,10 @@ class Overseeing:
         """
         running = await self._open()
         return await list_incidents(running.store, running.node.memory, read_filter(filters), cursor)
+
+    async def workers(self: Opening) -> list[dict[str, Any]]:
+        """The workers that are there: that gave a sign of life within the last minute."""
+        return [worker_view(row) for row in await (await self._open()).store.workers()]
 
     async def slow(self: Opening) -> list[dict[str, Any]]:
         """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""

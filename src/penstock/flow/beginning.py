@@ -25,6 +25,9 @@ from penstock.kernel.marking import Taken, Token
 INLINE_FIRINGS = 1_000
 """How many firings without a task one decision may make: a loop of decisions alone must not hold the engine."""
 
+MOST_ITEMS = 20_000
+"""Items that one `each` may have: every one of them is a task of the run."""
+
 
 def begin_woken(turn: Turn) -> None:
     """Begin every step that became enabled, in the order in which it did."""
@@ -113,6 +116,10 @@ def _evaluate(
         return reaction, None if value is None else f"{step.serialize_scope}/{key_text(value)}"
     except (EvaluationError, BoxError) as error:
         return Failure("expression", str(error))
+    except (
+        Exception
+    ) as error:  # a box with a defect must fail its step: else nobody would see why the run stays
+        return Failure("expression", f"what step '{step.name}' is to do cannot be told: {_named(error)}")
 
 
 def _react(
@@ -191,9 +198,17 @@ def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
         items = step.each(view.scope(step.each))
     except EvaluationError as error:
         return Failure("expression", f"`each`: {error}")
+    except Exception as error:
+        return Failure("expression", f"`each` cannot be told: {_named(error)}")
     if not isinstance(items, list):
         return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
+    if len(items) > MOST_ITEMS:
+        return Failure("too_large", f"`each` has {len(items)} items, {MOST_ITEMS} at most: split the list")
     return items
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:

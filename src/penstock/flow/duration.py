@@ -16,7 +16,7 @@ _TEXT = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)(ms|s|m|h|d)")
 _MICROSECONDS = {"d": 86_400_000_000, "h": 3_600_000_000, "m": 60_000_000, "s": 1_000_000, "ms": 1_000}
 
 
-def parse_duration(value: str | int | float) -> timedelta:
+def parse_duration(value: object) -> timedelta:
     """The duration that `value` says. Raises ValueError with the end of a sentence that tells the remedy."""
     if isinstance(value, str):
         found = _TEXT.fullmatch(value)
@@ -24,7 +24,7 @@ def parse_duration(value: str | int | float) -> timedelta:
             raise ValueError(f"is no duration; {FORMS}")
         amount = int(found[1]) if found[1].isdigit() else Fraction(found[1])
         microseconds = amount * _MICROSECONDS[found[2]]
-    elif isinstance(value, bool) or not math.isfinite(value):
+    elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise ValueError(f"is no duration; {FORMS}")
     else:
         microseconds = Fraction(str(value)) * 1_000_000

@@ -13,6 +13,7 @@ from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early
 from penstock.flow.occurrence import Done, Failed, Rang, Reported, TimedOut
 from penstock.flow.patch import merge_patch
+from penstock.flow.payload import TooLarge, refuse_large_data
 from penstock.flow.plan import Answer, Timer
 from penstock.flow.run import Element, Failure, Firing, Origin, Result, attempts_of
 from penstock.flow.step import Finish
@@ -52,6 +53,9 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
     tags = None
     if done.tags is not None or done.replace_tags:
         tags = TagChange.of(done.tags or {}, done.replace_tags)
+    if (large := _too_large(turn, done.set)) is not None:
+        fail_element(turn, step, firing, element, large)
+        return
     if done.correlate:
         _correlate(turn, step, firing, done.correlate)
     finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
@@ -66,9 +70,12 @@ def _correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str])
 
 def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:
     """A box that needs no worker has ended."""
+    turn.keep_element(element)
+    if (large := _too_large(turn, finish.set)) is not None:
+        fail_element(turn, step, firing, element, large)
+        return
     if finish.emission is not None:
         turn.emissions += (finish.emission,)
-    turn.keep_element(element)
     finish_element(turn, step, firing, element, finish.port, finish.output, finish.tags, finish.set)
 
 
@@ -94,6 +101,17 @@ def finish_element(
         end_firing(turn, step, firing, port, output, element.attempt or None)
     else:
         _element_ended(turn, step, firing, element, port, output)
+
+
+def _too_large(turn: Turn, patch: dict[str, Any] | None) -> Failure | None:
+    """Why the run's data cannot take a `set`; None: it can."""
+    if not patch:
+        return None
+    try:
+        refuse_large_data(merge_patch(turn.data, patch))
+    except TooLarge as error:
+        return Failure("too_large", f"with this `set` the run's data {error}")
+    return None
 
 
 def apply_set(turn: Turn, patch: dict[str, Any], step: str | None, firing: int | None) -> None:

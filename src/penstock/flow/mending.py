@@ -5,8 +5,8 @@ from __future__ import annotations
 from penstock.flow.beginning import begin_firing, wake_all
 from penstock.flow.compile import Flow, FlowStep
 from penstock.flow.emitting import match_key, record_refused
-from penstock.flow.ending import end_early
-from penstock.flow.finishing import end_firing, fire_way
+from penstock.flow.ending import end_early, finish_run, withdraw_all
+from penstock.flow.finishing import end_firing, fire_way, plain_failure
 from penstock.flow.occurrence import GivenUp, Put, Repaired, Retried, Skipped, Take
 from penstock.flow.plan import Answer
 from penstock.flow.repairing import retry
@@ -113,11 +113,18 @@ def skip(turn: Turn, wish: Skipped) -> Answer:
     return "accepted"
 
 
+def no_way(step: FlowStep, wish: Skipped) -> str | None:
+    """Why a step cannot end on the port that is wished for; None: it can."""
+    if wish.port in step.ways and wish.port != "failed":
+        return None
+    offered = ", ".join(port for port in step.ports if port != "failed") or "none"
+    return f"it cannot end on port '{wish.port}': its ports are {offered}"
+
+
 def unskippable(turn: Turn, step: FlowStep, wish: Skipped) -> str | None:
     """Why a step cannot be skipped; None: it can."""
-    if wish.port not in step.ways or wish.port == "failed":
-        offered = ", ".join(port for port in step.ports if port != "failed") or "none"
-        return f"it cannot end on port '{wish.port}': its ports are {offered}"
+    if (why := no_way(step, wish)) is not None:
+        return why
     failed = any(firing.step == step.name for firing in turn.failed.values())
     if turn.ended:
         return None if turn.status == "failed" and failed else f"the run has ended as {turn.status}"
@@ -172,15 +179,18 @@ def _skip_starving(turn: Turn, step: FlowStep, wish: Skipped) -> None:
 
 
 def give_up(turn: Turn, wish: GivenUp) -> Answer:
-    """A person lets the run fail; its clean-up steps still run."""
+    """The run is made to fail; its clean-up steps still run, unless it is forced."""
     if turn.ended:
         return "refused"
-    if turn.ending is not None:
+    if turn.ending is not None and not wish.force:
         return "duplicate"
     message = wish.reason or "a person let the run fail"
     turn.record("repaired", data={"fail": True, "reason": wish.reason})
     error = Failure("error", message)
-    end_early(
-        turn, FAIL, {"step": None, "error": {"kind": "error", "message": message, "detail": None}}, error
-    )
+    if wish.force:
+        turn.ending, turn.error = turn.ending or "failed", turn.error or error
+        withdraw_all(turn, "the run was given up", keep=True)
+        finish_run(turn, turn.ending)
+    else:
+        end_early(turn, FAIL, {"step": None, "error": plain_failure(error)}, error)
     return "accepted"

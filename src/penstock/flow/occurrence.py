@@ -173,9 +173,10 @@ class BegunFrom(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class GivenUp(Struct, frozen=True, tag=True):
-    """A person lets the run fail."""
+    """A person lets the run fail, or the engine one that it cannot decide about; `force`: without a clean-up."""
 
     reason: str | None = None
+    force: bool = False
 
 
 class Continued(Struct, frozen=True, tag=True):

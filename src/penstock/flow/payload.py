@@ -12,6 +12,12 @@ import msgspec
 PAYLOAD_LIMIT = 256 * 1024
 """Bytes of JSON that one payload may have."""
 
+DATA_LIMIT = 1024 * 1024
+"""Bytes of JSON that the data of a run may have."""
+
+DEEPEST, MOST_KEYS = 64, 10_000
+"""How deep a payload may be nested, and how many keys one object in it may have."""
+
 
 class TooLarge(Exception):
     """A payload is over the limit."""
@@ -40,7 +46,13 @@ def pure(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
             _refuse_numbers(value)
         if text.find(b"\\u0000") >= 0 and _NUL.search(text) is not None:
             raise ValueError("a text has a NUL character, which no database keeps: leave it out")
-        return _decode(text)
+        made = _decode(text)
+        # One that has fewer brackets is not so deep, and one that is shorter has not so many keys.
+        if len(text) > 2 * DEEPEST and (
+            len(text) > 5 * MOST_KEYS or text.count(b"[") + text.count(b"{") > DEEPEST
+        ):
+            _refuse_shape(made, DEEPEST)
+        return made
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise NotJson(str(error)) from error
 
@@ -48,6 +60,21 @@ def pure(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
 def kept_text(text: str) -> str:
     """A text as every database keeps it: a mark stands for NUL and for half of a surrogate pair."""
     return _UNKEPT.sub("\ufffd", text)
+
+
+def plain(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
+    """As `pure`, but what JSON has no form for is not given one. Raises TooLarge, NotJson."""
+    made = pure(value, limit)
+    if made != value:
+        _refuse_unlike(value)
+    return made
+
+
+def refuse_large_data(data: Any) -> None:
+    """The data of a run stays within its limit. Raises TooLarge."""
+    size = len(_encode(data))
+    if size > DATA_LIMIT:
+        raise TooLarge(size, DATA_LIMIT)
 
 
 def copied(value: Any) -> Any:
@@ -76,6 +103,35 @@ def _refuse_numbers(value: Any) -> None:
     elif isinstance(value, list | tuple | set | frozenset):
         for item in value:
             _refuse_numbers(item)
+
+
+def _refuse_shape(value: Any, levels: int) -> None:
+    """What is nested too deep, or has too many keys, costs whoever reads it more than its size tells."""
+    if isinstance(value, dict):
+        if len(value) > MOST_KEYS:
+            raise ValueError(f"an object has {len(value)} keys, {MOST_KEYS} at most")
+        value = value.values()
+    elif not isinstance(value, list):
+        return
+    if levels == 0:
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    for item in value:
+        if isinstance(item, dict | list):
+            _refuse_shape(item, levels - 1)
+
+
+def _refuse_unlike(value: Any) -> None:
+    """A set has no order, and keys that are no texts may become the same text."""
+    if isinstance(value, set | frozenset):
+        raise NotJson("a set has no form in JSON: give a list")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise NotJson(f"the key {key!r} is no text")
+            _refuse_unlike(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _refuse_unlike(item)
 
 
 _encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder().decode

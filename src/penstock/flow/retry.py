@@ -21,9 +21,12 @@ class Backoff(Struct, frozen=True):
 
     def delay(self, failures: int, seed: str) -> timedelta:
         """The wait after the `failures`-th failure; `seed` decides the jitter, so that it can be replayed."""
-        # In float seconds: a timedelta would overflow before `min` could cap it.
-        grown = self.initial.total_seconds() * self.factor ** min(failures - 1, 64)
-        capped = min(grown, self.max.total_seconds())
+        # In float seconds: a timedelta would overflow before `min` could cap it, and so may a power.
+        first, most = self.initial.total_seconds(), self.max.total_seconds()
+        try:
+            capped = min(first * self.factor ** min(failures - 1, 64), most)
+        except OverflowError:
+            capped = most if first else 0.0
         swing = self.jitter * (crc32(f"{seed}/{failures}".encode()) / 0xFFFFFFFF * 2 - 1)
         return timedelta(seconds=max(0.0, capped * (1 + swing)))
 

@@ -45,7 +45,7 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "set_aside": [
             {"step": each.step, "event": each.token.name, "reason": each.reason} for each in snapshot.aside
         ],
-        "steps": {name: step_view(snapshot, name) for name in flow.steps} | _paused(flow, snapshot),
+        "steps": {name: step_view(flow, snapshot, name) for name in flow.steps} | _paused(flow, snapshot),
     }
 
 
@@ -54,7 +54,7 @@ def _paused(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
     if not snapshot.paused or snapshot.ended or snapshot.ending is not None:
         return {}
     held = {"status": "ready", "reason": "pause"}
-    return {name: step_view(snapshot, name) | held for name in enabled(flow.wiring, snapshot.marking)}
+    return {name: step_view(flow, snapshot, name) | held for name in enabled(flow.wiring, snapshot.marking)}
 
 
 def keys_view(snapshot: Snapshot) -> dict[str, str]:
@@ -62,14 +62,15 @@ def keys_view(snapshot: Snapshot) -> dict[str, str]:
     return dict(sorted(snapshot.keys, key=snapshot.keys.__getitem__))
 
 
-def step_view(snapshot: Snapshot, name: str) -> dict[str, Any]:
-    """One step in a run: that of its latest firing."""
+def step_view(flow: Flow, snapshot: Snapshot, name: str) -> dict[str, Any]:
+    """One step in a run: that of its latest firing; one that is disabled and never fired is shown as disabled (R9)."""
     state = snapshot.steps.get(name, NEVER_FIRED)
     firing = snapshot.firings.get(state.latest)
+    disabled = snapshot.disabled.get(name, flow.steps[name].disabled)
     names = ("total", "done", "failed")
     elements = None if state.elements is None else dict(zip(names, state.elements, strict=True))
     return {
-        "status": state.status,
+        "status": "disabled" if state == NEVER_FIRED and disabled else state.status,
         "reason": state.reason,
         "firings": state.firings,
         "attempts": state.attempts if firing is None else attempts_of(snapshot.elements, firing),

@@ -168,12 +168,10 @@ class HttpGate:
             if len(reports) > 1 or not _refuses(error):
                 raise
             told = await self._say([self._reported(_not_taken(reports[0].lease, error))])
-        large = [number for number, each in enumerate(told) if each.status == 413]
-        if large:
-            refused = [_too_large(reports[number].lease) for number in large]
-            for number, answer in zip(
-                large, await self._say([self._reported(each) for each in refused]), strict=True
-            ):
+        ends = [(n, end) for n, each in enumerate(told) if (end := _instead(reports[n].lease, each))]
+        if ends:
+            again = await self._say([self._reported(end) for _, end in ends])
+            for (number, _), answer in zip(ends, again, strict=True):
                 told[number] = answer
         verdicts = [_verdict(each) for each in told]
         for report in reports:
@@ -338,10 +336,17 @@ def _verdict(told: Told) -> Verdict:
     raise RemoteError(f"the server does not take the report of task '{told.id}': {told.detail}")
 
 
-def _too_large(lease: Lease) -> Report:
-    """The server takes less than this worker thought: the attempt must end all the same."""
-    why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
-    return Report(lease, Failed(error=Failure("too_large", why), retry=False))
+def _instead(lease: Lease, told: Told) -> Report | None:
+    """What to report where the server refuses what a task gave: the attempt must end all the same."""
+    if told.status == 413:
+        why = "the output is larger than the server takes: keep it elsewhere and hand on a reference"
+        return Report(lease, Failed(error=Failure("too_large", why), retry=False))
+    if told.code == "invalid_port":
+        why = told.detail or "the task ended on a port that it does not have"
+        return Report(
+            lease, Failed(error=Failure("error", why.removesuffix("; the lease is kept")), retry=False)
+        )
+    return None
 
 
 def _not_taken(lease: Lease, error: PenstockError) -> Report:

@@ -92,6 +92,10 @@ class Line(Struct, forbid_unknown_fields=True, omit_defaults=True):
     level: Level = "info"
     at: Annotated[datetime, Meta(tz=True)] | None = None
 
+    def __post_init__(self) -> None:
+        if self.at is not None and not 1 < self.at.year < 9999:
+            raise ValueError("Object has a time in field `at` that is out of the calendar")
+
 
 Lines = Annotated[list[Line | str], Meta(max_length=10_000)]
 

@@ -9,10 +9,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import chain
+from typing import Any
 
 from penstock.flow.occurrence import Outside, Retried, Skipped
-from penstock.runtime.deciding import Decision, decide, write_down
+from penstock.runtime.deciding import Decision, Reserved, decide, write_down
 from penstock.runtime.dispatch import Dispatch
+from penstock.runtime.doubts import Doubts
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.flows import Flows
 from penstock.runtime.memory import Live, Memory
@@ -50,6 +53,7 @@ class Advancer:
         self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
         self._closed: BaseException | None = None
+        self._doubts = Doubts(self.submit)
         self.settled: list[Settled] = []
         self.posted: Posted = lambda messages: None
         self.overdue: Callable[[], None] = lambda: None
@@ -206,8 +210,7 @@ class Advancer:
     def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
         self._memory.forget(live.snapshot.run.id)
-        for request in requests:
-            request.tell(None, error)
+        self._doubts.tell(requests, error)
 
     def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
         """A run that is not there, or cannot be read, is left alone."""
@@ -243,8 +246,9 @@ class Advancer:
             return
         self.batches += 1
         self._clock.tell(committed.now, asked)
-        self.wrote(len(changed), self._clock.asked() - asked)
+        took = self._clock.asked() - asked
         self._settle(changed, committed)
+        _observe(self.wrote, len(changed), took)
 
     async def _find_culprit(
         self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
@@ -258,8 +262,7 @@ class Advancer:
         [decision] = changed
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
         self._give_up(decision)
-        for request in decision.requests:
-            request.tell(None, error)
+        self._doubts.tell(decision.requests, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:
         """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
@@ -295,6 +298,7 @@ class Advancer:
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
         """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
         memory = self._memory
+        self._doubts.settle(decisions)
         for decision in decisions:
             live = decision.live
             live.snapshot = snapshot = decision.plan.snapshot
@@ -302,23 +306,25 @@ class Advancer:
                 memory.forget(snapshot.run.id)
             else:
                 memory.keep(snapshot.run.id, live)
-        given = [each for decision in decisions for each in decision.desks]
-        if given:
-            self._dispatch.hand_over(given, committed.now, committed.fence)
+        given = [decision.desks for decision in decisions]
         for decision in decisions:
+            decision.desks = []  # a desk is freed by who gives its decision up: never one that was handed over
+        if any(given):
+            self._dispatch.hand_over(list(chain.from_iterable(given)), committed.now, committed.fence)
+        for decision, desks in zip(decisions, given, strict=True):
             change = decision.change
             assert change is not None
-            if len(change.tasks) != len(decision.desks) or change.hold is False or change.void:
-                self._tell_workers(decision, change)
-        for settled in self.settled:
-            settled(decisions)
+            if len(change.tasks) != len(desks) or change.hold is False or change.void:
+                self._tell_workers(decision, change, desks)
         for decision in decisions:
             self._answer(decision)
+        for settled in self.settled:
+            _observe(settled, decisions)
 
-    def _tell_workers(self, decision: Decision, change: Change) -> None:
+    def _tell_workers(self, decision: Decision, change: Change, desks: Reserved) -> None:
         """There is work that was not handed over, or some is not wanted any more."""
-        if len(change.tasks) > len(decision.desks):
-            handed = {(attempt.firing, attempt.index) for attempt, _ in decision.desks}
+        if len(change.tasks) > len(desks):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in desks}
             self._dispatch.note(
                 attempt.task_list
                 for attempt in decision.plan.attempts
@@ -359,6 +365,14 @@ class Advancer:
             else:
                 request.alone, request.fresh = True, True
                 self.submit(request)
+
+
+def _observe(observer: Callable[..., None], *what: Any) -> None:
+    """Show what is durable to who looks on: one that fails must not make it look as if it were not."""
+    try:
+        observer(*what)
+    except Exception:
+        log.exception("what is written could not be shown to %r", observer)
 
 
 def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:

@@ -40,6 +40,7 @@ class Progress(Struct):
     """How far it is. `refused`: the run had gone on meanwhile; `errors` are the first few of all others."""
 
     action: str
+    count: int = 0  # runs that fit, as far as they were looked at
     done: int = 0
     refused: int = 0
     failed: int = 0
@@ -80,6 +81,7 @@ async def act_on_many(
         batch = rows[: page.limit - 1]
         await asyncio.gather(*(_one(progress, _doing(intake, action, more), row.id) for row in batch))
         left -= len(batch)
+        progress.count += len(batch)
         progress.more = len(rows) > len(batch)
         yield progress
         if not progress.more:

@@ -14,6 +14,9 @@ from penstock.store.change import Post
 TASK = "workflow"
 """The task that the engine does by itself."""
 
+DEEPEST = 32
+"""How deep runs may start runs: one that starts itself must come to an end."""
+
 
 def child_id(run: str, firing: int, index: int | None, attempt: int) -> str:
     """The same for the same attempt, so that it is begun once however often it is asked for."""
@@ -31,11 +34,26 @@ def parent_of(child: str) -> tuple[str, int, int | None, int] | None:
     return parent, int(firing), int(index) if index else None, int(attempt)
 
 
+def forebears(child: str) -> list[str]:
+    """The runs above the parent of a child run."""
+    found: list[str] = []
+    place = parent_of(child)
+    while place is not None:
+        found.append(place[0])
+        place = parent_of(place[0])
+    return found[1:]
+
+
 def start_posts(attempt: Attempt) -> list[Post]:
     """The message by which a child run begins, or that says why it cannot."""
     run = attempt.run.id
     child = child_id(run, attempt.firing, attempt.index, attempt.attempt)
     wish, wrong = _wish(run, attempt.params)
+    if run.count("~") >= DEEPEST:
+        wish, wrong = (
+            None,
+            f"runs start child runs at most {DEEPEST} deep: does '{attempt.step}' start itself?",
+        )
     if wish is None:
         outcome: Done | Failed = Failed(error=Failure("child", wrong), retry=False)
         return [_report(run, attempt.firing, attempt.index, attempt.attempt, outcome)]

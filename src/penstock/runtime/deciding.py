@@ -28,9 +28,10 @@ from penstock.runtime.children import TASK, cancel_post, end_post, limits, start
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.snapshots import encode_header, encode_parts
-from penstock.runtime.errors import Invalid
+from penstock.runtime.errors import Invalid, SlotFull
 from penstock.runtime.host import checked_event
 from penstock.runtime.inbox import KEPT_FOR, NO_RUN
+from penstock.runtime.limits import refuse_full
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.runtime.resting import RESTS, new_rest
@@ -73,6 +74,10 @@ class Desks(Protocol):
         ...
 
 
+Reserved = list[tuple[Attempt, Desk]]
+"""Work, and who is to get it once it is durable."""
+
+
 class Decision:
     """What was decided about one run, and what is to be written."""
 
@@ -90,7 +95,7 @@ class Decision:
         self.live, self.requests, self.answers, self.plan, self.now = live, requests, answers, plan, now
         self.parked = parked  # events that did not fit the workflow
         self.change: Change | None = None  # None: nothing is to be written
-        self.desks: list[tuple[Attempt, Desk]] = []
+        self.desks: Reserved = []
 
 
 def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
@@ -134,7 +139,8 @@ def _occurrences(
             try:
                 if request.check:
                     occurrence = checked_event(live.flow, occurrence)
-            except Invalid as error:
+                    refuse_full(live.flow, live.snapshot, occurrence)
+            except (Invalid, SlotFull) as error:
                 parked[number] = Kept(
                     keys=(),
                     event=occurrence.event,

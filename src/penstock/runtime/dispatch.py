@@ -11,6 +11,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Reported
 from penstock.flow.plan import Answer, Attempt
 from penstock.flow.run import Snapshot
+from penstock.runtime.blotting import Blot, blotted_beat, blotted_line, blotted_report
 from penstock.runtime.deciding import HEARTBEAT
 from penstock.runtime.deciding import Desk as AnyDesk
 from penstock.runtime.desks import Desk, Key, key_of
@@ -52,6 +53,7 @@ class Dispatch:
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
         self.expect: Callable[[datetime], None] = lambda due: None
+        self.blot: Blot = lambda value: value  # takes secrets out of what tasks say
         self.rejected = self.repeated = self.handed = self.leased = 0
 
     # -- what decisions need -------------------------------------------------------------------------------
@@ -253,10 +255,11 @@ class Dispatch:
         return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, Live) else None
 
     async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
-        return await self._store.renew(beats)
+        return await self._store.renew([blotted_beat(beat, self.blot) for beat in beats])
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""
+        reports = [blotted_report(report, self.blot) for report in reports]
         answers = _Answers(len(reports))
         requests = [_request(report, answers.told) for report in reports]
         for request in requests:
@@ -282,7 +285,7 @@ class Dispatch:
             self.ring("tasks")
 
     async def log(self, lines: Sequence[LogLine]) -> None:
-        await self._store.log(lines)
+        await self._store.log([blotted_line(line, self.blot) for line in lines])
 
     async def attend(self, worker: Worker) -> None:
         await self._store.attend(worker)

@@ -13,13 +13,14 @@ PenstockError
 │   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
 │   ├── NameMismatch         the definition is of another workflow
-│   ├── IdempotencyMismatch  the key was used before with another input
+│   ├── IdempotencyMismatch  the key was used before for another start
 │   ├── CannotCall           the workflow has steps that cannot run inside a call
 │   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
 │   ├── RunEnded             the run has ended
 │   ├── NotRetryable         only a failed run can be retried
 │   ├── NotSkippable         the step has nothing to skip
+│   ├── SlotFull             too many events wait at a step already
 │   └── Changed              it is not any more as it was expected to be
 ├── PreconditionFailed
 │   └── DraftChanged         the draft is not what the caller has seen
@@ -90,6 +91,26 @@ class UnknownRun(NotFound):
         self.run = run
 
 
+class UnknownStep(NotFound):
+    """The workflow of the run has no such step."""
+
+    code = "unknown_step"
+
+    def __init__(self, workflow: str, step: str, known: Iterable[str]) -> None:
+        super().__init__(f"'{workflow}' has no step '{step}': its steps are {', '.join(known)}")
+        self.workflow, self.step = workflow, step
+
+
+class UnknownToken(NotFound):
+    """There is no token of that name."""
+
+    code = "unknown_token"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no token '{name}': nothing was changed")
+        self.name = name
+
+
 class InvalidInput(Invalid):
     """The input does not fit the workflow's `params`."""
 
@@ -113,18 +134,21 @@ class PayloadTooLarge(BadPayload):
 
 
 class UndeclaredEvent(Invalid):
-    """The workflow does not take that event from outside."""
+    """The workflow does not take that event from outside; None: no workflow does."""
 
     code = "undeclared_event"
 
-    def __init__(self, workflow: str, event: str, known: Iterable[str]) -> None:
+    def __init__(self, workflow: str | None, event: str, known: Iterable[str]) -> None:
         names = list(known)
         takes = f"it takes {', '.join(names)}" if names else "it takes none"
-        super().__init__(
-            f"'{event}' is fired by Penstock itself and cannot come from outside"
-            if is_reserved(event)
-            else f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
-        )
+        if is_reserved(event):
+            why = f"'{event}' is fired by Penstock itself and cannot come from outside"
+        elif workflow is None:
+            near = _near(event, names)
+            why = f"no published workflow takes the event '{event}' from outside{near}; list it under `external`"
+        else:
+            why = f"'{workflow}' takes no event '{event}' from outside: {takes}; list it under `external`"
+        super().__init__(why)
         self.workflow, self.event = workflow, event
 
 
@@ -151,13 +175,14 @@ class InvalidEvent(Invalid):
 
 
 class IdempotencyMismatch(Invalid):
-    """The idempotency key was used before with another input."""
+    """The idempotency key was used before with another input, subject, version or other labels."""
 
     code = "idempotency_mismatch"
 
     def __init__(self, key: str, run: str) -> None:
         super().__init__(
-            f"the key '{key}' started run '{run}' with another input: use a new key for a new run"
+            f"the key '{key}' started run '{run}' with another input, subject, version or other labels: "
+            "use a new key for a new run"
         )
         self.key, self.run = key, run
 
@@ -209,9 +234,12 @@ class NotRetryable(Conflict):
     code = "not_retryable"
 
     def __init__(self, run: str, status: str) -> None:
-        super().__init__(
-            f"run '{run}' is {status}, only a failed run with something to retry can be retried; rerun it"
+        why = (
+            "failed, and nothing in it can be retried"
+            if status == "failed"
+            else f"is {status}, and only a failed run can be retried"
         )
+        super().__init__(f"run '{run}' {why}: rerun it")
         self.run, self.status = run, status
 
 
@@ -231,10 +259,26 @@ class Changed(Conflict):
     code = "changed"
 
     def __init__(self, what: str, expected: object, found: object) -> None:
-        super().__init__(
-            f"{what} is at {found}, not at {expected} any more: look at it again; nothing was changed"
-        )
+        if expected is None:
+            why = f"{what} exists already, at {found}"
+        elif found is None:
+            why = f"{what} was at {expected}, and there is none any more"
+        else:
+            why = f"{what} is at {found}, not at {expected} any more"
+        super().__init__(f"{why}: look at it again; nothing was changed")
         self.expected, self.found = expected, found
+
+
+class SlotFull(Conflict):
+    """So many events wait at a step that it takes no more."""
+
+    code = "slot_full"
+
+    def __init__(self, run: str, event: str, step: str, most: int) -> None:
+        super().__init__(
+            f"{most} events wait at step '{step}' of run '{run}': send '{event}' again when it has taken some"
+        )
+        self.run, self.event, self.step = run, event, step
 
 
 class PreconditionFailed(PenstockError):

@@ -10,7 +10,7 @@ import msgspec
 from penstock.flow.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.task import Offer
-from penstock.runtime.errors import UnknownVersion, UnknownWorkflow
+from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version, WorkflowState
@@ -41,7 +41,9 @@ class Flows:
         return self._flows.get((workflow, version))
 
     async def get(self, workflow: str, version: int) -> Flow:
-        """One version. Raises UnknownWorkflow, UnknownVersion."""
+        """One version. Raises UnknownWorkflow, UnknownVersion, Invalid."""
+        if type(version) is not int:  # to Python true is 1
+            raise Invalid(f"`version` must be a whole number, not {version!r}")
         flow = self._flows.get((workflow, version))
         if flow is None:
             async with self._compiling:  # a thousand first starts at once compile it once

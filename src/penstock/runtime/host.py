@@ -28,7 +28,7 @@ from penstock.flow.occurrence import (
     Retried,
     RunTimedOut,
 )
-from penstock.flow.payload import NotJson, TooLarge, pure
+from penstock.flow.payload import NotJson, TooLarge, plain
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
 from penstock.flow.validation import violations
@@ -45,6 +45,7 @@ from penstock.runtime.errors import (
     RunEnded,
     UndeclaredEvent,
     UnknownRun,
+    UnknownStep,
 )
 from penstock.runtime.executor import Executor
 from penstock.runtime.inbox import NO_RUN, Inbox, RefusedKey, Undelivered
@@ -114,7 +115,8 @@ class Host:
         problems = violations(flow.definition.params, {} if input is None else input)
         if problems:
             raise InvalidInput(flow.name, problems)
-        known = self._known(flow.name, idempotency_key, input)
+        labels = {**(flow.definition.labels or {}), **(labels or {})}
+        known = self._known(flow.name, idempotency_key, [input, subject, labels, flow.version])
         if known is not None:
             return known
         then = tuple(checked_event(flow, event) for event in then)
@@ -123,7 +125,7 @@ class Host:
             workflow=flow.name,
             version=flow.version,
             subject=subject,
-            labels={**(flow.definition.labels or {}), **(labels or {})},
+            labels=labels,
             input=input,
         )
         self.runs[header.id] = Hosted(flow, new_run(header))
@@ -135,13 +137,14 @@ class Host:
             self._pump()
         return header.id
 
-    def _known(self, workflow: str, key: str | None, input: Any) -> RunId | None:
+    def _known(self, workflow: str, key: str | None, asked: list[Any]) -> RunId | None:
         """The run that the key started before. Raises IdempotencyMismatch."""
         known = None if key is None else self._started.get((workflow, key))
         if known is None or key is None:
             return None
+        first = self.runs[known].snapshot.run
         # As text: to Python 1 and true are equal.
-        if key_text(self.runs[known].snapshot.run.input) != key_text(input):
+        if key_text([first.input, first.subject, first.labels, first.version]) != key_text(asked):
             raise IdempotencyMismatch(key, known)
         return known
 
@@ -204,9 +207,7 @@ class Host:
                 raise RunEnded(run, hosted.snapshot.status)
             known = hosted.flow.steps.get(step)
             if known is None:
-                raise Invalid(
-                    f"'{hosted.flow.name}' has no step '{step}': its steps are {', '.join(hosted.flow.steps)}"
-                )
+                raise UnknownStep(hosted.flow.name, step, hosted.flow.steps)
             ports = ", ".join(known.ports) or "none"
             raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 
@@ -349,7 +350,7 @@ def _keep_going(batch: list[Occurrence]) -> None:
 def plain_payload(value: Any, what: str) -> Any:
     """A copy of a caller's value in plain JSON. Raises BadPayload."""
     try:
-        return pure(value)
+        return plain(value)
     except TooLarge as error:
         raise PayloadTooLarge(f"{what} {error}") from None
     except NotJson as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
 from typing import Any
@@ -29,18 +30,24 @@ from penstock.flow.occurrence import (
 from penstock.flow.plan import Answer
 from penstock.flow.run import Header, Pauser, RunId, Snapshot
 from penstock.flow.validation import violations
-from penstock.runtime.children import begun_posts, refusal
+from penstock.runtime.children import begun_posts, forebears, refusal
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.deciding import keep, seen_by_key
 from penstock.runtime.errors import (
     IdempotencyMismatch,
     Invalid,
     InvalidInput,
+    NotFound,
     NotRetryable,
     RunEnded,
+    UndeclaredEvent,
+    UnknownRun,
+    UnknownStep,
+    UnknownWorkflow,
 )
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event, plain_payload
+from penstock.runtime.limits import refuse_full
 from penstock.runtime.memory import Live
 from penstock.runtime.recording import by_for
 from penstock.runtime.request import Request
@@ -106,7 +113,7 @@ class Intake:
         refuse_no_text(workflow=workflow, subject=subject, idempotency_key=idempotency_key)
         refuse_no_texts(labels=labels)
         flow, state = await self._flows.newest(workflow)
-        if version is not None and version != flow.version:
+        if version is not None:
             flow = await self._flows.get(workflow, version)
         input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
         header = Header(
@@ -120,7 +127,8 @@ class Intake:
             tags=own,
         )
         if idempotency_key is not None:
-            return await self._start_once(header, Begun(own), state, idempotency_key)
+            asked = {"input": input, "subject": subject, "labels": dict(labels or {}), "version": version}
+            return await self._start_once(header, Begun(own), state, idempotency_key, asked)
         await self._begin(header, begun or Begun(own), state)
         return header.id, False
 
@@ -161,16 +169,16 @@ class Intake:
         return answer
 
     async def _start_once(
-        self, header: Header, begun: Begun, state: WorkflowState, key: str
+        self, header: Header, begun: Begun, state: WorkflowState, key: str, asked: dict[str, Any]
     ) -> tuple[RunId, bool]:
-        digest = blake2b(key_text(header.input).encode(), digest_size=16).digest()
+        digest = _digest(asked)
         known = await self._store.start_key(header.workflow, key)
         if known is None and await self._begin(header, begun, state, (key, digest)) != "duplicate":
             return header.id, False
         known = known or await self._store.start_key(header.workflow, key)
         assert known is not None, "a start key was known and is not there"
         self.duplicates += 1
-        if known[1] != digest:
+        if known[1] not in (digest, _digest(asked["input"])):  # the input alone: an old row
             raise IdempotencyMismatch(key, known[0])
         return RunId(known[0]), True
 
@@ -189,6 +197,7 @@ class Intake:
         try:
             flow, state = await self._flows.newest(wish.workflow)
             input = checked_input(flow, wish.input)
+            await self._refuse_canceled(run)
             header = Header(
                 id=RunId(run),
                 workflow=flow.name,
@@ -199,28 +208,44 @@ class Intake:
                 parent=wish.parent,
             )
             await self._begin(header, Begun(), state, read=message, posts=begun_posts(run, wish))
-        except Invalid as error:
+        except (Invalid, UnknownWorkflow, RunEnded) as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
-            if error.code == "unknown_workflow":
-                self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
-            else:
-                log.warning("child run %s did not begin yet: %s", run, error)
+            log.warning("child run %s did not begin yet: %s", run, error)
+        except Exception as error:  # its message would be read again for ever, and nobody see why
+            log.exception("child run %s cannot begin", run)
+            why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
+            self._submit(Request(wish.parent, refusal(wish.parent, run, why), read=message))
+
+    async def _refuse_canceled(self, child: str) -> None:
+        """A chain of runs must not grow as fast as it is being canceled. Raises RunEnded."""
+        for run in forebears(child):
+            with suppress(UnknownRun):
+                snapshot = (await self.look(run)).snapshot
+                if "canceled" in (snapshot.status, snapshot.ending):
+                    raise RunEnded(run, "canceled")
 
     # -- events --------------------------------------------------------------------------------------------
 
     async def emit(self, run: str, event: Outside) -> Answer:
-        """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload."""
+        """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload, SlotFull."""
         refuse_no_text(event=event.event, id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
-        return self._counted(await self._event(run, event, seen))
+        return self._counted(await self._event(live, event, seen))
 
-    async def emit_by_key(self, key: Mapping[str, Any], event: Outside, source: str | None = None) -> Answer:
+    async def emit_by_key(
+        self,
+        key: Mapping[str, Any],
+        event: Outside,
+        source: str | None = None,
+        sees: Callable[[str], bool] | None = None,
+    ) -> Answer:
         """Fire an outside event into the run that has the key; one that comes too early is kept for it.
 
-        Its id is unique within `source`: who calls, or the hook that is called.
+        Its id is unique within `source`: who calls, or the hook that is called. Who does not see every workflow must
+        see that of the run, so that none may come later. Raises NotFound, UndeclaredEvent, InvalidEvent.
         """
         refuse_no_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
@@ -230,7 +255,10 @@ class Intake:
         event = plain_event(event)
         seen = seen_by_key(event, self._clock.now(), source)
         run = await self._store.find(list(named.items()))
+        if sees is not None and (run is None or not sees((await self.look(run)).flow.name)):
+            raise NotFound("no run that you may know of has this key")
         if run is None:
+            await self._refuse_undeclared(event.event)
             run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"
@@ -239,12 +267,22 @@ class Intake:
         if seen is not None and (await self._store.seen([seen]))[0]:
             return self._counted("duplicate")
         live = await self.look(run)
-        return self._counted(await self._event(run, checked_event(live.flow, event), seen))
+        return self._counted(await self._event(live, checked_event(live.flow, event), seen))
 
-    async def _event(self, run: str, event: Outside, seen: Seen | None) -> Answer:
+    async def _refuse_undeclared(self, event: str) -> None:
+        """What no workflow takes is not kept: no run will ever ask for it. Raises UndeclaredEvent."""
+        known: set[str] = set()
+        for state in await self._flows.states():
+            known |= (await self._flows.get(state.name, state.latest)).outside.keys()
+            if event in known:
+                return
+        raise UndeclaredEvent(None, event, sorted(known))
+
+    async def _event(self, live: Live, event: Outside, seen: Seen | None) -> Answer:
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
-        return await self.ask(run, event, seen=seen)
+        refuse_full(live.flow, live.snapshot, event)
+        return await self.ask(live.snapshot.run.id, event, seen=seen)
 
     def _counted(self, answer: Answer) -> Answer:
         self.duplicates += answer == "duplicate"
@@ -297,7 +335,10 @@ class Intake:
         )
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
-        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        """R9 for one run: the step ends on `port` at once, None makes it work again.
+
+        Raises UnknownStep, Invalid, RunEnded.
+        """
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -305,9 +346,7 @@ class Intake:
             raise RunEnded(run, live.snapshot.status)
         known = live.flow.steps.get(step)
         if known is None:
-            raise Invalid(
-                f"'{live.flow.name}' has no step '{step}': its steps are {', '.join(live.flow.steps)}"
-            )
+            raise UnknownStep(live.flow.name, step, live.flow.steps)
         ports = ", ".join(known.ports) or "none"
         raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
 
@@ -369,6 +408,10 @@ def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
 def restless(workflow: str) -> PenstockError:
     """Pauses come and go faster than anything can be decided."""
     return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
+
+
+def _digest(asked: Any) -> bytes:
+    return blake2b(key_text(asked).encode(), digest_size=16).digest()
 
 
 def _raised(error: BaseException | None) -> BaseException:

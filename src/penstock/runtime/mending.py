@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from penstock.flow.advance import advance, new_run
 from penstock.flow.forking import fork_before
-from penstock.flow.mending import misfit, unskippable
+from penstock.flow.mending import misfit, no_way, unskippable
 from penstock.flow.occurrence import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
 from penstock.flow.tags import visible
 from penstock.flow.turn import Turn
-from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded
+from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.flows import Flows
 from penstock.runtime.history import read_history
 from penstock.runtime.host import plain_payload
@@ -78,7 +78,7 @@ class Mender:
     ) -> None:
         """Let a step end on a port with an output, without its task: one under way, ready, failed or starving.
 
-        Raises UnknownRun, Invalid, NotSkippable.
+        Raises UnknownRun, UnknownStep, Invalid, NotSkippable.
         """
         wish = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
         for _ in range(TRIES):
@@ -95,9 +95,10 @@ class Mender:
     def _refuse_skip(self, live: Live, wish: Skipped) -> None:
         known = live.flow.steps.get(wish.step)
         if known is None:
-            raise Invalid(
-                f"'{live.flow.name}' has no step '{wish.step}': its steps are {', '.join(live.flow.steps)}"
-            )
+            raise UnknownStep(live.flow.name, wish.step, live.flow.steps)
+        misnamed = no_way(known, wish)
+        if misnamed is not None:
+            raise Invalid(f"step '{wish.step}' cannot be skipped so: {misnamed}")
         wrong = unskippable(Turn(live.flow, live.snapshot, self._clock.now()), known, wish)
         if wrong is not None:
             raise NotSkippable(live.snapshot.run.id, wish.step, wrong)

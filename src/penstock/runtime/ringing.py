@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 from penstock.flow.occurrence import Outside, Reported, TimedOut
 from penstock.flow.plan import Answer
@@ -24,6 +25,8 @@ MOST = 4 * BATCH
 
 NEVER = timedelta.max
 log = logging.getLogger("penstock.ringing")
+
+Row = TypeVar("Row", bound=DueTimer | DueTask | Message)
 
 
 class Ringing:
@@ -105,21 +108,16 @@ class Ringing:
         self._clock.tell(due.now, asked)
         if due.next is not None and (self._next is None or due.next < self._next):
             self._next = due.next
-        for timer in due.timers:
-            self._ring(timer)
-        for task in due.tasks:
-            self._end(task)
+        _each(self._ring, due.timers)
+        _each(self._end, due.tasks)
         self.read(due.messages)
         return max(len(due.timers), len(due.tasks), len(due.messages)) >= BATCH
 
     def _ring(self, timer: DueTimer) -> None:
         self.rung += 1
-        try:
-            occurrence = decode_message(timer.body)
-        except Unreadable as error:
-            log.error("timer %d of run %s cannot be read and is left alone: %s", timer.id, timer.run, error)
-            return
-        assert not isinstance(occurrence, StartChild)
+        occurrence = decode_message(timer.body)
+        if isinstance(occurrence, StartChild):
+            raise Unreadable("a timer begins no run")
         self._take(("timer", timer.id), Request(timer.run, occurrence, self._told, rung=timer.id))
 
     def _end(self, task: DueTask) -> None:
@@ -135,19 +133,16 @@ class Ringing:
         """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
         if messages:
             self.expect(self._clock.now() + AT_HAND)
-        for message in messages:
-            try:
-                body = decode_message(message.body)
-            except Unreadable as error:
-                log.error("message %d to run %s cannot be read: %s", message.id, message.run, error)
-                continue
-            run = message.run or ""
-            if isinstance(body, StartChild):
-                self.begin_child(message.id, run, body)
-            else:
-                outside = isinstance(body, Outside)
-                request = Request(run, body, self._told, read=message.id, check=outside)
-                self._take(("message", message.id), request)
+        _each(self._read, messages)
+
+    def _read(self, message: Message) -> None:
+        body, run = decode_message(message.body), message.run or ""
+        if isinstance(body, StartChild):
+            self.begin_child(message.id, run, body)
+        else:
+            outside = isinstance(body, Outside)
+            request = Request(run, body, self._told, read=message.id, check=outside)
+            self._take(("message", message.id), request)
 
     def _take(self, key: object, request: Request) -> None:
         """Have it decided, once: what is handed out again because it took long must not crowd out itself."""
@@ -165,3 +160,16 @@ class Ringing:
             self._hand.discard(request.lease)
         if len(self._hand) == MOST // 2:
             self.look()
+
+
+def _each(take: Callable[[Row], None], rows: Sequence[Row]) -> None:
+    """Take every row; one that cannot be taken must not hold the others."""
+    for row in rows:
+        try:
+            take(row)
+        except Exception as error:
+            what = row.lease if isinstance(row, DueTask) else f"{row.id} of run {row.run}"
+            log.error(
+                "%s %s cannot be taken and is left alone: %s: %s",
+                type(row).__name__, what, type(error).__name__, error,
+            )  # fmt: skip

@@ -15,11 +15,12 @@ MOST_KEYS = 10_000
 
 
 class Unreadable(PenstockError):
-    """The request cannot be read. `code` says in which way."""
+    """The request cannot be read. `code` says in which way, `place` by which parameter, where it is one."""
 
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, code: str, message: str, place: str | None = None) -> None:
+        super().__init__(message if place is None else f"{place}: {message}")
         self.code = code
+        self.errors = [] if place is None else [{"path": place, "code": code, "message": message}]
 
 
 class WrongType(PenstockError):

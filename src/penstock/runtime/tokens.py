@@ -7,6 +7,7 @@ name of a step is written `%2F`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,21 +18,29 @@ from msgspec import Struct
 from penstock.flow.run import ENDED
 from penstock.flow.view import step_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
-from penstock.runtime.errors import Changed, Invalid, UnknownRun
+from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
 from penstock.runtime.host import plain_payload
 from penstock.runtime.marking import marking_now
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.mending import Mender
+from penstock.runtime.recording import by_for
 from penstock.runtime.texts import refuse_no_text
 from penstock.store.listing import STATUSES
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter, TokenChange, TokenRow
 
 CUSTOM, RUNS, HISTORY = "/custom/", "/runs/", "/history/"
+_PREFIX = re.compile(
+    r"/(runs|history)/([^/]*|[^/]+/([^/]*|[^/]+/"
+    r"(s?|st|ste|step|steps|sl|slo|slot|slots|steps/[^/]*|slots/([^/]*|[^/]+/(\d*|\d+/\d*)))))"
+)
 LIVE = tuple(status for status in STATUSES if status not in ENDED)
 LONGEST_NAME = 512
 MOST = 1_000
 """Tokens that one call may change or claim."""
+
+LOOKED = 200
+"""Runs that one call reads: a beginning of names that few of them have would have it read them all."""
 
 LONGEST_LEASE = timedelta(days=1)
 
@@ -98,7 +107,7 @@ class Tokens:
     # -- reading ---------------------------------------------------------------------------------------------
 
     async def read(self, prefix: str, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
-        """Tokens whose names begin so: `items`, and `next`. Raises BadCursor, Invalid."""
+        """Tokens whose names begin so: `items`, and `next`, also after a short page. Raises BadCursor, Invalid."""
         place = Place() if cursor is None else read_cursor(cursor, Place)
         if prefix.startswith(CUSTOM):
             rows = await self._store.tokens(prefix, place.name, limit + 1)
@@ -114,10 +123,13 @@ class Tokens:
         self, prefix: str, limit: int, place: Place
     ) -> tuple[list[dict[str, Any]], Place | None]:
         """Run by run, newest first; of one run all tokens, behind the name of the place."""
+        _refuse_prefix(prefix)
         filter = _filter(prefix, place)
         items: list[dict[str, Any]] = []
+        looked = 0
         while True:
             rows = await self._store.runs(filter)
+            looked += len(rows)
             lives = await self._memory.fetch([row.id for row in rows])
             for row in rows:
                 live = lives.get(row.id)
@@ -133,6 +145,8 @@ class Tokens:
             if len(rows) < filter.limit:
                 return items, None
             place = Place("\U0010ffff", rows[-1].started_at, rows[-1].id)
+            if looked >= LOOKED:
+                return items, place
             filter = _filter(prefix, place)
 
     # -- changing --------------------------------------------------------------------------------------------
@@ -162,10 +176,13 @@ class Tokens:
         puts = [_change(one, None) for one in edit.insert]
         puts += [_change(one, one.version) for one in edit.update]
         gone = [TokenChange(name=one.name, expect=one.version, gone=True) for one in edit.delete]
-        done = await self._store.change_tokens([*puts, *gone])
+        audits = [by for by in map(by_for, edit.names()) if by is not None]
+        done = await self._store.change_tokens([*puts, *gone], audits)
         if isinstance(done, str):
             expected = next(one.expect for one in (*puts, *gone) if one.name == done)
             rows = [row for row in await self._store.tokens(done, "", 1) if row.name == done]
+            if not rows and any(one.name == done for one in gone):
+                raise UnknownToken(done)
             raise Changed(f"token '{done}'", expected, rows[0].version if rows else None)
         return {"items": [_custom(row) for row in done]}
 
@@ -189,7 +206,8 @@ class Tokens:
         refuse_no_text(owner=owner)
         if not owner or not timedelta(0) < lease <= LONGEST_LEASE or not 1 <= limit <= MOST:
             raise Invalid(f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MOST}")
-        return [_custom(row) for row in await self._store.claim_tokens(owner, prefix, lease, limit)]
+        claimed = await self._store.claim_tokens(owner, prefix, lease, limit, by_for(prefix))
+        return [_custom(row) for row in claimed]
 
 
 # -- names ---------------------------------------------------------------------------------------------------
@@ -204,7 +222,9 @@ def _tokens_of(live: Live) -> Iterator[dict[str, Any]]:
     snapshot, flow = live.snapshot, live.flow
     root = f"{HISTORY if snapshot.ended else RUNS}{snapshot.run.workflow}/{snapshot.run.id}"
     for name, step in flow.steps.items():
-        yield _token(f"{root}/steps/{_quoted(name)}", snapshot.seq, step_view(snapshot, name), step.priority)
+        yield _token(
+            f"{root}/steps/{_quoted(name)}", snapshot.seq, step_view(flow, snapshot, name), step.priority
+        )
     for slot in marking_now(flow, snapshot)["slots"]:
         place = f"{root}/slots/{_quoted(slot['step'])}/{slot['slot']}"
         for event in slot["events"]:
@@ -245,6 +265,15 @@ def _filter(prefix: str, place: Place) -> Filter:
         after=after,
         limit=20,
     )
+
+
+def _refuse_prefix(prefix: str) -> None:
+    """Raises Invalid where no token of a run could begin so, however many there are."""
+    if not _PREFIX.fullmatch(prefix):
+        raise Invalid(
+            f"no token begins with '{prefix[:200]}': "
+            f"names are {RUNS}<workflow>/<run>/steps/<step> and …/slots/<step>/<slot>/<n>"
+        )
 
 
 def _place_of(name: str) -> tuple[str, str, list[str]]:

@@ -51,9 +51,10 @@ class Watching:
             entry
         )  # before looking: a change meanwhile must not be missed
         try:
-            live = self._memory.get(run)
-            if live is None or (self._shared and wanted(live.snapshot)):
-                live = await self._look(run)  # another node may have led the run on
+            # Another node may have led the run on: what is remembered here tells nothing.
+            live = None if self._shared else self._memory.get(run)
+            if live is None:
+                live = await self._look(run)
             while not wanted(live.snapshot):
                 if not self._shared:
                     return await waiter

@@ -16,10 +16,7 @@ from penstock.flow.view import time_text
 from penstock.kernel.firing import enabled
 from penstock.runtime.children import TASK, child_id
 from penstock.store.change import WHOLE
-from penstock.store.rows import LockRow, QueueRow, TaskRow, Worker
-
-PRESENT = timedelta(seconds=60)
-"""A worker that gave no sign of life for so long is not counted on: it says one every ten seconds."""
+from penstock.store.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -114,13 +111,15 @@ def _not_begun(flow: Flow, snapshot: Snapshot, step: FlowStep, live: bool, asked
             yield {"reason": "parallel", "parallel": most, "text": text}
         return
     held, missing = missing_slots(step.wired, snapshot.marking)
+    stalled = snapshot.status == "stalled"
+    never = stalled and step.name not in snapshot.steps
     waited_for = snapshot.status in ("waiting", "stalled") and any(
         name in flow.outside for slot in missing for name in slot
     )
-    if missing and (held or waited_for or (asked and not live)):
+    if missing and (held or waited_for or never or (asked and not live)):
         sources = [_source(flow, snapshot, name) for slot in missing for name in slot]
         wanted = " and ".join(_either(slot) for slot in missing)
-        text = f"'{step.name}' waits for {wanted}; {_who(sources)}."
+        text = f"'{step.name}' waits for {wanted}; {_who(sources, stalled)}."
         yield {"reason": "missing events", "missing": sources, "text": text}
 
 
@@ -136,14 +135,15 @@ def _source(flow: Flow, snapshot: Snapshot, event: str) -> dict[str, Any]:
     }
 
 
-def _who(sources: list[dict[str, Any]]) -> str:
-    """Who could fire what is missing, as the end of a sentence."""
+def _who(sources: list[dict[str, Any]], stalled: bool) -> str:
+    """Who could fire what is missing, as the end of a sentence; in a run that is stalled no step will."""
     told = []
     for each in sources:
         ways = [f"step '{one['step']}' ({one['status']})" for one in each["steps"]]
         ways += ["a call from outside"] if each["outside"] else []
+        but = ", but nobody will fire it as things are" if stalled and not each["outside"] else ""
         told.append(
-            f"'{each['event']}' can come from {_either(ways, '')}"
+            f"'{each['event']}' can come from {_either(ways, '')}{but}"
             if ways
             else f"nothing fires '{each['event']}'"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
@@ -32,6 +33,8 @@ from penstock.server.http import bind, serving_on
 from penstock.store.errors import NeedsMigration
 from penstock.store.opening import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
+
+log = logging.getLogger("penstock.server")
 
 
 class NeedsToken(PenstockError):
@@ -68,11 +71,17 @@ class Front(Struct, frozen=True):
     oidc: OidcSettings | None = None
     topics: tuple[str, ...] = ()
     settings: list[dict[str, Any]] = []  # for people
+    proxies: tuple[str, ...] = ()  # whose word on where a request comes from counts
 
     @property
     def local(self) -> bool:
-        """Whether only this machine can reach it: then nobody needs to sign in."""
+        """Whether only this machine can reach it."""
         return is_loopback_host(f"[{self.host}]" if ":" in self.host else self.host)
+
+    @property
+    def open(self) -> bool:
+        """Whether nobody needs to sign in: it is local, and no way to sign in is set."""
+        return self.local and self.token is None and self.oidc is None
 
 
 def refuse_open(front: Front, tokens: bool = False) -> None:
@@ -121,11 +130,15 @@ async def answering(running: Running, db: str, front: Front, listener: socket.so
             access,
             topics=front.topics,
             oidc=await _identity(front.oidc, running.store, stack),
-            open=front.local,
+            open=front.open,
             settings=front.settings,
         )
         stack.enter_context(_redacting(access))
-        yield await stack.enter_async_context(serving_on(App(service, CALLS), listener))
+        if closed := await access.learn():
+            log.warning(
+                "%d secrets cannot be opened with the key that is here: no log goes without them", closed
+            )
+        yield await stack.enter_async_context(serving_on(App(service, CALLS), listener, front.proxies))
 
 
 async def _identity(settings: OidcSettings | None, store: Store, stack: AsyncExitStack) -> Oidc | None:

@@ -74,12 +74,11 @@ def _settings(settings: Settings, variables: Mapping[str, str]) -> Iterator[Find
 
 
 async def _sign_in(settings: Settings) -> list[Finding]:
-    front = Front(settings["host"], settings["port"], settings["token"])
-    if front.local:
-        refuse_open(front)
+    front = Front(settings["host"], settings["port"], settings["token"], settings["oidc"])
+    refuse_open(front, not front.local and front.token is None and await has_tokens(settings["db"]))
+    if front.open:
         return [Finding("sign-in", "fine", f"{front.host} is this machine alone: nobody needs to sign in")]
-    refuse_open(front, front.token is None and await has_tokens(settings["db"]))
-    return [Finding("sign-in", "fine", f"a token is needed at {front.host}, and there is one")]
+    return [Finding("sign-in", "fine", f"who asks {front.host} must sign in, and can")]
 
 
 async def _database(db: str) -> list[Finding]:

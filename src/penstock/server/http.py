@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Protocol, runtime_checkable
 
@@ -53,8 +53,11 @@ async def serving(app: Any, host: str, port: int) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
-    """Serve on a socket that is bound while the block runs; the base address."""
+async def serving_on(app: Any, listener: socket.socket, proxies: Sequence[str] = ()) -> AsyncIterator[str]:
+    """Serve on a socket that is bound while the block runs; the base address.
+
+    `proxies` are addresses and networks whose X-Forwarded-For and -Proto count; of anybody else they do not.
+    """
     config = uvicorn.Config(
         app,
         lifespan="off",
@@ -63,6 +66,8 @@ async def serving_on(app: Any, listener: socket.socket) -> AsyncIterator[str]:
         server_header=False,
         http=Careful,
         ws="none",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         timeout_keep_alive=75,
         timeout_graceful_shutdown=DRAIN,
     )

@@ -55,6 +55,7 @@ SETTINGS = {
         Setting("server", values.text, "http://127.0.0.1:7777", "the server that commands act on"),
         Setting("oidc", values.identity, None, "how people sign in through an identity provider: a table", True),
         Setting("sns_topics", values.names, (), "topics of Amazon SNS that hooks with `verify: sns` take"),
+        Setting("trusted_proxies", values.networks, (), "proxies whose `X-Forwarded-…` count: addresses, CIDR"),
         Setting("egress_allow", values.names, (), "hosts, `*.suffix` and CIDR that steps may call", used=False),
         Setting("payload_limit", values.size, 256 * 1024, "the largest payload, such as `256KiB`", used=False),
         Setting("retention_days", values.days, {}, "how long ended runs are kept: `30`, or by status"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from ipaddress import ip_network
 from typing import Any
 
 import msgspec
@@ -53,6 +54,17 @@ def names(given: Any) -> tuple[str, ...]:
     if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
         raise ValueError("must be a list of texts")
     return tuple(part.strip() for part in parts if part.strip())
+
+
+def networks(given: Any) -> tuple[str, ...]:
+    """A list of addresses and networks."""
+    found = names(given)
+    for each in found:
+        try:
+            ip_network(each)
+        except ValueError:
+            raise ValueError("must be addresses or networks, such as 127.0.0.1 or 10.0.0.0/8") from None
+    return found
 
 
 def pairs(given: Any) -> dict[str, Any]:

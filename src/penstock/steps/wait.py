@@ -14,6 +14,8 @@ from penstock.flow.step import BadParameter, BoxError, Reaction, Sleep, View
 from penstock.flow.task import Offer
 from penstock.steps.parameters import only, template
 
+EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+
 
 class WaitBox(Struct, frozen=True):
     """Sleeps; a time that has passed is no wait."""
@@ -79,4 +81,10 @@ def _moment(value: Any) -> datetime:
         moment = datetime.fromisoformat(value)
     except (TypeError, ValueError) as error:
         raise BoxError(f"`until` must be a time such as 2026-05-01T12:00:00Z, not {value!r}") from error
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    # Beyond them a time zone would lead out of the calendar: no store could keep it, nor anybody compare it.
+    if not EARLIEST <= moment <= LATEST:
+        raise BoxError(
+            f"`until` must lie between {EARLIEST:%Y-%m-%d} and {LATEST:%Y-%m-%d} in UTC; {value!r} does not"
+        )
+    return moment.astimezone(UTC)

@@ -18,6 +18,18 @@ class NewDraft(Struct, frozen=True, kw_only=True):
     author: str
 
 
+class NewVersion(Struct, frozen=True, kw_only=True):
+    """A definition to be published. `start` is about a workflow that is new, `restart` about one that is there."""
+
+    workflow: str
+    definition: str
+    offers: bytes
+    note: str | None
+    start: bool
+    restart: bool = False
+    again: bool = False
+
+
 class DraftRow(Struct, frozen=True, kw_only=True):
     """The draft of a workflow, as its author wrote it."""
 

@@ -17,7 +17,8 @@ from penstock.store.access_rows import (
     SecretRow,
     SessionRow,
 )
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine
+from penstock.store.rows import Version
 
 
 class Notes(Protocol):
@@ -31,8 +32,8 @@ class Notes(Protocol):
         """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
         ...
 
-    async def put_note(self, name: str, text: str | None) -> bool:
-        """Keep a text, or (None) drop it; whether there was one."""
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
+        """Keep a text, or (None) drop it; whether there was one. `audit` is written where something changes."""
         ...
 
 
@@ -130,16 +131,29 @@ class Doors(Protocol):
 
 
 class Drafts(Protocol):
-    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now."""
+    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now.
+
+    An `audit` is written in the same transaction, and only where something was changed.
+    """
 
     async def draft(self, workflow: str) -> DraftRow | None: ...
 
-    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
         """The draft as it is kept; None: it is not what was expected, and stays."""
         ...
 
-    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
         """False: there is none. None: it is not what was expected, and stays."""
+        ...
+
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        """As `Shelf.publish`; a draft with that text is then none any more. None: it is not what was expected."""
         ...
 
     async def drafts(self) -> list[DraftLine]:

@@ -131,7 +131,7 @@ class Mail(Protocol):
         """Whether each id came before."""
         ...
 
-    async def redeliver(self, id: int) -> bool:
+    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
         """Post a kept event to the run that has its key now; False: there is none, or no such event."""
         ...
 
@@ -228,7 +228,9 @@ class Views(Protocol):
 
     async def queues(self) -> list[QueueRow]: ...
 
-    async def workers(self) -> list[Worker]: ...
+    async def workers(self) -> list[Worker]:
+        """Those that gave a sign of life within `PRESENT`."""
+        ...
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
         """The oldest first."""
@@ -247,7 +249,7 @@ class Views(Protocol):
         ...
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
-        """The run that the key started, and the digest of its input."""
+        """The run that the key started, and the digest of what was asked."""
         ...
 
 
@@ -258,12 +260,22 @@ class Tokens(Protocol):
         """Those whose names begin so, in the order of their names, behind `after`."""
         ...
 
-    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
-        """What was written, without what was deleted; or the name of one that is not as expected. No name twice."""
+    async def change_tokens(
+        self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
+    ) -> list[TokenRow] | str:
+        """What was written, without what was deleted; or the name of one that is not as expected. No name twice.
+
+        `audits` are written where the tokens are.
+        """
         ...
 
-    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
-        """Give an owner tokens that nobody owns any more, those of the highest priority first, by name."""
+    async def claim_tokens(
+        self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
+    ) -> list[TokenRow]:
+        """Give an owner tokens that nobody owns any more, those of the highest priority first, by name.
+
+        `audit` is written where there are some.
+        """
         ...
 
 
@@ -286,7 +298,7 @@ class Upkeep(Protocol):
         ...
 
     async def attend(self, worker: Worker) -> None:
-        """A worker is there, or still there."""
+        """A worker is there, or still there; those that have gone without leaving are forgotten."""
         ...
 
     async def leave(self, worker: str) -> None:

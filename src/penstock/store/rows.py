@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
@@ -119,6 +119,10 @@ class WorkflowState(Struct, frozen=True, kw_only=True):
     started: bool
     paused: bool
     halted: bool = False  # the whole installation is paused
+
+
+PRESENT = timedelta(seconds=60)
+"""A worker that gave no sign of life for so long is not there any more: it gives one every ten seconds."""
 
 
 class Worker(Struct, frozen=True, kw_only=True):

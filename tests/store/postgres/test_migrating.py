@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 
-from penstock.store.errors import NeedsMigration, NewerSchema, StoreError
+from penstock.store.errors import NeedsMigration, NewerSchema, StoreAway, StoreError
 from penstock.store.migrate import Migration
+from penstock.store.postgres import database
 from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.migrating import MIGRATIONS, migrate
 from penstock.store.postgres.store import PostgresStore
@@ -65,6 +66,19 @@ def test_a_step_that_fails_leaves_the_schema_as_it_was(url: str) -> None:
         with pytest.raises(StoreError, match="nonsense"):
             await migrate(store.database, True, broken)
         await migrate(store.database, True, NEXT)
+        return (await store.facts())["schema"]
+
+    assert with_store(url, main) == NOW + 1
+
+
+def test_a_step_may_take_longer_than_any_other_statement(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "COMMAND", 0.5)
+    slow = (*MIGRATIONS, Migration(NOW + 1, "9999_slow.sql", "SELECT pg_sleep(0.8)"))
+
+    async def main(store: PostgresStore) -> object:
+        with pytest.raises(StoreAway):
+            await store.database.transact(lambda work: work.connection.execute("SELECT pg_sleep(0.8)"))
+        await migrate(store.database, True, slow)
         return (await store.facts())["schema"]
 
     assert with_store(url, main) == NOW + 1

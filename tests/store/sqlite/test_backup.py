@@ -126,3 +126,16 @@ def test_a_damaged_file_is_told_with_the_remedy_by_who_looks_through_it(
 
     asyncio.run(scenario())
     assert not (tmp_path / "copy.db").exists()
+
+
+def test_what_is_written_may_be_read_by_its_owner_alone(tmp_path: Path) -> None:
+    async def play() -> dict[str, int]:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        await store.put_note("a", "b")
+        await store.backup(str(tmp_path / "copy.db"))
+        modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+        await store.close()
+        return modes
+
+    names = ("a.db", "a.db-shm", "a.db-wal", "a.db.lock", "copy.db")
+    assert asyncio.run(play()) == dict.fromkeys(names, 0o600)

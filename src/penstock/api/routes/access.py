@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
 from msgspec.structs import asdict
-from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from penstock.access.caller import Caller
 from penstock.access.doors import TokenView
-from penstock.access.errors import SignInFailed
+from penstock.access.errors import SignInFailed, Unauthenticated
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
 from penstock.access.tokens import TokenWish
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.guard import identify, is_secure
+from penstock.api.guard import address_of, by_session, identify, is_secure
 from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.access import Made, MakeToken, SignIn, Who
 
@@ -68,8 +68,8 @@ async def who_am_i(ask: Ask[None, None]) -> Who:
 async def sign_in(ask: Ask[SignIn, None]) -> Reply:
     """Begin a session of a browser with a token."""
     request, access = ask.request, ask.service.access
-    ask.service.limiters.logins.check(_ip(request) or "", monotonic())
-    caller = await access.authenticate(ask.body.token, _ip(request))
+    ask.service.limiters.logins.check(address_of(request) or "", monotonic())
+    caller = await access.authenticate(ask.body.token, address_of(request))
     secure = is_secure(request)
     cookie = await access.sign_in(caller, read_cookie(request.headers.get("cookie"), secure))
     return Reply(_who(ask, caller), headers={"set-cookie": set_cookie(cookie, secure)})
@@ -81,7 +81,9 @@ async def sign_out(ask: Ask[None, None]) -> Reply:
     secure = is_secure(ask.request)
     cookie = read_cookie(ask.request.headers.get("cookie"), secure)
     if cookie is not None:
-        await ask.service.access.sign_out(await identify(ask.service, ask.request), cookie)
+        with suppress(Unauthenticated):  # it has ended: the browser still has to forget it
+            caller = await by_session(ask.service, ask.request, cookie)
+            await ask.service.access.sign_out(caller, cookie)
     return Reply(headers={"set-cookie": clear_cookie(secure)})
 
 
@@ -90,7 +92,7 @@ async def begin_oidc(ask: Ask[None, None]) -> Response:
     """Go to the identity provider to sign in."""
     if ask.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
-    ask.service.limiters.logins.check(_ip(ask.request) or "", monotonic())
+    ask.service.limiters.logins.check(address_of(ask.request) or "", monotonic())
     sending = await ask.service.oidc.begin(ask.request.query_params.get("back_to", "/"))
     answer = RedirectResponse(sending.url, 302)
     answer.set_cookie(
@@ -112,7 +114,7 @@ async def finish_oidc(ask: Ask[None, None]) -> Response:
     if ask.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
     arrival = await ask.service.oidc.finish(
-        dict(request.query_params), request.cookies.get(LOGIN), _ip(request)
+        dict(request.query_params), request.cookies.get(LOGIN), address_of(request)
     )
     before = read_cookie(request.headers.get("cookie"), secure)
     cookie = await ask.service.access.sign_in(arrival.caller, before)
@@ -126,7 +128,3 @@ def _who(ask: Ask[Any, Any], caller: Caller) -> Who:
     ways: list[Any] = ["token", *(["oidc"] if ask.service.oidc is not None else [])]
     workflows = None if caller.workflows is None else list(caller.workflows)
     return Who(caller.name, caller.role, workflows, not caller.local, ways)
-
-
-def _ip(request: Request) -> str | None:
-    return request.client.host if request.client else None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from penstock.access.children import may_publish
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.definitions import DEFINITION, expected, in_envelope, read_body
@@ -15,8 +17,8 @@ calls = Calls("checks")
 
 
 def _report(checked: Checked) -> dict[str, Any]:
-    plain = checked.report.to_plain()
-    return {name: plain[name] for name in Report.__struct_fields__}
+    """As `penstock check --json` says it; what came without a file goes by its name."""
+    return checked.report.to_plain() | {"file": checked.report.file or checked.loaded.definition.name}
 
 
 @calls.post("/api/check", "read", gives=Report, reads="raw", accepts=DEFINITION, takes=dict[str, Any])
@@ -53,6 +55,7 @@ async def publish_workflow(ask: Ask[Publish, None]) -> Any:
         override=override,
         again=body.again,
         expect=expect,
+        consent=partial(may_publish, ask.caller),
     )
     report = _report(checked)
     answer = Published(version.version, report["verdict"], report["findings"])

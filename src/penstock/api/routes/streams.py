@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
@@ -9,29 +10,31 @@ from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.guard import identify
 from penstock.api.reading import Unreadable
-from penstock.api.streams import BEAT, COMMENT, MEDIA, StreamResponse, message
+from penstock.api.streams import BEAT, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine
 from penstock.runtime.changes import Reader
 
 calls = Calls("streams")
 LAST = "Last-Event-ID"
+ALIVE = "still here"
 
 
 @calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST,))
 async def stream_run(ask: Ask[None, StreamQuery]) -> Any:
-    """The history of a run after Last-Event-ID (or `after`, or from now on) as it grows, to its end."""
+    """The history of a run from its beginning, or after Last-Event-ID or `after`, as it grows, to its end."""
     run = await ask.may_run("read")
     ask.service.streams.refuse_more(ask.caller)
-    newest = await ask.engine.following.last(run)
-    after = _last(ask.request.headers.get(LAST), ask.query.after, newest)
-    return StreamResponse(_history(ask.engine, run, after), ask.service.streams, ask.caller, _still(ask))
+    await ask.engine.following.last(run)
+    after = _last(ask.request.headers.get(LAST), ask.query.after)
+    source = _history(ask.engine, run, after)
+    return StreamResponse(source, after, ask.service.streams, ask.caller, _still(ask))
 
 
-def _last(header: str | None, after: int | None, newest: int) -> int:
+def _last(header: str | None, after: int | None) -> int:
     """Where to begin. Raises Unreadable."""
     if header is None:
-        return newest if after is None else after
+        return after or 0
     if not (header.isascii() and header.isdigit() and len(header) < 19):
         raise Unreadable("invalid_parameter", f"{LAST}: must be the number of a history entry, such as 17")
     return int(header)
@@ -39,7 +42,11 @@ def _last(header: str | None, after: int | None, newest: int) -> int:
 
 async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes, None]:
     async for item in engine.following.run(run, after, BEAT):
-        yield COMMENT if item is None else message("history", item, item["seq"])
+        if item is None:
+            yield comment(ALIVE, after)
+        else:
+            after = item["seq"]
+            yield message("history", item, after)
     yield message("end", {})
 
 
@@ -49,7 +56,7 @@ async def stream_changes(ask: Ask[None, None]) -> Any:
     ask.service.streams.refuse_more(ask.caller)
     reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
     source = _changes(reader, ask.caller.sees)
-    return StreamResponse(source, ask.service.streams, ask.caller, _still(ask), reader.close)
+    return StreamResponse(source, reader.id, ask.service.streams, ask.caller, _still(ask), reader.close)
 
 
 def _still(ask: Ask[Any, Any]) -> Callable[[], Awaitable[None]]:
@@ -62,15 +69,21 @@ def _still(ask: Ask[Any, Any]) -> Callable[[], Awaitable[None]]:
 
 
 async def _changes(reader: Reader, sees: Any) -> AsyncGenerator[bytes, None]:
+    """What the caller may see. Where that is nothing for long, it is still told that the line is alive."""
+    now = asyncio.get_running_loop().time
+    spoke = now()
     while True:
-        batch = await reader.read(BEAT)
-        if batch is None:
-            yield COMMENT
-        elif batch.reset:
-            yield message("reset", {}, reader.id)
+        batch = await reader.read(max(0.0, spoke + BEAT - now()))
+        if batch is not None and batch.reset:
+            piece = message("reset", {}, reader.id)
         else:
-            yield b"".join(
+            piece = b"".join(
                 message("change", state, reader.id_of(number))
-                for number, state in batch.changes
+                for number, state in (batch.changes if batch else ())
                 if sees(state.workflow)
             )
+        if not piece and now() - spoke >= BEAT:
+            piece = comment(ALIVE, reader.id)
+        if piece:
+            yield piece
+            spoke = now()

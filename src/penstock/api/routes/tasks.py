@@ -9,7 +9,7 @@ from penstock.api.call import Calls
 from penstock.api.paging import Page
 from penstock.api.problems import status_of
 from penstock.api.reading import BodyTooLarge, fit, raw_body, refuse_type, value_of
-from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, Taken
+from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
 from penstock.api.work.desk import seat
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offering import TaskOffer, palette, take_offers
@@ -40,7 +40,7 @@ REPORT = 8 * 1024 * 1024
 """Bytes of one report of many."""
 ENDLESS = 64 * 1024 * 1024
 """Bytes of a body that is too large from which on the line is cut."""
-TAKEN = Taken("taken")
+TAKEN = TaskTaken("taken")
 
 
 @calls.post("/api/tasks/poll", "work", takes=Poll, gives=Polled)
@@ -71,7 +71,7 @@ async def heartbeat_task(ask: Ask[None, None]) -> Any:
     return Renewed(cancel=False, deadline=answer.deadline, expires=answer.expires, now=now)
 
 
-@calls.post("/api/tasks/{id}/complete", "work", takes=Complete, gives=Taken, reads="raw")
+@calls.post("/api/tasks/{id}/complete", "work", takes=Complete, gives=TaskTaken, reads="raw")
 async def complete_task(ask: Ask[None, None]) -> Any:
     """The task ended on a port; the same body again is answered as the first was."""
     body, _ = await _read(ask, Complete)
@@ -82,7 +82,7 @@ async def complete_task(ask: Ask[None, None]) -> Any:
     return TAKEN
 
 
-@calls.post("/api/tasks/{id}/fail", "work", takes=Fail, gives=Taken, reads="raw")
+@calls.post("/api/tasks/{id}/fail", "work", takes=Fail, gives=TaskTaken, reads="raw")
 async def fail_task(ask: Ask[None, None]) -> Any:
     """The task failed; it is tried again as the step says, or never with `retry: false`."""
     body, _ = await _read(ask, Fail)
@@ -91,28 +91,28 @@ async def fail_task(ask: Ask[None, None]) -> Any:
     return TAKEN
 
 
-@calls.post("/api/tasks/{id}/release", "work", takes=Release, gives=Taken)
+@calls.post("/api/tasks/{id}/release", "work", takes=Release, gives=TaskTaken)
 async def release_task(ask: Ask[Release, None]) -> Any:
     """Give back a task that was not begun; it costs no attempt."""
     await _say(ask, ask.body.lease, release=Nothing())
     return TAKEN
 
 
-@calls.post("/api/tasks/{id}/log", "work", takes=Log, gives=Taken)
+@calls.post("/api/tasks/{id}/log", "work", takes=Log, gives=TaskTaken)
 async def log_task(ask: Ask[Log, None]) -> Any:
     """Keep lines that the task wrote."""
     await _say(ask, ask.body.lease, log=Written(lines=ask.body.lines))
     return TAKEN
 
 
-@calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=Taken)
+@calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=TaskTaken)
 async def hang_up(ask: Ask[Leaving, None]) -> Any:
     """End the polls of a worker that takes no more work: each is answered with what it has."""
     ask.service.desk.hang_up(seat(ask.caller, ask.body.worker))
     return TAKEN
 
 
-@calls.post("/api/tasks/leave", "work", takes=Leaving, gives=Taken)
+@calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
 async def leave(ask: Ask[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
     desk, worker = ask.service.desk, seat(ask.caller, ask.body.worker)
@@ -121,7 +121,7 @@ async def leave(ask: Ask[Leaving, None]) -> Any:
     return TAKEN
 
 
-@calls.put("/api/tasks/offers", "work", takes=Offers, gives=Taken)
+@calls.put("/api/tasks/offers", "work", takes=Offers, gives=TaskTaken)
 async def put_offers(ask: Ask[Offers, None]) -> Any:
     """A worker says that it is there, and which tasks it can do."""
     desk = ask.service.desk

@@ -30,13 +30,10 @@ async def change_tokens(ask: Ask[ChangeTokens, None]) -> Any:
     body = ask.body
     if body.claim is not None:
         return TokensChanged(items=await _claimed(ask, body.claim))
-    names = body.names()
-    for name in names:
+    for name in body.names():
         _may(ask, "repair", name)
     changes = {name: value for name, value in to_builtins(body).items() if name != "claim"}
     answer = await ask.engine.edit_tokens(**changes)
-    audits = [ask.caller.audit("token.change", name, reason=body.reason) for name in names]
-    await ask.service.store.note(audits)
     return TokensChanged(items=answer.get("items", []), will_fire=answer.get("will_fire", []))
 
 

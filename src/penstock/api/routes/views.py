@@ -12,6 +12,7 @@ from penstock.api.paging import Page
 from penstock.api.reading import fit
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import NotFound
+from penstock.runtime.recording import by_for
 
 calls = Calls("views")
 PREFIX = "view/"
@@ -37,15 +38,17 @@ async def list_views(ask: Ask[None, None]) -> Page[View]:
 async def save_view(ask: Ask[SaveView, None]) -> Reply:
     """Keep a list of runs under a name."""
     name: str = fit(ask.path["name"], Name)
-    was = await ask.service.store.put_note(PREFIX + name, msgspec.json.encode(ask.body).decode())
+    text = msgspec.json.encode(ask.body).decode()
+    was = await ask.service.store.put_note(PREFIX + name, text, by_for(name))
     return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
 
 
 @calls.delete("/api/views/{name}", "operate", status=204)
 async def drop_view(ask: Ask[None, None]) -> None:
     """Forget a list of runs."""
-    if not await ask.service.store.put_note(PREFIX + ask.path["name"], None):
-        raise UnknownView(ask.path["name"])
+    name = ask.path["name"]
+    if not await ask.service.store.put_note(PREFIX + name, None, by_for(name)):
+        raise UnknownView(name)
 
 
 def _view(name: str, text: str) -> View:

@@ -26,7 +26,7 @@ class KeyedEvent(Event):
     key: Annotated[dict[Word, str], Meta(min_length=1, max_length=100)]
 
 
-class Taken(Struct):
+class EventTaken(Struct):
     """`recorded`: it is in the history of the run, and nothing acts on it."""
 
     status: Literal["accepted", "recorded", "duplicate"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import asdict
 
-from penstock.api.paging import Limit, Paged
+from penstock.api.paging import Cursor, Limit, Paged
 from penstock.api.reading import Unreadable
 from penstock.api.wire.runs import Version
 from penstock.flow.run import Status
@@ -18,16 +18,35 @@ Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Text = Annotated[str, Meta(max_length=1000)]
 Pair = Annotated[str, Meta(pattern="^[^=]+=.+$", max_length=1000)]
 Moment = Annotated[datetime, Meta(tz=True)]
+DAY = timedelta(days=1)
 Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
-class RunFilter(Struct, kw_only=True, forbid_unknown_fields=True):
+class Dated(Struct):
+    """What has times: each must be a day at least from the ends of the calendar, so that it can be reckoned with."""
+
+    def __post_init__(self) -> None:
+        for name, attribute in zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True):
+            value = getattr(self, attribute)
+            if isinstance(value, datetime) and not _reckonable(value):
+                raise ValueError(f"Object has a time in field `{name}` that is out of the calendar")
+
+
+def _reckonable(moment: datetime) -> bool:
+    try:
+        utc = moment.astimezone(UTC)
+        return (utc - DAY).year > 0 and (utc + DAY).year > 0
+    except OverflowError:
+        return False
+
+
+class RunFilter(Dated, kw_only=True, forbid_unknown_fields=True):
     """Which runs; every part that is given must hold. `label` and `key` are NAME=VALUE; `q` begins the subject, the id
     or a key; `since` and `until` are of the start."""
 
     workflow: str | None = None
     version: Version | None = None
-    status: list[Status] = []
+    status: list[Status] | Status = []
     subject: str | None = None
     label: Pair | None = None
     key: Pair | None = None
@@ -41,7 +60,8 @@ class RunFilter(Struct, kw_only=True, forbid_unknown_fields=True):
     def said(self, workflows: tuple[str, ...] | None) -> dict[str, Any]:
         """As the engine takes it, for a caller who sees these workflows."""
         found = {name: value for name, value in asdict(self).items() if value not in (None, [])}
-        found["statuses"] = tuple(found.pop("status", ()))
+        status = found.pop("status", [])
+        found["statuses"] = (status,) if isinstance(status, str) else tuple(status)
         for name in ("label", "key"):
             if name in found:
                 found[name] = _pair(name, found[name])
@@ -51,16 +71,17 @@ class RunFilter(Struct, kw_only=True, forbid_unknown_fields=True):
 def _pair(name: str, text: str) -> tuple[str, str]:
     left, equals, right = text.partition("=")
     if not (left and equals and right):
-        raise Unreadable("invalid_parameter", f"{name}: '{text[:80]}' is no pair: write NAME=VALUE")
+        raise Unreadable("invalid_parameter", f"'{text[:80]}' is no pair: write NAME=VALUE", name)
     return left, right
 
 
 class RunQuery(RunFilter, kw_only=True, forbid_unknown_fields=True):
     """A filter, an order and a page."""
 
+    status: list[Status] = []
     sort: Sort = "newest"
     limit: Limit = 50
-    cursor: str | None = None
+    cursor: Cursor | None = None
 
 
 class RunLine(Struct):
@@ -162,7 +183,7 @@ class Bulk(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class BulkDone(Struct, kw_only=True):
-    """`count` runs by `statuses` where they are only counted; else what became of them."""
+    """`count` runs that fit; by `statuses` where they are only counted, else what became of them."""
 
     action: str
     count: int = 0
@@ -175,12 +196,12 @@ class BulkDone(Struct, kw_only=True):
     made: list[str] = []
 
 
-class IncidentQuery(Paged, kw_only=True, forbid_unknown_fields=True):
+class IncidentQuery(Paged, Dated, kw_only=True, forbid_unknown_fields=True):
     since: Moment | None = None
     workflow: str | None = None
 
 
-class StatsQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+class StatsQuery(Dated, kw_only=True, forbid_unknown_fields=True):
     """Of runs that started then; of the last day where nothing is said."""
 
     since: Moment | None = field(default=None, name="from")
@@ -206,7 +227,7 @@ class Token(Struct):
     data: Any
 
 
-class NewToken(Struct, kw_only=True, forbid_unknown_fields=True):
+class NewToken(Dated, kw_only=True, forbid_unknown_fields=True):
     name: Name
     data: Any = None
     owner: str | None = None

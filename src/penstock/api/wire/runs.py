@@ -11,6 +11,10 @@ from penstock.flow.plan import EntryKind
 from penstock.flow.run import Status
 
 Key = Annotated[str, Meta(min_length=1, max_length=256)]
+Subject = Annotated[str, Meta(min_length=1, max_length=1000)]
+LabelName = Annotated[str, Meta(min_length=1, max_length=100, pattern="^[^=]+$")]
+LabelValue = Annotated[str, Meta(max_length=256)]
+Labels = Annotated[dict[LabelName, LabelValue], Meta(max_length=50)]
 Version = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Json = Any
 
@@ -18,10 +22,10 @@ Json = Any
 class StartRun(Struct, forbid_unknown_fields=True, kw_only=True):
     """A run to be started."""
 
-    subject: str | None = None
+    subject: Subject | None = None
     input: Json = None
     idempotency_key: Key | None = None
-    labels: dict[str, str] | None = None
+    labels: Labels | None = None
     version: Version | None = None
 
 
@@ -160,7 +164,7 @@ class SetStep(Struct, forbid_unknown_fields=True, kw_only=True):
 class CallWorkflow(Struct, forbid_unknown_fields=True, kw_only=True):
     """A workflow as a function, within `timeout` seconds."""
 
-    subject: str | None = None
+    subject: Subject | None = None
     input: Json = None
     version: Version | None = None
     timeout: Annotated[float, Meta(ge=0.001, le=300)] = 30.0

@@ -59,7 +59,7 @@ class Log(Struct, forbid_unknown_fields=True, kw_only=True):
     lines: Lines
 
 
-class Taken(Struct):
+class TaskTaken(Struct):
     """It was taken, and is durable."""
 
     status: Literal["taken"]

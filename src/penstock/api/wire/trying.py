@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from penstock.api.wire.runs import Entry, Json, Run
+from penstock.api.wire.runs import Entry, Json, Run, Subject
 from penstock.api.wire.workflows import Definition, Text
 
 
@@ -38,17 +38,16 @@ class Try(Struct, forbid_unknown_fields=True, kw_only=True):
     """A run in memory of `definition`, or of the draft. A step without a stub ends on `done` with null.
 
     `stubs`: step → what it comes to, or one such a try. `until`: the step after which to stop, or {before: step},
-    {after: step}. `real`: tasks that this process offers do their work; with `from` only from that step on.
+    {after: step}. `from`: what leads to that step ends at once.
     """
 
     definition: Definition | Text | None = None
     input: Json = None
-    subject: str | None = None
+    subject: Subject | None = None
     stubs: dict[str, TryStub | list[TryStub]] = {}
     events: list[TryEvent] = []
     until: str | dict[Literal["before", "after"], str] | None = None
     from_: str | None = field(name="from", default=None)
-    real: bool = False
 
 
 class Tried(Struct):

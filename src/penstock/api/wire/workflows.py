@@ -76,8 +76,9 @@ class Draft(Struct):
 
 
 class Report(Struct):
-    """What the checks say: proved, refuted or undecided, and why."""
+    """What the checks say: proved, refuted or undecided, and why. `file`: what was checked."""
 
+    file: str
     verdict: Verdict
     findings: list[Finding]
     states: int

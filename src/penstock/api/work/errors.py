@@ -13,13 +13,17 @@ TooManyRequests
 └── TooManyTasks        at once, for this token or for anybody
 NotFound
 └── UnknownTask         the id is not that of the lease
+Invalid
+└── InvalidPort         the task has no such port; the lease is kept
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from penstock.access.errors import Forbidden, TooManyRequests
 from penstock.flow.errors import PenstockError
-from penstock.runtime.errors import Conflict, NotFound, PayloadTooLarge
+from penstock.runtime.errors import Conflict, Invalid, NotFound, PayloadTooLarge
 
 
 class AttemptSuperseded(Conflict):
@@ -102,3 +106,14 @@ class UnknownTask(NotFound):
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no task '{id}' goes with that lease: send the `id` and `lease` of one poll")
+
+
+class InvalidPort(Invalid):
+    """The task ended on a port that it does not have; it is still leased."""
+
+    code = "invalid_port"
+
+    def __init__(self, id: str, port: str, ports: Sequence[str]) -> None:
+        super().__init__(
+            f"task '{id}' has no port '{port[:80]}': complete it on {' or '.join(ports)}; the lease is kept"
+        )

@@ -28,6 +28,7 @@ class Held(Struct, frozen=True, array_like=True):
     worker: str
     task_list: str
     step: str
+    ports: tuple[str, ...] = ()  # that the task may end on; none: a lease of an earlier version
 
     @property
     def id(self) -> str:
@@ -45,7 +46,7 @@ def held_by(worker: str, given: Assignment) -> Held:
     lease, attempt = given.lease, given.attempt
     return Held(
         lease.run, lease.firing, lease.index, lease.attempt, lease.fence,
-        worker, attempt.task_list, attempt.step,
+        worker, attempt.task_list, attempt.step, attempt.ports,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from penstock.api.work.desk import Behind, Desk
 from penstock.api.work.errors import (
     AlreadyCompleted,
     AttemptSuperseded,
+    InvalidPort,
     OtherList,
     ResultTooLarge,
     UnknownTask,
@@ -97,6 +98,7 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
             f"/items/{number}", "say exactly one of `complete`, `fail`, `release`, `heartbeat` and `log`"
         )
     if isinstance(item.complete, Completion):
+        _refuse_port(item, held, item.complete.port)
         batch.reports.append((number, Report(held.lease, _done(item.complete, limit))))
     elif isinstance(item.fail, Fault):
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
@@ -145,6 +147,12 @@ def _judged(verdict: Verdict, id: str) -> PenstockError | None:
     if verdict == "superseded":
         return AttemptSuperseded(id)
     return AlreadyCompleted(id) if verdict == "conflict" else None
+
+
+def _refuse_port(item: Item, held: Held, port: str) -> None:
+    """A slip of the pen must not end the run: the worker may say another port."""
+    if held.ports and port not in held.ports:
+        raise InvalidPort(item.id, port, held.ports)
 
 
 def _done(said: Completion, limit: int | None) -> Done:

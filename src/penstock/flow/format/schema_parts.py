@@ -178,6 +178,7 @@ _POLICY: Schema = {
             "factor": {
                 "type": "number",
                 "minimum": 1,
+                "maximum": 1000,
                 "default": 2,
                 "description": "By how much each wait grows.",
             },

@@ -158,7 +158,7 @@ def _count(events: int) -> str:
 
 BACKOFF = Level(
     "`backoff`",
-    {"initial": duration, "factor": number(1), "max": duration, "jitter": number(0, 1)},
+    {"initial": duration, "factor": number(1, 1000), "max": duration, "jitter": number(0, 1)},
 )
 TIMEOUTS = Level(
     "`timeouts`",

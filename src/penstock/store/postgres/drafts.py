@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
+from penstock.store.access_rows import AuditRow
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
+from penstock.store.postgres.auditing import note_one
 from penstock.store.postgres.bundle import advisory
 from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.shelf import make_version
+from penstock.store.rows import Version
 
 _LAST = 2**31 - 1
 
@@ -20,21 +24,45 @@ class PostgresDrafts:
         found = await self.database.read("one_draft", workflow=workflow)
         return DraftRow(**found[0]) if found else None
 
-    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
         async def work(work: Work) -> DraftRow | None:
             if not await _is_expected(work, draft.workflow, expect):
                 return None
             values = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
             [made] = await work.rows("put_draft", **values)
+            await note_one(work, audit)
             return DraftRow(**made)
 
         return await self.database.transact(work)
 
-    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
         async def work(work: Work) -> bool | None:
             if not await _is_expected(work, workflow, expect):
                 return None
-            return bool(await work.rows("drop_draft", workflow=workflow))
+            if not await work.rows("drop_draft", workflow=workflow):
+                return False
+            await note_one(work, audit)
+            return True
+
+        return await self.database.transact(work)
+
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        async def work(work: Work) -> Version | None:
+            if not await _is_expected(work, new.workflow, expect):
+                return None
+            version, changed = await make_version(work, new)
+            draft = await work.rows("one_draft", workflow=new.workflow)
+            if draft and draft[0]["definition"] == new.definition:
+                changed = bool(await work.rows("drop_draft", workflow=new.workflow))
+            if changed:
+                await note_one(work, audit)
+            return version
 
         return await self.database.transact(work)
 

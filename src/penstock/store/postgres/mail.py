@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Kept, Seen
+from penstock.store.postgres.auditing import note_one
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.granting import (
@@ -38,8 +40,8 @@ class PostgresMail:
         came = {row["ord"] for row in found}
         return [place in came for place in range(1, len(ids) + 1)]
 
-    async def redeliver(self, id: int) -> bool:
-        return await self.database.transact(lambda work: _redeliver(work, id))
+    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
+        return await self.database.transact(lambda work: _redeliver(work, id, audit))
 
 
 async def _keep(work: Work, kept: Kept) -> str | None:
@@ -58,7 +60,7 @@ async def _keep(work: Work, kept: Kept) -> str | None:
     return None
 
 
-async def _redeliver(work: Work, id: int) -> bool:
+async def _redeliver(work: Work, id: int, audit: AuditRow | None) -> bool:
     keys = [(row[0], row[1]) for row in await work.rows("kept_keys", kept=id)]
     await lock_keys(work, [], keys)
     owner = first_owner(await owners_of(work, keys), keys)
@@ -69,4 +71,5 @@ async def _redeliver(work: Work, id: int) -> bool:
     letters.post(owner, body)
     # Whoever looks first: the caller is not told of it.
     await letters.send(work, await work.value("read_now"), timedelta(0))
+    await note_one(work, audit)
     return True

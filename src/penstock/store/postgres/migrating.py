@@ -8,6 +8,9 @@ from penstock.store.postgres.database import Database, Work
 
 MIGRATIONS = read_migrations("penstock.store.postgres")
 
+UNLIMITED = 365 * 86_400.0
+"""Seconds: the driver takes None for the limit of all other statements."""
+
 
 async def migrate(
     database: Database, may: bool = True, migrations: tuple[Migration, ...] = MIGRATIONS
@@ -27,7 +30,9 @@ async def _step(work: Work, may: bool, migrations: tuple[Migration, ...]) -> boo
     step = next(iter(missing(migrations, await read_schema(work), may)), None)
     if step is None:
         return False
-    await work.connection.execute(step.sql)
+    # A step takes the time that the tables need: with a limit, one that is slow could never be done.
+    await work.connection.execute("SET LOCAL statement_timeout = 0")
+    await work.connection.execute(step.sql, timeout=UNLIMITED)
     await work.rows("put_setting", name="schema", value=str(step.number))
     return True
 

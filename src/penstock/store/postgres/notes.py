@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from penstock.store.access_rows import AuditRow
+from penstock.store.postgres.auditing import note_one
 from penstock.store.postgres.database import Database, Work
 
 
@@ -20,13 +22,15 @@ class PostgresNotes:
 
         return await self.database.transact(work)
 
-    async def put_note(self, name: str, text: str | None) -> bool:
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
         async def work(work: Work) -> bool:
             was = bool(await work.rows("read_note", name=name))
             if text is None:
                 await work.rows("drop_note", name=name)
             else:
                 await work.rows("put_note", name=name, value=text)
+            if was or text is not None:
+                await note_one(work, audit)
             return was
 
         return await self.database.transact(work)

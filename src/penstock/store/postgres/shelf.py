@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from penstock.store.access_rows import AuditRow
+from penstock.store.draft_rows import NewVersion
 from penstock.store.postgres.auditing import note_one
 from penstock.store.postgres.bundle import advisory
 from penstock.store.postgres.database import Database, Work
@@ -27,21 +28,15 @@ class PostgresShelf:
         again: bool = False,
         audit: AuditRow | None = None,
     ) -> Version:
+        new = NewVersion(
+            workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
+        )
+
         async def work(work: Work) -> Version:
-            await work.rows("lock_keys", keys=[advisory("workflow", workflow)])
-            newest = await work.rows("newest_version", workflow=workflow)
-            if (
-                not again
-                and newest
-                and (newest[0]["definition"], newest[0]["offers"]) == (definition, offers)
-            ):
-                return Version(**newest[0])
-            number = newest[0]["version"] + 1 if newest else 1
-            text = {"workflow": workflow, "definition": definition, "offers": offers, "note": note}
-            [made] = await work.rows("insert_version", version=number, **text)
-            await work.rows("put_workflow", name=workflow, latest=number, started=start)
-            await note_one(work, audit)
-            return Version(**made)
+            version, made = await make_version(work, new)
+            if made:
+                await note_one(work, audit)
+            return version
 
         return await self.database.transact(work)
 
@@ -79,6 +74,25 @@ class PostgresShelf:
             return known
 
         return await self.database.transact(work)
+
+
+async def make_version(work: Work, new: NewVersion) -> tuple[Version, bool]:
+    """The next version, or the newest one where that will do; whether something was changed."""
+    await work.rows("lock_keys", keys=[advisory("workflow", new.workflow)])
+    newest = await work.rows("newest_version", workflow=new.workflow)
+    same = bool(newest) and (newest[0]["definition"], newest[0]["offers"]) == (new.definition, new.offers)
+    if same and not new.again:
+        return Version(**newest[0]), await _restart(work, new)
+    number = newest[0]["version"] + 1 if newest else 1
+    text = {name: getattr(new, name) for name in ("workflow", "definition", "offers", "note")}
+    [made] = await work.rows("insert_version", version=number, **text)
+    await work.rows("put_workflow", name=new.workflow, latest=number, started=new.start)
+    await _restart(work, new)
+    return Version(**made), True
+
+
+async def _restart(work: Work, new: NewVersion) -> bool:
+    return new.restart and bool(await work.rows("start_workflow", name=new.workflow, started=True))
 
 
 async def _set_paused(

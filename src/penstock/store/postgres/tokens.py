@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
+from penstock.store.access_rows import AuditRow
+from penstock.store.postgres.auditing import note, note_one
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows import TokenChange, TokenRow
@@ -28,22 +31,34 @@ class PostgresTokens:
         )
         return [TokenRow(**row) for row in found]
 
-    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+    async def change_tokens(
+        self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
+    ) -> list[TokenRow] | str:
         while True:
             try:
-                return await self.database.transact(lambda work: _change(work, changes))
+                return await self.database.transact(lambda work: _change(work, changes, audits))
             except _Taken:
                 continue  # it is seen now
 
-    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
-        found = await self.database.rows(
-            "claim_tokens", owner=owner, prefix=prefix, last=prefix + LAST, lease=lease, limit=limit
-        )
+    async def claim_tokens(
+        self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
+    ) -> list[TokenRow]:
+        async def work(work: Work) -> list[Any]:
+            found = await work.rows(
+                "claim_tokens", owner=owner, prefix=prefix, last=prefix + LAST, lease=lease, limit=limit
+            )
+            if found:
+                await note_one(work, audit)
+            return found
+
+        found = await self.database.transact(work, alone=audit is None and self.database.prepared)
         rows = [TokenRow(**row) for row in found]
         return sorted(rows, key=lambda row: (-row.priority, row.name))
 
 
-async def _change(work: Work, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+async def _change(
+    work: Work, changes: Sequence[TokenChange], audits: Sequence[AuditRow]
+) -> list[TokenRow] | str:
     rows = await work.rows("lock_tokens", names=[one.name for one in changes])
     found = {row[0]: row[1] for row in rows}
     wrong = next((one.name for one in changes if found.get(one.name) != one.expect), None)
@@ -55,6 +70,7 @@ async def _change(work: Work, changes: Sequence[TokenChange]) -> list[TokenRow] 
     put = [one for one in changes if not one.gone]
     written = await _write(work, "insert_token", [one for one in put if one.expect is None])
     written |= await _write(work, "update_token", [one for one in put if one.expect is not None])
+    await note(work, audits)
     return [written[one.name] for one in put]
 
 

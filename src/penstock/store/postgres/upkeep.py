@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.store.postgres.copying import write_backup
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows import Retained, Worker
+from penstock.store.rows import PRESENT, Retained, Worker
 
 SLICE = 100
 """Runs that are deleted in one transaction: others must not wait long."""
@@ -76,6 +76,7 @@ class PostgresUpkeep:
             concurrency=worker.concurrency,
             started_at=worker.started_at,
         )
+        await self.database.rows("drop_gone_workers", age=PRESENT)
 
     async def leave(self, worker: str) -> None:
         await self.database.rows("drop_worker", id=worker)

@@ -47,7 +47,9 @@ DELETE FROM seen WHERE (scope, id) IN (
        FOR UPDATE SKIP LOCKED) RETURNING 1;
 
 -- name: drop_gone_workers
-DELETE FROM worker WHERE seen_at <= (SELECT penstock_now()) - :age::interval RETURNING 1;
+-- Many workers tidy at once: nobody waits for another.
+DELETE FROM worker WHERE id IN (SELECT id FROM worker WHERE seen_at <= (SELECT penstock_now()) - :age::interval
+                                FOR UPDATE SKIP LOCKED) RETURNING 1;
 
 -- name: put_worker
 INSERT INTO worker (id, name, task_lists, tasks, concurrency, started_at, seen_at)

@@ -20,6 +20,7 @@ from penstock.store.listing import (
 )
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows import (
+    PRESENT,
     Filter,
     KeptRow,
     Lease,
@@ -114,7 +115,7 @@ class PostgresViews:
 
     async def workers(self) -> list[Worker]:
         lists = ("task_lists", "tasks")
-        found = await self.database.read("list_workers")
+        found = await self.database.read("list_workers", age=PRESENT)
         rows: list[dict[str, Any]] = [dict(row) for row in found]
         return [Worker(**(row | {name: tuple(row[name]) for name in lists})) for row in rows]
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from penstock.store.errors import BadAddress, NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
 from penstock.store.sqlite.desk import let_go, told
-from penstock.store.sqlite.files import FileLock, file_system, is_network
+from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private
 from penstock.store.sqlite.session import SQL
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
@@ -58,6 +58,8 @@ def open_file(path: str, options: Options) -> Opened:
     with contextlib.ExitStack() as undo:
         lock = FileLock(path)
         undo.callback(lock.release)
+        if options.vfs is None:
+            make_private(path)
         try:
             db = apsw.Connection(path, vfs=options.vfs)
             undo.callback(db.close)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
+from penstock.store.access_rows import AuditRow
+from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
+from penstock.store.rows import Version
+from penstock.store.sqlite.auditing import note_one
 from penstock.store.sqlite.desk import Desk
 from penstock.store.sqlite.session import Row, Session, json_list
+from penstock.store.sqlite.shelf import make_version
 from penstock.store.sqlite.times import NEVER, moment
 
 
@@ -18,11 +22,20 @@ class SqliteDrafts:
     async def draft(self, workflow: str) -> DraftRow | None:
         return await self._desk.read(lambda session: _draft(session, workflow))
 
-    async def save_draft(self, draft: NewDraft, expect: Collection[str] | None = None) -> DraftRow | None:
-        return await self._desk.write(lambda session: _save(session, draft, expect))
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
+        return await self._desk.write(lambda session: _save(session, draft, expect, audit))
 
-    async def drop_draft(self, workflow: str, expect: Collection[str] | None = None) -> bool | None:
-        return await self._desk.write(lambda session: _drop(session, workflow, expect))
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
+        return await self._desk.write(lambda session: _drop(session, workflow, expect, audit))
+
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        return await self._desk.write(lambda session: _publish(session, new, expect, audit))
 
     async def drafts(self) -> list[DraftLine]:
         return await self._desk.read(_lines)
@@ -55,18 +68,41 @@ def _text(session: Session, workflow: str) -> str | None:
     return None if newest is None else str(newest[2])
 
 
-def _save(session: Session, draft: NewDraft, expect: Collection[str] | None) -> DraftRow | None:
+def _save(
+    session: Session, draft: NewDraft, expect: Collection[str] | None, audit: AuditRow | None
+) -> DraftRow | None:
     if not is_expected(expect, _text(session, draft.workflow)):
         return None
     row = (draft.workflow, draft.definition, draft.title, draft.author, session.now)
     session.run("put_draft", row)
+    note_one(session, audit)
     return _row(row)
 
 
-def _drop(session: Session, workflow: str, expect: Collection[str] | None) -> bool | None:
+def _drop(
+    session: Session, workflow: str, expect: Collection[str] | None, audit: AuditRow | None
+) -> bool | None:
     if not is_expected(expect, _text(session, workflow)):
         return None
-    return session.row_changed("drop_draft", (workflow,)) is not None
+    if session.row_changed("drop_draft", (workflow,)) is None:
+        return False
+    note_one(session, audit)
+    return True
+
+
+def _publish(
+    session: Session, new: NewVersion, expect: Collection[str] | None, audit: AuditRow | None
+) -> Version | None:
+    if not is_expected(expect, _text(session, new.workflow)):
+        return None
+    version, changed = make_version(session, new)
+    draft = session.row("one_draft", (new.workflow,))
+    if draft is not None and draft[1] == new.definition:
+        session.run("drop_draft", (new.workflow,))
+        changed = True
+    if changed:
+        note_one(session, audit)
+    return version
 
 
 def _lines(session: Session) -> list[DraftLine]:

@@ -6,10 +6,12 @@ import fcntl
 import os
 import re
 import weakref
+from contextlib import suppress
 from pathlib import Path
 
 from penstock.store.errors import StoreBusy
 
+PRIVATE = 0o600
 _NETWORK = re.compile(
     "nfs4?|cifs|smb3|smbfs|ncpfs|9p|afs|ceph|glusterfs|lustre|gpfs|beegfs|pvfs2|orangefs|ocfs2|gfs2|davfs"
     r"|fuse\.(sshfs|s3fs|gcsfuse|glusterfs|rclone|ceph|juicefs|goofys|davfs2|moosefs|mfs|nfs)"
@@ -39,11 +41,17 @@ def file_system(path: str) -> str:
     return kind
 
 
+def make_private(path: str) -> None:
+    """Make an empty file that only its owner may read, unless there is one: what lies in it is nobody else's."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
+
+
 class FileLock:
     """An exclusive lock on the file beside the database; it says who has it, and goes with the process."""
 
     def __init__(self, path: str) -> None:
-        self._file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

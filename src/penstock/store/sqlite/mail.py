@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Kept, Seen
+from penstock.store.sqlite.auditing import note_one
 from penstock.store.sqlite.granting import Letters, drop_kept, insert_kept, note_seen, owner_of
 from penstock.store.sqlite.session import Session
 
@@ -36,7 +38,7 @@ def _came(session: Session, one: Seen) -> bool:
     return session.row("seen_there", (one.scope, one.id, session.now)) is not None
 
 
-def redeliver(session: Session, id: int) -> bool:
+def redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
     """See `Store.redeliver`."""
     body = session.row("kept_body", (id,))
     owner = owner_of(session, [(name, value) for name, value in session.rows("kept_keys", (id,))])
@@ -46,4 +48,5 @@ def redeliver(session: Session, id: int) -> bool:
     letters = Letters(session)
     letters.post(owner, body[0])
     letters.send(timedelta(0))  # whoever looks first: the caller is not told of it
+    note_one(session, audit)
     return True

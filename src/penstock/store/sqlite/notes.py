@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from penstock.store.access_rows import AuditRow
+from penstock.store.sqlite.auditing import note_one
 from penstock.store.sqlite.desk import Desk
 from penstock.store.sqlite.session import Session
 
@@ -17,8 +19,8 @@ class SqliteNotes:
     async def keep_note(self, name: str, text: str) -> str:
         return await self._desk.write(lambda session: _keep(session, name, text))
 
-    async def put_note(self, name: str, text: str | None) -> bool:
-        return await self._desk.write(lambda session: _put(session, name, text))
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: _put(session, name, text, audit))
 
 
 def _keep(session: Session, name: str, text: str) -> str:
@@ -28,10 +30,12 @@ def _keep(session: Session, name: str, text: str) -> str:
     return str(found[0])
 
 
-def _put(session: Session, name: str, text: str | None) -> bool:
+def _put(session: Session, name: str, text: str | None, audit: AuditRow | None) -> bool:
     was = session.row("read_note", (name,)) is not None
     if text is None:
         session.run("drop_note", (name,))
     else:
         session.run("put_note", (name, text))
+    if was or text is not None:
+        note_one(session, audit)
     return was

@@ -11,7 +11,7 @@ import apsw
 from penstock.store.errors import BadAddress, StoreError
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema, sync_folder
 from penstock.store.sqlite.desk import told
-from penstock.store.sqlite.files import FileLock
+from penstock.store.sqlite.files import FileLock, make_private
 from penstock.store.sqlite.times import micros
 
 FENCES = """
@@ -100,6 +100,7 @@ def _copy(source: str, part: Path) -> None:
                 raise _unusable(
                     source, faults or f"its schema is {schema}, this Penstock knows {len(MIGRATIONS)}"
                 )
+            make_private(str(part))
             db.execute("VACUUM INTO ?", (str(part),))
         finally:
             db.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from penstock.store.access_rows import AuditRow
+from penstock.store.draft_rows import NewVersion
 from penstock.store.rows import Version, WorkflowState
 from penstock.store.sqlite.auditing import note_one
 from penstock.store.sqlite.granting import Letters
@@ -19,25 +20,29 @@ def _version(row: Row) -> Version:
     )
 
 
-def publish(
-    session: Session,
-    workflow: str,
-    definition: str,
-    offers: bytes,
-    note: str | None,
-    start: bool,
-    again: bool,
-    audit: AuditRow | None,
-) -> Version:
+def publish(session: Session, new: NewVersion, audit: AuditRow | None) -> Version:
     """See `Store.publish`."""
-    newest = session.row("newest_version", (workflow,))
-    if not again and newest is not None and (newest[2], newest[3]) == (definition, offers):
-        return _version(newest)
-    row = (workflow, newest[1] + 1 if newest else 1, definition, offers, note, session.now)
+    version, made = make_version(session, new)
+    if made:
+        note_one(session, audit)
+    return version
+
+
+def make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
+    """The next version, or the newest one where that will do; whether something was changed."""
+    newest = session.row("newest_version", (new.workflow,))
+    if not new.again and newest is not None and (newest[2], newest[3]) == (new.definition, new.offers):
+        return _version(newest), _restart(session, new)
+    number = newest[1] + 1 if newest else 1
+    row = (new.workflow, number, new.definition, new.offers, new.note, session.now)
     session.run("insert_version", row)
-    session.run("put_workflow", (workflow, row[1], start))
-    note_one(session, audit)
-    return _version(row)
+    session.run("put_workflow", (new.workflow, number, new.start))
+    _restart(session, new)
+    return _version(row), True
+
+
+def _restart(session: Session, new: NewVersion) -> bool:
+    return new.restart and session.row_changed("start_workflow", (True, new.workflow)) is not None
 
 
 def version(session: Session, workflow: str, number: int | None) -> Version | None:

@@ -13,6 +13,7 @@ import apsw
 
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change, Committed, Kept, Seen
+from penstock.store.draft_rows import NewVersion
 from penstock.store.errors import StoreError
 from penstock.store.rows import (
     Beat,
@@ -157,8 +158,8 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
         return await self._desk.read(lambda session: mail.seen(session, ids))
 
-    async def redeliver(self, id: int) -> bool:
-        return await self._desk.write(lambda session: mail.redeliver(session, id))
+    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: mail.redeliver(session, id, audit))
 
     # Shelf
 
@@ -172,9 +173,10 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
         again: bool = False,
         audit: AuditRow | None = None,
     ) -> Version:
-        return await self._desk.write(
-            lambda session: shelf.publish(session, workflow, definition, offers, note, start, again, audit)
+        new = NewVersion(
+            workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
         )
+        return await self._desk.write(lambda session: shelf.publish(session, new, audit))
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
         return await self._desk.read(lambda session: shelf.version(session, workflow, version))
@@ -256,11 +258,17 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
         return await self._desk.read(lambda session: tokens.tokens(session, prefix, after, limit))
 
-    async def change_tokens(self, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
-        return await self._desk.write(lambda session: tokens.change(session, changes))
+    async def change_tokens(
+        self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
+    ) -> list[TokenRow] | str:
+        return await self._desk.write(lambda session: tokens.change(session, changes, audits))
 
-    async def claim_tokens(self, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
-        return await self._desk.write(lambda session: tokens.claim(session, owner, prefix, lease, limit))
+    async def claim_tokens(
+        self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
+    ) -> list[TokenRow]:
+        return await self._desk.write(
+            lambda session: tokens.claim(session, owner, prefix, lease, limit, audit)
+        )
 
     # Upkeep
 

@@ -8,6 +8,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NEVER = 9_000_000_000_000_000_000
 """Later than every time: a limit that is not there. A null would hide its row from every comparison."""
 
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""The edges of the calendar."""
+
 
 def micros(when: datetime) -> int:
     """A time as it is stored."""
@@ -25,8 +28,8 @@ def length_or_none(span: timedelta | None) -> int | None:
 
 
 def moment(stored: int) -> datetime:
-    """A stored time."""
-    return EPOCH + timedelta(microseconds=stored)
+    """A stored time. One beyond the calendar comes as its edge: it must not keep the others from being read."""
+    return EPOCH + timedelta(microseconds=min(max(stored, _FIRST), _LAST))
 
 
 def moment_or_none(stored: int | None) -> datetime | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from penstock.store.access_rows import AuditRow
 from penstock.store.rows import TokenChange, TokenRow
+from penstock.store.sqlite.auditing import note, note_one
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import length, micros, moment_or_none
 from penstock.store.walks import LAST
@@ -16,7 +18,9 @@ def tokens(session: Session, prefix: str, after: str, limit: int) -> list[TokenR
     return [_token(row) for row in session.rows("list_tokens", (prefix, prefix + LAST, after, limit))]
 
 
-def change(session: Session, changes: Sequence[TokenChange]) -> list[TokenRow] | str:
+def change(
+    session: Session, changes: Sequence[TokenChange], audits: Sequence[AuditRow]
+) -> list[TokenRow] | str:
     """See `Store.change_tokens`. All are looked at before any is written."""
     for one in changes:
         found = session.row("token_version", (one.name,))
@@ -31,10 +35,13 @@ def change(session: Session, changes: Sequence[TokenChange]) -> list[TokenRow] |
         row = (one.name, version, one.owner, expires, one.priority, one.data)
         session.run("put_token", row)
         written.append(_token(row))
+    note(session, audits)
     return written
 
 
-def claim(session: Session, owner: str, prefix: str, lease: timedelta, limit: int) -> list[TokenRow]:
+def claim(
+    session: Session, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None
+) -> list[TokenRow]:
     """See `Store.claim_tokens`."""
     free = session.rows("free_tokens", (prefix, prefix + LAST, session.now, limit))
     until = session.now + length(lease)
@@ -43,7 +50,10 @@ def claim(session: Session, owner: str, prefix: str, lease: timedelta, limit: in
         session.row_changed("claim_token", (owner, until, version, name))
         for (name,), version in zip(free, numbers, strict=True)
     ]
-    return [_token(row) for row in found if row is not None]
+    claimed = [_token(row) for row in found if row is not None]
+    if claimed:
+        note_one(session, audit)
+    return claimed
 
 
 def _token(row: Row) -> TokenRow:

@@ -9,8 +9,9 @@ from pathlib import Path
 import apsw
 
 from penstock.store.errors import BadAddress, StoreFull
-from penstock.store.rows import Worker
+from penstock.store.rows import PRESENT, Worker
 from penstock.store.sqlite.connection import sync_folder
+from penstock.store.sqlite.files import make_private
 from penstock.store.sqlite.granting import drop_kept
 from penstock.store.sqlite.session import Session, json_list
 from penstock.store.sqlite.times import length, micros
@@ -117,6 +118,7 @@ def backup(db: apsw.Connection, to: str) -> None:
     part = f"{to}.part"
     Path(part).unlink(missing_ok=True)
     try:
+        make_private(part)
         db.execute("VACUUM INTO ?", (part,))
         with open(part, "rb") as file:
             os.fsync(file.fileno())
@@ -132,6 +134,7 @@ def backup(db: apsw.Connection, to: str) -> None:
 
 def attend(session: Session, worker: Worker) -> None:
     """See `Store.attend`."""
+    session.run("drop_gone_workers", (session.now - length(PRESENT),))
     lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
     started = micros(worker.started_at)
     session.run(

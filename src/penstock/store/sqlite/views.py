@@ -19,6 +19,7 @@ from penstock.store.listing import (
     tallied,
 )
 from penstock.store.rows import (
+    PRESENT,
     Filter,
     KeptRow,
     Lease,
@@ -32,7 +33,7 @@ from penstock.store.rows import (
     Worker,
 )
 from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import micros, moment, moment_or_none
+from penstock.store.sqlite.times import length, micros, moment, moment_or_none
 from penstock.store.walks import Dialect, Question
 
 DIALECT = Dialect("?", hints=True, time=micros)
@@ -204,7 +205,9 @@ def workers(session: Session) -> list[Worker]:
             started_at=moment(started_at),
             seen_at=moment(seen_at),
         )
-        for id, name, task_lists, tasks, concurrency, started_at, seen_at in session.rows("list_workers")
+        for id, name, task_lists, tasks, concurrency, started_at, seen_at in session.rows(
+            "list_workers", (session.now - length(PRESENT),)
+        )
     ]
 
 

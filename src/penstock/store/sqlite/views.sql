@@ -57,7 +57,8 @@ SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND held = 0), count(*) 
   FROM task GROUP BY task_list ORDER BY task_list;
 
 -- name: list_workers
-SELECT id, name, task_lists, tasks, concurrency, started_at, seen_at FROM worker ORDER BY started_at, id;
+SELECT id, name, task_lists, tasks, concurrency, started_at, seen_at FROM worker
+ WHERE seen_at > :since ORDER BY started_at, id;
 
 -- name: list_kept
 SELECT id, event, body, reason, at, until FROM kept WHERE id > :after AND until > :now ORDER BY id LIMIT :limit;

@@ -1,0 +1,54 @@
+"""Where in a value something does not fit, as a JSON pointer."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+TRIED = 200
+"""Keys of one map of which the wrong one is looked for."""
+
+_FIELD = re.compile(r"Object .*?field `([^`]*)`")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")
+
+
+def misfit(error: msgspec.ValidationError, value: Any, kind: Any) -> tuple[str, str]:
+    """The pointer to what is wrong, and the sentence without the place."""
+    message, _, place = str(error).partition(" - at `")
+    path = place.rpartition("$")[2].rstrip("`")
+    parts = [name or index for name, index in _STEP.findall(path)]
+    for number, part in enumerate(parts):
+        if part == "...":
+            parts[number] = _key(str(error), value, kind, parts[:number])
+    if found := _FIELD.match(message):
+        parts.append(found[1])
+    escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts if part)
+    return "".join(f"/{part}" for part in escaped), message[:1].lower() + message[1:]
+
+
+def _key(told: str, value: Any, kind: Any, parts: list[str]) -> str:
+    """The key of a map whose value is wrong, which msgspec does not tell; empty where it cannot be found."""
+    held = value
+    for part in parts:
+        if not isinstance(held, dict | list):
+            return ""
+        held = held[int(part)] if isinstance(held, list) else held.get(part)
+    for key in list(held)[:TRIED] if isinstance(held, dict) else ():
+        try:
+            msgspec.convert(_with(value, parts, {key: held[key]}), kind)
+        except msgspec.ValidationError as error:
+            if str(error) == told:
+                return str(key)
+    return ""
+
+
+def _with(value: Any, parts: list[str], held: Any) -> Any:
+    """The value with something else at a place."""
+    if not parts:
+        return held
+    place: Any = int(parts[0]) if isinstance(value, list) else parts[0]
+    made = value.copy()
+    made[place] = _with(value[place], parts[1:], held)
+    return made

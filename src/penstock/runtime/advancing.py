@@ -10,7 +10,8 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from penstock.flow.occurrence import Outside, Retried, Skipped
+from penstock.flow.occurrence import GivenUp, Outside, Retried, Skipped
+from penstock.flow.plan import Answer
 from penstock.runtime.deciding import Decision, decide, write_down
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun
@@ -30,6 +31,9 @@ TOGETHER = 32
 TRIES = 50
 """How often a decision is made anew because others were faster, before something must be wrong."""
 
+REFUSALS = 3
+"""How often the store refuses something that comes back by itself, before its run fails."""
+
 log = logging.getLogger("penstock.advancing")
 
 Settled = Callable[[Sequence[Decision]], None]
@@ -46,6 +50,7 @@ class Advancer:
         self._dispatch, self._clock, self._shared = dispatch, clock, shared
         self._waiting: dict[str, list[Request]] = {}
         self._busy: set[str] = set()
+        self._refusals: dict[str, int] = {}  # of runs: how often the store refused what came back by itself
         self._lanes = asyncio.Semaphore(LANES)
         self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
@@ -256,10 +261,29 @@ class Advancer:
             await self._commit(changed[middle:], changes[middle:])
             return
         [decision] = changed
-        log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
         self._give_up(decision)
-        for request in decision.requests:
-            request.tell(None, error)
+        if len(decision.requests) > 1:
+            for request in decision.requests:  # each by itself: only one of them may be at fault
+                request.alone = True
+                self.submit(request)
+            return
+        log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
+        self._refused(decision.requests[0], error)
+
+    def _refused(self, request: Request, error: Exception) -> None:
+        """What comes back by itself would be refused for ever: after a few times the run fails, with the reason."""
+        request.tell(None, error)
+        if request.new is not None or (request.lease is None and not request.from_store):
+            return
+        refusals = self._refusals.get(request.run, 0) + 1
+        self._refusals[request.run] = refusals
+        if refusals == REFUSALS:
+            reason = f"the database refuses what follows: {error}"
+            self.submit(Request(request.run, GivenUp(reason), self._failed))
+
+    def _failed(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+        """The run has failed; where that could not be written either, what comes back may find better days."""
+        self._refusals.pop(request.run, None)
 
     def _answer_unchanged(self, decision: Decision) -> None:
         """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
@@ -294,10 +318,12 @@ class Advancer:
 
     def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
         """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
-        memory = self._memory
+        memory, refusals = self._memory, self._refusals
         for decision in decisions:
             live = decision.live
             live.snapshot = snapshot = decision.plan.snapshot
+            if refusals:
+                refusals.pop(snapshot.run.id, None)
             if snapshot.ended:
                 memory.forget(snapshot.run.id)
             else:

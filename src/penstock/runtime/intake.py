@@ -45,7 +45,7 @@ from penstock.runtime.memory import Live
 from penstock.runtime.recording import by_for
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.runtime.texts import refuse_no_text, refuse_no_texts
+from penstock.runtime.texts import refuse_long_text, refuse_no_text, refuse_no_texts
 from penstock.store.change import Post, Seen
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
@@ -103,11 +103,13 @@ class Intake:
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        refuse_no_text(workflow=workflow, subject=subject, idempotency_key=idempotency_key)
+        refuse_no_text(workflow=workflow)
+        refuse_long_text(subject=subject, idempotency_key=idempotency_key)
         refuse_no_texts(labels=labels)
         flow, state = await self._flows.newest(workflow)
         if version is not None and version != flow.version:
             flow = await self._flows.get(workflow, version)
+        refuse_no_texts(labels=flow.definition.labels)
         input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
         header = Header(
             id=RunId(self._ids()),
@@ -189,6 +191,8 @@ class Intake:
         try:
             flow, state = await self._flows.newest(wish.workflow)
             input = checked_input(flow, wish.input)
+            refuse_long_text(subject=wish.subject)
+            refuse_no_texts(labels=flow.definition.labels)
             header = Header(
                 id=RunId(run),
                 workflow=flow.name,
@@ -211,7 +215,8 @@ class Intake:
 
     async def emit(self, run: str, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload."""
-        refuse_no_text(event=event.event, id=event.id)
+        refuse_no_text(event=event.event)
+        refuse_long_text(id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
@@ -222,7 +227,7 @@ class Intake:
 
         Its id is unique within `source`: who calls, or the hook that is called.
         """
-        refuse_no_text(event=event.event, id=event.id)
+        refuse_long_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
         named = dict(key)
         if not named:

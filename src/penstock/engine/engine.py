@@ -15,6 +15,7 @@ import msgspec
 from penstock.engine.drafts import Drafts
 from penstock.engine.following import Following
 from penstock.engine.loading import Source
+from penstock.engine.options import refuse_options, tasks_given
 from penstock.engine.overseeing import MANY, Overseeing
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
@@ -35,7 +36,7 @@ from penstock.store.protocol import Store
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
 from penstock.workers.short_calls import ShortCalls
-from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
+from penstock.workers.task import REGISTRY, missing_tasks
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
@@ -52,6 +53,7 @@ class Engine(Overseeing):
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
     `store` is one that is open already, instead of `url`; `running` is all of it, at work already.
+    What cannot be is refused at once: BadAddress, TasksUnreadable, Invalid.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -68,10 +70,11 @@ class Engine(Overseeing):
         running: Running | None = None,
         fleet: Muster | None = None,
     ) -> None:
+        refuse_options(url, concurrency, grace, retention)
         self._store, self._retention, self._fleet = store, retention, fleet
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
-        self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_of(tasks)
+        self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running

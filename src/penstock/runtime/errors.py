@@ -208,11 +208,13 @@ class NotRetryable(Conflict):
 
     code = "not_retryable"
 
-    def __init__(self, run: str, status: str) -> None:
+    def __init__(self, run: str, status: str, step: str | None = None) -> None:
         super().__init__(
             f"run '{run}' is {status}, only a failed run with something to retry can be retried; rerun it"
+            if step is None
+            else f"step '{step}' has nothing to retry: it did not fail in run '{run}'"
         )
-        self.run, self.status = run, status
+        self.run, self.status, self.step = run, status, step
 
 
 class NotSkippable(Conflict):

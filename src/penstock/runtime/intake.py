@@ -106,6 +106,8 @@ class Intake:
         refuse_no_text(workflow=workflow)
         refuse_long_text(subject=subject, idempotency_key=idempotency_key)
         refuse_no_texts(labels=labels)
+        if tags is not None and not isinstance(tags, Mapping):
+            raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
         flow, state = await self._flows.newest(workflow)
         if version is not None and version != flow.version:
             flow = await self._flows.get(workflow, version)
@@ -282,7 +284,7 @@ class Intake:
             _, state = await self._flows.newest(flow.name)
             answer = await self.ask(run, Retried(step, wider_pauses(state)))
             if answer == "refused":
-                raise NotRetryable(run, (await self.look(run)).snapshot.status)
+                raise not_retryable((await self.look(run)).snapshot, step)
             if answer != "superseded":
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
@@ -369,6 +371,12 @@ def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
     """The pauses wider than a run that are there."""
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
     return tuple(by for by, paused in pausers if paused)
+
+
+def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:
+    """Why a run, or a step of it, cannot be retried."""
+    failed = snapshot.status == "failed" and bool(snapshot.failed)
+    return NotRetryable(snapshot.run.id, snapshot.status, step if failed else None)
 
 
 def restless(workflow: str) -> PenstockError:

@@ -60,6 +60,12 @@ def test_a_backup_is_restored_into_an_empty_database_only(urls: tuple[str, str],
     assert made.json == {"db": urls[0], "file": copy, "bytes": Path(copy).stat().st_size}
     assert restored.json == {"db": urls[1], "file": copy, "moved_to": None}
     assert (again.code, refused.code) == (2, 2)
+    assert again.err.endswith("is written only to a new file: use another file name.\n")
+    lost = penstock("db", "backup", tmp_path / "none" / "copy", "--db", urls[0])
+    assert (lost.code, lost.err) == (
+        2,
+        f"error: '{tmp_path}/none/copy' cannot be written: the folder '{tmp_path}/none' is not there.\n",
+    )
     assert shown(urls[1], run) == shown(urls[0], run)
     with Engine.sync(urls[1], tasks={"greet": lambda: "hello"}) as engine:
         assert engine.wait(run, 30)["status"] == "succeeded"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import threading
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,12 @@ from penstock.runtime.errors import (
     CannotCall,
     Invalid,
     NoTask,
+    NotRetryable,
     RunEnded,
     UnknownWorkflow,
 )
 from penstock.store.errors import BadAddress
+from penstock.workers.loading import TasksUnreadable
 
 CHAIN = """
 penstock: 1
@@ -435,3 +439,65 @@ def test_waiting_for_rest_is_not_fooled_by_an_event_that_was_kept_for_the_run() 
         engine.emit("e", key={"job": "7"})
         assert engine.wait(engine.start("w"), 10, rest=True)["status"] in ("waiting", "succeeded")
         assert engine.wait(engine.start("w"), 10, rest=True)["status"] == "waiting"
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "sentence"),
+    [
+        ({"url": 5}, BadAddress, "'5' is no text"),
+        ({"tasks": ["nomod"]}, TasksUnreadable, "'nomod' is no task: give functions"),
+        ({"tasks": "nomod"}, TasksUnreadable, "'nomod' is no task"),
+        ({"tasks": 5}, TasksUnreadable, "5 is no task"),
+        (
+            {"tasks": {"a": 5}},
+            TasksUnreadable,
+            "`tasks` must be a map from names to functions; 'a' is not so",
+        ),
+        ({"concurrency": 0}, Invalid, "`concurrency` must be a whole number from 1"),
+        ({"concurrency": -1}, Invalid, "`concurrency` must be a whole number from 1"),
+        ({"concurrency": "x"}, Invalid, "`concurrency` must be a whole number, not 'x'"),
+        ({"grace": "x"}, Invalid, "`grace` must be a number of seconds, 0 or more, not 'x'"),
+        ({"grace": -1}, Invalid, "`grace` must be a number of seconds, 0 or more, not -1"),
+        ({"retention": 5}, Invalid, "`retention` must be a map from statuses to timedeltas, not 5"),
+        (
+            {"retention": {"done": timedelta(1)}},
+            Invalid,
+            "'done' is no status of an ended run: say succeeded",
+        ),
+        ({"retention": {"failed": 5}}, Invalid, "that of 'failed' must be a timedelta of 0 or more, not 5"),
+        ({"retention": {"failed": timedelta(-1)}}, Invalid, "must be a timedelta of 0 or more"),
+    ],
+)
+def test_an_engine_that_cannot_be_is_refused_when_it_is_made(
+    said: dict[str, Any], error: type[PenstockError], sentence: str
+) -> None:
+    with pytest.raises(error, match=re.escape(sentence)):
+        Engine(**said)
+
+
+def test_a_list_that_cannot_be_asked_for_is_refused() -> None:
+    async def main() -> None:
+        async with Engine(tasks={}) as engine:
+            for ask in (engine.runs, engine.counts):
+                for wrong in ({"foo": 1}, {"subject": 1}, {"statuses": ("gone",)}, {"limit": 0}):
+                    with pytest.raises(Invalid):
+                        await ask(**wrong)
+
+    asyncio.run(main())
+
+
+def test_a_step_that_did_not_fail_has_nothing_to_retry() -> None:
+    async def fails() -> None:
+        raise ValueError("no")
+
+    async def main() -> None:
+        async with Engine(tasks={"fails": fails}) as engine:
+            await engine.publish(
+                "penstock: 1\nname: w\nsteps:\n  a: {task: fails}\n  b: {task: fails, after: a}\n"
+            )
+            run = await engine.start("w")
+            await engine.wait(run, 10)
+            with pytest.raises(NotRetryable, match="step 'b' has nothing to retry: it did not fail"):
+                await engine.retry(run, "b")
+
+    asyncio.run(main())

@@ -124,6 +124,7 @@ def test_a_start_that_is_being_written_at_the_end_is_told_as_in_doubt() -> None:
         ({"labels": {"a": 1}}, "`labels` must be a map from texts to texts: that of 'a' is 1 (int)"),
         ({"labels": {1: "a"}}, "`labels` must be a map from texts to texts: 1 (int) is no text"),
         ({"labels": ["a"]}, "`labels` must be a map from texts to texts, not ['a'] (list)"),
+        ({"tags": [1]}, "`tags` must be a map from names to values, not list"),
         ({"subject": 7}, "`subject` must be a text, not 7 (int)"),
         ({"idempotency_key": b"k"}, "`idempotency_key` must be a text, not b'k' (bytes)"),
         ({"workflow": 1}, "`workflow` must be a text, not 1 (int)"),

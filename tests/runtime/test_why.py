@@ -116,6 +116,8 @@ def test_a_serialized_step_says_behind_which_run_it_stands() -> None:
 
     text = "'b' is serialized: run r1 has the key 'a/\"k\"', and 2 more wait before it."
     assert said == [("b", "serialized", text)]
+    [(_, _, paused)] = told(drive, "b", locks=[line], paused=["r1"])
+    assert paused.startswith("'b' is serialized: run r1 (which is paused) has the key")
 
 
 def test_a_pause_says_whose_it_is() -> None:

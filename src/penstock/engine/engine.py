@@ -15,7 +15,8 @@ import msgspec
 from penstock.engine.drafts import Drafts
 from penstock.engine.following import Following
 from penstock.engine.loading import Source
-from penstock.engine.overseeing import Overseeing
+from penstock.engine.options import refuse_options, tasks_given
+from penstock.engine.overseeing import MANY, Overseeing
 from penstock.engine.running import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.occurrence import Outside, Paused, Resumed
@@ -24,21 +25,19 @@ from penstock.flow.view import history_view, run_view
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.history import read_history
+from penstock.runtime.lists import read_filter
 from penstock.runtime.recording import by_for
 from penstock.runtime.showing import show_run
+from penstock.runtime.texts import refuse_no_number, refuse_no_text
 from penstock.runtime.views import (
     count_view,
-    queue_view,
-    refused_view,
     row_view,
-    undelivered_view,
 )
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
 from penstock.workers.short_calls import ShortCalls
-from penstock.workers.task import REGISTRY, missing_tasks, tasks_of
+from penstock.workers.task import REGISTRY, missing_tasks
 from penstock.workers.worker import CONCURRENCY
 
 CALLS = 32
@@ -55,6 +54,7 @@ class Engine(Overseeing):
     without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
     `store` is one that is open already, instead of `url`; `running` is all of it, at work already.
+    What cannot be is refused at once: BadAddress, TasksUnreadable, Invalid.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -71,10 +71,11 @@ class Engine(Overseeing):
         running: Running | None = None,
         fleet: Muster | None = None,
     ) -> None:
+        refuse_options(url, concurrency, grace, retention)
         self._store, self._retention, self._fleet = store, retention, fleet
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
-        self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_of(tasks)
+        self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)
         self._grace = timedelta(seconds=(0 if self._alone else 10) if grace is None else grace)
         self._calls = ShortCalls(CALLS, "penstock-call")
         self._running = running
@@ -133,12 +134,14 @@ class Engine(Overseeing):
 
     async def _set_started(self, workflow: str, started: bool) -> None:
         running = await self._open()
+        refuse_no_text(workflow=workflow)
         if not await running.store.set_started(workflow, started, by_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
 
     async def _set_paused(self, workflow: str | None, paused: bool) -> None:
         running = await self._open()
+        refuse_no_text(workflow=workflow)
         by: Pauser = "installation" if workflow is None else "workflow"
         word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
         if not await running.store.set_paused(
@@ -306,42 +309,27 @@ class Engine(Overseeing):
     async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
         """All that happened to a run, in order."""
         running = await self._open()
+        refuse_no_number(after=after, limit=limit)
         await running.node.look(run)
         return history_view([entry async for entry in read_history(running.store, run, after, limit)])
 
     async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """What the tasks of a run wrote with `ctx.log`, in order."""
         running = await self._open()
+        refuse_no_number(after=after)
+        refuse_no_number(most=MANY, limit=limit)
         await running.node.look(run)
         lines = await running.store.logs(run, after, limit)
         return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
 
     async def runs(self, **filters: Any) -> list[dict[str, Any]]:
         """The first runs of a list, newest first: what `list_runs` takes."""
-        return [row_view(row) for row in await (await self._open()).store.runs(Filter(**filters))]
+        wanted = read_filter(filters, MANY)
+        return [row_view(row) for row in await (await self._open()).store.runs(wanted)]
 
     async def counts(self, **filters: Any) -> dict[str, int]:
         """How many runs there are of each status."""
-        return count_view(await (await self._open()).store.count(Filter(**filters)))
-
-    async def undelivered(self, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
-        """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
-        return [undelivered_view(row) for row in await (await self._open()).store.undelivered(after, limit)]
-
-    async def redeliver(self, id: int) -> bool:
-        """Give an undelivered event to the run that has its key now; False: there is none."""
-        running = await self._open()
-        done = await running.store.redeliver(id, by_for(str(id)))
-        running.node.ringing.look()
-        return done
-
-    async def refused_keys(self) -> list[dict[str, Any]]:
-        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
-        return [refused_view(row) for row in await (await self._open()).store.refused(1000)]
-
-    async def queues(self) -> list[dict[str, Any]]:
-        """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
-        return [queue_view(row) for row in await (await self._open()).store.queues()]
+        return count_view(await (await self._open()).store.count(read_filter(filters)))
 
     # -- life ----------------------------------------------------------------------------------------------
 

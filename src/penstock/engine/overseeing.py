@@ -17,9 +17,14 @@ from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.recording import by_for
 from penstock.runtime.showing import show_run
 from penstock.runtime.stats import workflow_stats
-from penstock.runtime.views import worker_view
+from penstock.runtime.texts import refuse_no_number
+from penstock.runtime.views import queue_view, refused_view, undelivered_view, worker_view
+
+MANY = 1_000_000
+"""Runs, lines or events that may be asked for at once."""
 
 
 class Opening(Protocol):
@@ -141,6 +146,28 @@ class Overseeing:
             if tell is not None:
                 tell(shown)
         return shown
+
+    async def undelivered(self: Opening, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+        """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
+        refuse_no_number(after=after)
+        refuse_no_number(most=MANY, limit=limit)
+        return [undelivered_view(row) for row in await (await self._open()).store.undelivered(after, limit)]
+
+    async def redeliver(self: Opening, id: int) -> bool:
+        """Give an undelivered event to the run that has its key now; False: there is none."""
+        running = await self._open()
+        refuse_no_number(id=id)
+        done = await running.store.redeliver(id, by_for(str(id)))
+        running.node.ringing.look()
+        return done
+
+    async def refused_keys(self: Opening) -> list[dict[str, Any]]:
+        """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
+        return [refused_view(row) for row in await (await self._open()).store.refused(1000)]
+
+    async def queues(self: Opening) -> list[dict[str, Any]]:
+        """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
+        return [queue_view(row) for row in await (await self._open()).store.queues()]
 
     async def tokens(
         self: Opening, prefix: str, *, limit: int = 100, cursor: str | None = None

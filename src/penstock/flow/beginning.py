@@ -12,6 +12,7 @@ from penstock.flow.dispatching import dispatch_plain, hold, refill, start
 from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.format.nodes import Node, describe
 from penstock.flow.keys import key_text
+from penstock.flow.limits import length_problem
 from penstock.flow.occurrence import Rang, Skipped
 from penstock.flow.plan import Timer
 from penstock.flow.run import NEVER_FIRED, Element, Failure, Firing, Result, StepState
@@ -113,13 +114,20 @@ def _evaluate(
         if step.serialize is None:
             return reaction, None
         value = step.serialize(view.scope(step.serialize))
-        return reaction, None if value is None else f"{step.serialize_scope}/{key_text(value)}"
+        return (reaction, None) if value is None else _with_key(reaction, step, key_text(value))
     except (EvaluationError, BoxError) as error:
         return Failure("expression", str(error))
     except (
         Exception
     ) as error:  # a box with a defect must fail its step: else nobody would see why the run stays
         return Failure("expression", f"what step '{step.name}' is to do cannot be told: {_named(error)}")
+
+
+def _with_key(reaction: Reaction, step: FlowStep, key: str) -> tuple[Reaction, str] | Failure:
+    problem = length_problem(key)
+    if problem is not None:
+        return Failure("too_large", f"the `serialize` key of step '{step.name}' {problem}")
+    return reaction, f"{step.serialize_scope}/{key}"
 
 
 def _react(

@@ -124,7 +124,7 @@ class Definition(Struct, frozen=True, kw_only=True):
     on_failure: OnFailure | None = None
     endless: bool | None = None
     max_running: int | None = None
-    retention: Json = None
+    retention: timedelta | None = None
     labels: dict[str, str] | None = None
     notify: Json = None
     view: Json = None

@@ -11,6 +11,7 @@ from penstock.flow.compile import FlowStep, Way
 from penstock.flow.dispatching import dispatch, hold, refill
 from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early
+from penstock.flow.limits import is_keepable, length_problem
 from penstock.flow.occurrence import Done, Failed, Rang, Reported, TimedOut
 from penstock.flow.patch import merge_patch
 from penstock.flow.payload import TooLarge, refuse_large_data
@@ -50,6 +51,10 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
         message = f"the task of step '{step.name}' ended on port `failed`"
         fail_element(turn, step, firing, element, Failure("error", message, done.output))
         return
+    wrong = _wrong_key(step, done.correlate) if done.correlate else None
+    if wrong is not None:
+        fail_element(turn, step, firing, element, wrong)
+        return
     tags = None
     if done.tags is not None or done.replace_tags:
         tags = TagChange.of(done.tags or {}, done.replace_tags)
@@ -59,6 +64,19 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
     if done.correlate:
         _correlate(turn, step, firing, done.correlate)
     finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
+
+
+def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
+    """Why the database could not keep some correlation key: the run would never get on."""
+    for name, value in keys.items():
+        if not (is_keepable(name) and is_keepable(value)):
+            message = "has a character that cannot be kept (NUL, or half of a pair): leave it out"
+            return Failure("error", f"`correlate` of the task of step '{step.name}' {message}")
+        for what, text in ((f"a name in `correlate` of step '{step.name}'", name),
+                           (f"`correlate` of step '{step.name}': '{name[:60]}'", value)):  # fmt: skip
+            if (problem := length_problem(text)) is not None:
+                return Failure("too_large", f"{what} {problem}")
+    return None
 
 
 def _correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) -> None:

@@ -33,6 +33,7 @@ TOGETHER = 32
 TRIES = 50
 """How often a decision is made anew because others were faster, before something must be wrong."""
 
+
 log = logging.getLogger("penstock.advancing")
 
 Settled = Callable[[Sequence[Decision]], None]
@@ -260,8 +261,13 @@ class Advancer:
             await self._commit(changed[middle:], changes[middle:])
             return
         [decision] = changed
-        log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
         self._give_up(decision)
+        if len(decision.requests) > 1:
+            for request in decision.requests:  # each by itself: only one of them may be at fault
+                request.alone = True
+                self.submit(request)
+            return
+        log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
         self._doubts.tell(decision.requests, error)
 
     def _answer_unchanged(self, decision: Decision) -> None:

@@ -237,14 +237,15 @@ class NotRetryable(Conflict):
 
     code = "not_retryable"
 
-    def __init__(self, run: str, status: str) -> None:
-        why = (
-            "failed, and nothing in it can be retried"
-            if status == "failed"
-            else f"is {status}, and only a failed run can be retried"
-        )
-        super().__init__(f"run '{run}' {why}: rerun it")
-        self.run, self.status = run, status
+    def __init__(self, run: str, status: str, step: str | None = None) -> None:
+        if step is not None:
+            said = f"step '{step}' has nothing to retry: it did not fail in run '{run}'"
+        elif status == "failed":
+            said = f"run '{run}' failed, and nothing in it can be retried: rerun it"
+        else:
+            said = f"run '{run}' is {status}, and only a failed run can be retried: rerun it"
+        super().__init__(said)
+        self.run, self.status, self.step = run, status, step
 
 
 class NotSkippable(Conflict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 
 import msgspec
@@ -11,9 +12,13 @@ from penstock.flow.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.task import Offer
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
+from penstock.runtime.texts import can_be_kept, refuse_no_number
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version, WorkflowState
+
+LATEST = 2**31
+"""No workflow has so many versions."""
 
 _offers = msgspec.json.Decoder(dict[str, Offer]).decode
 
@@ -46,12 +51,14 @@ class Flows:
             raise Invalid(f"`version` must be a whole number, not {version!r}")
         flow = self._flows.get((workflow, version))
         if flow is None:
+            refuse_no_number(-math.inf, math.inf, version=version)
             async with self._compiling:  # a thousand first starts at once compile it once
                 flow = self._flows.get((workflow, version)) or await self._compiled(workflow, version)
         return flow
 
     async def _compiled(self, workflow: str, version: int) -> Flow:
-        found = await self._shelf.version(workflow, version)
+        there = 0 < version < LATEST and can_be_kept(workflow)
+        found = await self._shelf.version(workflow, version) if there else None
         if found is None:
             await self._raise_unknown(workflow, version)
         assert found is not None

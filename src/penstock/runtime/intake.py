@@ -52,7 +52,7 @@ from penstock.runtime.memory import Live
 from penstock.runtime.recording import by_for
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.runtime.texts import refuse_no_text, refuse_no_texts
+from penstock.runtime.texts import refuse_long_text, refuse_no_text, refuse_no_texts
 from penstock.store.change import Post, Seen
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
@@ -110,11 +110,15 @@ class Intake:
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        refuse_no_text(workflow=workflow, subject=subject, idempotency_key=idempotency_key)
+        refuse_no_text(workflow=workflow)
+        refuse_long_text(subject=subject, idempotency_key=idempotency_key)
         refuse_no_texts(labels=labels)
+        if tags is not None and not isinstance(tags, Mapping):
+            raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
         flow, state = await self._flows.newest(workflow)
         if version is not None:
             flow = await self._flows.get(workflow, version)
+        refuse_no_texts(labels=flow.definition.labels)
         input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
         header = Header(
             id=RunId(self._ids()),
@@ -198,6 +202,8 @@ class Intake:
             flow, state = await self._flows.newest(wish.workflow)
             input = checked_input(flow, wish.input)
             await self._refuse_canceled(run)
+            refuse_long_text(subject=wish.subject)
+            refuse_no_texts(labels=flow.definition.labels)
             header = Header(
                 id=RunId(run),
                 workflow=flow.name,
@@ -229,7 +235,8 @@ class Intake:
 
     async def emit(self, run: str, event: Outside) -> Answer:
         """Fire an outside event into a run. Raises UnknownRun, UndeclaredEvent, InvalidEvent, BadPayload, SlotFull."""
-        refuse_no_text(event=event.event, id=event.id)
+        refuse_no_text(event=event.event)
+        refuse_long_text(id=event.id)
         seen = None if event.id is None else Seen(run, event.id)
         live = await self.look(run)
         event = checked_event(live.flow, event)
@@ -247,7 +254,7 @@ class Intake:
         Its id is unique within `source`: who calls, or the hook that is called. Who does not see every workflow must
         see that of the run, so that none may come later. Raises NotFound, UndeclaredEvent, InvalidEvent.
         """
-        refuse_no_text(event=event.event, id=event.id)
+        refuse_long_text(event=event.event, id=event.id)
         refuse_no_texts(key=key)
         named = dict(key)
         if not named:
@@ -315,7 +322,7 @@ class Intake:
             _, state = await self._flows.newest(flow.name)
             answer = await self.ask(run, Retried(step, wider_pauses(state)))
             if answer == "refused":
-                raise NotRetryable(run, (await self.look(run)).snapshot.status)
+                raise not_retryable((await self.look(run)).snapshot, step)
             if answer != "superseded":
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
@@ -403,6 +410,12 @@ def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
     """The pauses wider than a run that are there."""
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
     return tuple(by for by, paused in pausers if paused)
+
+
+def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:
+    """Why a run, or a step of it, cannot be retried."""
+    failed = snapshot.status == "failed" and bool(snapshot.failed)
+    return NotRetryable(snapshot.run.id, snapshot.status, step if failed else None)
 
 
 def restless(workflow: str) -> PenstockError:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, get_args
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from penstock.flow.run import Status
 from penstock.runtime.cursors import read_cursor, write_cursor
 from penstock.runtime.errors import BadCursor, Invalid
+from penstock.runtime.flows import LATEST
+from penstock.runtime.texts import refuse_no_text
 from penstock.runtime.views import row_view
 from penstock.store.protocol import Views
 from penstock.store.rows import Filter, RunRow, Sort
@@ -26,20 +28,32 @@ class Place(Struct, frozen=True, array_like=True):
     run: str
 
 
-def read_filter(said: dict[str, Any]) -> Filter:
+def read_filter(said: dict[str, Any], most: int = MOST) -> Filter:
     """A filter from what a caller says. Raises Invalid for a status, sort, limit or key that is not known."""
+    if "sort" in said and said["sort"] not in get_args(Sort):
+        raise Invalid(f"runs cannot be sorted by '{said['sort']}': say {', '.join(get_args(Sort))}")
     try:
-        filter = Filter(**said)
-    except TypeError as error:
+        Filter(**said)
+        filter = convert(said, Filter)
+    except (TypeError, ValidationError) as error:
         raise Invalid(f"a list of runs cannot be asked for that: {error}") from None
+    _refuse_texts(filter)
     for status in filter.statuses:
         if status not in get_args(Status):
             raise Invalid(f"'{status}' is no status of a run: say {', '.join(get_args(Status))}")
-    if filter.sort not in get_args(Sort):
-        raise Invalid(f"runs cannot be sorted by '{filter.sort}': say {', '.join(get_args(Sort))}")
-    if not 1 <= filter.limit <= MOST:
-        raise Invalid(f"a page has 1 to {MOST} runs, not {filter.limit}")
+    if not 1 <= filter.limit <= most:
+        raise Invalid(f"a page has 1 to {most} runs, not {filter.limit}")
+    if filter.version is not None and not 0 < filter.version < LATEST:
+        return replace(filter, version=0)  # there is none
     return filter
+
+
+def _refuse_texts(filter: Filter) -> None:
+    for name in ("workflow", "subject", "parent", "step", "waiting_for", "q"):
+        refuse_no_text(**{name: getattr(filter, name)})
+    for name in ("workflows", "label", "key", "statuses"):
+        for text in getattr(filter, name) or ():
+            refuse_no_text(**{name: text})
 
 
 async def list_runs(store: Views, filter: Filter, cursor: str | None = None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from penstock.flow.run import Snapshot
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
 from penstock.runtime.flows import Flows
+from penstock.runtime.texts import can_be_kept
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
 from penstock.store.rows import StoredRun
@@ -60,7 +61,8 @@ class Memory:
         """
         found: dict[str, Live | BaseException] = {}
         halves: list[tuple[StoredRun, Stored]] = []
-        for row in await self._store.load(runs):
+        runs = [run for run in runs if can_be_kept(run)]
+        for row in await self._store.load(runs) if runs else ():
             if row is None:
                 continue
             try:

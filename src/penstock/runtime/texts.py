@@ -1,33 +1,70 @@
-"""Texts that callers give and that become columns: checked before anything happens."""
+"""Texts and numbers that callers give and that meet columns: checked before anything happens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from penstock.flow.limits import EVENT, KEY, SUBJECT, is_keepable, length_problem
 from penstock.runtime.errors import Invalid
+
+_MOST = {"subject": SUBJECT, "event": EVENT}
+"""Characters, where it is not the length of a key."""
+
+BIGGEST = 2**63 - 1
+"""The largest number that a database has."""
 
 
 def refuse_no_text(**texts: Any) -> None:
     """Each is a text that a database can keep, or None. Raises Invalid."""
     for name, text in texts.items():
-        if text is not None and not _keepable(text):
+        if text is not None and not can_be_kept(text):
             _refuse(name, text, f"`{name}` must be a text, not {_shown(text)}")
 
 
+def refuse_long_text(**texts: Any) -> None:
+    """As `refuse_no_text`, for those by which a run is found: each also is short enough. Raises Invalid."""
+    refuse_no_text(**texts)
+    for name, text in texts.items():
+        if text is not None:
+            _refuse_long(f"`{name}`", text, _MOST.get(name, KEY))
+
+
 def refuse_no_texts(**maps: Any) -> None:
-    """Each is a map from texts to texts, or None. Raises Invalid."""
+    """Each is a map from texts to texts that are short enough, or None. Raises Invalid."""
     for name, texts in maps.items():
         if texts is None:
             continue
         if not isinstance(texts, Mapping):
             raise Invalid(f"`{name}` must be a map from texts to texts, not {_shown(texts)}")
         for key, text in texts.items():
-            if not _keepable(key):
-                _refuse(name, key, f"`{name}` must be a map from texts to texts: {_shown(key)} is no text")
-            if not _keepable(text):
-                otherwise = f"`{name}` must be a map from texts to texts: that of '{key}' is {_shown(text)}"
-                _refuse(name, text, otherwise)
+            _refuse_pair(name, key, text)
+
+
+def _refuse_pair(name: str, key: Any, text: Any) -> None:
+    if not can_be_kept(key):
+        _refuse(name, key, f"`{name}` must be a map from texts to texts: {_shown(key)} is no text")
+    if not can_be_kept(text):
+        otherwise = f"`{name}` must be a map from texts to texts: that of '{key}' is {_shown(text)}"
+        _refuse(name, text, otherwise)
+    _refuse_long(f"a name in `{name}`", key, KEY)
+    _refuse_long(f"`{name}`: that of '{key}'", text, KEY)
+
+
+def refuse_no_number(least: float = 0, most: float = BIGGEST, **numbers: Any) -> None:
+    """Each is a whole number from `least` to `most`, or None. Raises Invalid."""
+    for name, number in numbers.items():
+        if number is None:
+            continue
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise Invalid(f"`{name}` must be a whole number, not {_shown(number)}")
+        if not least <= number <= most:
+            raise Invalid(f"`{name}` must be a whole number from {least} to {most}, not {_shown(number)}")
+
+
+def _refuse_long(what: str, text: str, most: int) -> None:
+    if (problem := length_problem(text, most)) is not None:
+        raise Invalid(f"{what} {problem}")
 
 
 def _refuse(name: str, text: Any, otherwise: str) -> None:
@@ -37,15 +74,9 @@ def _refuse(name: str, text: Any, otherwise: str) -> None:
     raise Invalid(f"`{name}` has a character that cannot be kept (NUL, or half of a pair): leave it out")
 
 
-def _keepable(text: Any) -> bool:
-    """Whether it is a text without NUL and without half of a surrogate pair, which is no text in UTF-8."""
-    if not isinstance(text, str) or "\0" in text:
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def can_be_kept(text: Any) -> bool:
+    """Whether it is a text that a database can keep: what is not there cannot be found either."""
+    return isinstance(text, str) and is_keepable(text)
 
 
 def _shown(value: Any) -> str:

@@ -26,6 +26,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     tasks: Sequence[TaskRow] = ()
     timers: Sequence[tuple[datetime, Any]] = ()
     locks: Sequence[LockRow] = ()
+    paused: Sequence[str] = ()  # of those that hold a key: runs that do not go on by themselves
     workers: Sequence[Worker] = ()
     queues: Sequence[QueueRow] = ()
 
@@ -225,7 +226,8 @@ def _behind(step: FlowStep, element: Element, facts: Facts) -> Reason:
     runs = list(line.holders) if line is not None else []
     ahead = line.ahead if line is not None else 0
     more = f", and {ahead} more wait before it" if ahead else ""
-    text = f"'{step.name}' is serialized: run {', '.join(runs) or '(unknown)'} has the key '{element.key}'{more}."
+    shown = [f"{run} (which is paused)" if run in facts.paused else run for run in runs]
+    text = f"'{step.name}' is serialized: run {', '.join(shown) or '(unknown)'} has the key '{element.key}'{more}."
     behind = runs[0] if runs else None
     return {
         "reason": "serialized",

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from penstock.flow.errors import PenstockError
 
+ADDRESSES = "use a path such as penstock.db, sqlite:///path, postgresql://user@host/name or memory:"
+
 
 class StoreError(PenstockError):
     """Something about the database."""
@@ -28,10 +30,8 @@ class BadAddress(StoreError):
 
     code = "bad_address"
 
-    def __init__(self, url: str, why: str) -> None:
-        super().__init__(
-            f"'{url}' {why}: use a path such as penstock.db, sqlite:///path, postgresql://user@host/name or memory:"
-        )
+    def __init__(self, url: str, why: str, remedy: str = ADDRESSES) -> None:
+        super().__init__(f"'{url}' {why}: {remedy}")
         self.url = url
 
 

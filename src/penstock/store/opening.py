@@ -15,6 +15,7 @@ from penstock.store.protocol import Store
 from penstock.store.sqlite.beside import Beside
 from penstock.store.sqlite.connection import Options, found_schema
 from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.files import refuse_no_file
 from penstock.store.sqlite.restoring import restore
 from penstock.store.sqlite.session import Clock
 from penstock.store.sqlite.store import MEMORY, SqliteStore
@@ -28,6 +29,8 @@ async def open_store(url: str, *, clock: Clock | None = None, migrate: bool = Tr
     `memory:`, `sqlite:///abs/path`, `sqlite://relative`, a path that ends in .db or .sqlite or has a slash,
     `postgresql://…`. `clock` is the time of a SQLite store; PostgreSQL has its own.
     """
+    if not isinstance(url, str):
+        raise BadAddress(repr(url), "is no text")
     if url.startswith(POSTGRES):
         return await _open_postgres(url, migrate)
     if url == "memory:":
@@ -69,6 +72,7 @@ async def schema_at(url: str) -> int:
     path, _ = sqlite_path(url)
     if not os.path.exists(path):
         return 0
+    refuse_no_file(path)
     try:
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:

@@ -38,6 +38,7 @@ TOP = [
      "`timeout` must be longer than 0; leave the key out for no limit."),
     ("timeout: [1]", "wrong_type", "timeout", 10,
      "`timeout` must be a duration such as 90s or 15m, not a list."),
+    ("retention: true", "bad_duration", "retention", 12, f"`retention`: true is no duration; {FORMS}"),
     ("timeout: true", "bad_duration", "timeout", 10, f"`timeout`: true is no duration; {FORMS}"),
     ("on_failure: stop", "wrong_value", "on_failure", 13,
      "`on_failure` must be `fail` or `continue`, not the text 'stop'."),

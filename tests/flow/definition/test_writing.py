@@ -199,7 +199,7 @@ definitions = st.builds(
     on_failure=st.sampled_from([None, "fail", "continue"]),
     endless=maybe(st.booleans()),
     max_running=maybe(st.integers(1, 99)),
-    retention=maybe(json_values.filter(lambda value: value is not None)),
+    retention=maybe(durations),
     labels=maybe(st.dictionaries(free_text, free_text, max_size=2)),
     notify=maybe(json_values.filter(lambda value: value is not None)),
     view=maybe(json_maps),

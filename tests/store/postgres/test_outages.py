@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 
+import asyncpg
 import pytest
 
 from penstock.store.change import Change
@@ -105,6 +106,19 @@ def test_a_connection_that_breaks_before_the_commit_changed_nothing(url: str) ->
         return away.value.unsure, await store.database.read("read_setting", name="half")
 
     assert with_store(url, main) == (False, [])
+
+
+def test_what_the_driver_says_of_its_own_state_is_told_in_plain_words(url: str) -> None:
+    async def broken(work: Work) -> None:
+        raise asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress")
+
+    async def main(store: PostgresStore) -> None:
+        with pytest.raises(
+            StoreAway, match=r"does not answer \(the connection was closed\); nothing was changed"
+        ):
+            await store.database.transact(broken)
+
+    with_store(url, main)
 
 
 def test_n8_a_node_hears_again_after_its_ear_was_cut_off(url: str, server: PostgresServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -11,13 +12,22 @@ from pathlib import Path
 import apsw
 import pytest
 
-from penstock.store.errors import BadAddress, NeedsMigration, NewerSchema, NotLocal, StoreBusy, StoreDamaged
+from penstock.store.errors import (
+    BadAddress,
+    NeedsMigration,
+    NewerSchema,
+    NotLocal,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+)
 from penstock.store.migrate import Migration
-from penstock.store.opening import open_store, sqlite_path
+from penstock.store.opening import open_store, restore_store, sqlite_path
 from penstock.store.rows import Filter
 from penstock.store.sqlite import connection
 from penstock.store.sqlite.connection import MIGRATIONS, Options
-from penstock.store.sqlite.files import file_system, is_network
+from penstock.store.sqlite.files import FileLock, file_system, is_network
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.sqlite.builders import begin, turn
 
@@ -212,3 +222,54 @@ def test_a_store_in_memory_needs_no_file_and_no_thread() -> None:
         return counted
 
     assert asyncio.run(scenario()) == {"running": 1, "succeeded": 1}
+
+
+@pytest.mark.parametrize("kind", ["folder", "device"])
+def test_what_is_no_file_is_no_database(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "folder").mkdir()
+    path = str(tmp_path / "folder") if kind == "folder" else "/dev/null"
+
+    with pytest.raises(BadAddress, match="is no file that can be a database"):
+        asyncio.run(open_store(path))
+
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_where_nothing_can_be_made_no_database_can_be() -> None:
+    with pytest.raises(BadAddress, match="x\\.db' is where no database can be made"):
+        asyncio.run(open_store("/proc/x.db"))
+
+
+def test_a_new_file_on_a_full_disk_says_so_and_leaves_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(file: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(StoreFull, match="no space left on device"):
+        asyncio.run(open_store(str(tmp_path / "a.db")))
+
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = str(tmp_path / "a.db")
+
+    def lock(file: int, how: int) -> None:
+        os.unlink(f"{path}.lock")
+
+    monkeypatch.setattr("penstock.store.sqlite.files.fcntl.flock", lock)
+    with pytest.raises(StoreBusy):
+        FileLock(path)
+
+
+def test_a_restore_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "garbage").write_bytes(b"garbage" * 1000)
+
+    with pytest.raises(StoreError, match="is no backup that can be restored"):
+        asyncio.run(restore_store(str(tmp_path / "a.db"), str(tmp_path / "garbage")))
+
+    assert os.listdir(tmp_path) == ["garbage"]

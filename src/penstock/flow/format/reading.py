@@ -168,7 +168,7 @@ WORKFLOW = Level(
         "on_failure": choice("fail", "continue"),
         "endless": flag,
         "max_running": whole(1),
-        "retention": any_json,
+        "retention": long_duration,
         "labels": map_of(text),
         "notify": any_json,
         "steps": _steps,

@@ -351,7 +351,7 @@ WORKFLOW: Schema = {
             ),
             "endless": _flag("Whether a run is meant never to end."),
             "max_running": _whole("How many runs may be under way at once.", 1),
-            "retention": {"description": "How long finished runs are kept.", "not": {"type": "null"}},
+            "retention": _ref("duration_above_0", "How long finished runs are kept."),
             "labels": {
                 "type": "object",
                 "additionalProperties": {"type": "string"},

@@ -17,7 +17,8 @@ from typing import TypeVar
 
 import msgspec
 
-from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
+from penstock.store.backups import refuse_backup_at, taken
+from penstock.store.errors import StoreDamaged, StoreError, StoreFull
 from penstock.store.postgres.database import Database, Work
 
 TABLES = (
@@ -58,8 +59,7 @@ class Title(msgspec.Struct, frozen=True):
 
 async def write_backup(database: Database, to: str) -> None:
     """Copy everything into a new file, while everything goes on. The file is there whole, or not at all."""
-    if Path(to).exists():
-        raise BadAddress(to, "is there already; a backup needs a new file")
+    refuse_backup_at(to)
     part = f"{to}.part"
     try:
         with open(part, "wb") as file:
@@ -71,7 +71,7 @@ async def write_backup(database: Database, to: str) -> None:
             os.fsync(file.fileno())
         os.link(part, to)  # not rename: that would replace a file that came meanwhile
     except FileExistsError:
-        raise BadAddress(to, "is there already; a backup needs a new file") from None
+        raise taken(to) from None
     except OSError as error:
         raise StoreFull(str(error)) from error
     finally:

@@ -238,7 +238,7 @@ class Database:
         except (asyncpg.PostgresError, *_AWAY) as error:
             # A value that the driver cannot send is no outage: who tries again would try for ever.
             if isinstance(error, _AWAY) and not isinstance(error, ValueError):
-                raise StoreAway(_why(error), unsure()) from error
+                raise StoreAway(_away(error), unsure()) from error
             raise StoreError(f"the database refused a statement ({_why(error)})") from error
 
 
@@ -255,6 +255,13 @@ async def _undone(transaction: Any) -> AsyncIterator[None]:
 
 async def _nothing(work: Work) -> None:
     await work.connection.execute("SELECT 1")
+
+
+def _away(error: BaseException) -> str:
+    """Why there is no answer; what the driver says of its own state helps nobody."""
+    if isinstance(error, asyncpg.InterfaceError | asyncpg.InternalClientError):
+        return "the connection was closed"
+    return "it took too long" if isinstance(error, TimeoutError) else _why(error)
 
 
 def _why(error: BaseException) -> str:

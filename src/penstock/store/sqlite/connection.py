@@ -10,10 +10,10 @@ from pathlib import Path
 import apsw
 from msgspec import Struct
 
-from penstock.store.errors import BadAddress, NotLocal, StoreDamaged
+from penstock.store.errors import NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
 from penstock.store.sqlite.desk import let_go, told
-from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private
+from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private, refuse_no_file
 from penstock.store.sqlite.session import SQL
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
@@ -49,15 +49,13 @@ class Opened(Struct):
 
 def open_file(path: str, options: Options) -> Opened:
     """The only writing connection of the only process. Raises what StoreError lists; nothing stays open then."""
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise BadAddress(path, "is in a folder that does not exist")
-    kind = options.kind_of_disk(folder)
+    refuse_no_file(path)
+    kind = options.kind_of_disk(os.path.dirname(os.path.abspath(path)))
     if is_network(kind) and not options.network:
         raise NotLocal(path, kind)
     with contextlib.ExitStack() as undo:
         lock = FileLock(path)
-        undo.callback(lock.release)
+        undo.callback(lock.remove)
         if options.vfs is None:
             make_private(path)
         try:

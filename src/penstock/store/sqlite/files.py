@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
 import re
 import weakref
-from contextlib import suppress
 from pathlib import Path
 
-from penstock.store.errors import StoreBusy
+from penstock.store.errors import BadAddress, StoreBusy, StoreError, StoreFull
 
 PRIVATE = 0o600
 _NETWORK = re.compile(
@@ -43,29 +44,78 @@ def file_system(path: str) -> str:
 
 def make_private(path: str) -> None:
     """Make an empty file that only its owner may read, unless there is one: what lies in it is nobody else's."""
-    with suppress(FileExistsError):
+    try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def refuse_no_file(path: str) -> None:
+    """Raises BadAddress where something else than a file has that name, or nothing can be there."""
+    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
+        raise BadAddress(path, "is in a folder that does not exist")
+    if os.path.lexists(path) and not os.path.isfile(path):
+        raise BadAddress(path, "is no file that can be a database")
+
+
+def unwritable(path: str, error: OSError) -> StoreError:
+    """What it means that a file beside the database cannot be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE):
+        return StoreFull(_said(error))
+    return BadAddress(path, f"is where no database can be made ({_said(error)})")
+
+
+def _said(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
 
 
 class FileLock:
     """An exclusive lock on the file beside the database; it says who has it, and goes with the process."""
 
     def __init__(self, path: str) -> None:
-        self._file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+        self._path = f"{path}.lock"
+        self.made = not os.path.exists(self._path)
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+        except OSError as error:
+            raise unwritable(path, error) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             holder = os.read(self._file, 100).decode(errors="replace").strip() or "another process"
             os.close(self._file)
             raise StoreBusy(path, holder) from None
-        os.ftruncate(self._file, 0)
-        os.write(self._file, f"process {os.getpid()}\n".encode())
+        if not self._is_there():
+            os.close(self._file)
+            raise StoreBusy(path, "another process")
         _held.add(self)
+        try:
+            os.ftruncate(self._file, 0)
+            os.write(self._file, f"process {os.getpid()}\n".encode())
+        except OSError as error:
+            self.remove()
+            raise unwritable(path, error) from error
+
+    def _is_there(self) -> bool:
+        """Whether the file that is locked still has its name: who failed to open the database may have removed it."""
+        try:
+            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except OSError:
+            return False
 
     def release(self) -> None:
         if self in _held:
             _held.discard(self)
             os.close(self._file)
+
+    def remove(self) -> None:
+        """Where nothing came of the database: let go, and leave no file behind that was not there before."""
+        if self.made and self in _held:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+        self.release()
 
     def forget(self) -> None:
         """In a fork: a child that outlives us must not keep the lock."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import apsw
 
-from penstock.store.errors import BadAddress, StoreError
+from penstock.store.errors import StoreError
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema, sync_folder
 from penstock.store.sqlite.desk import told
-from penstock.store.sqlite.files import FileLock, make_private
+from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file
 from penstock.store.sqlite.times import micros
 
 FENCES = """
@@ -47,16 +47,17 @@ def restore(path: str, source: str) -> str | None:
             sync_folder(path)
         finally:
             part.unlink(missing_ok=True)
-        return moved
-    finally:
-        lock.release()
+    except BaseException:
+        lock.remove()
+        raise
+    lock.release()
+    return moved
 
 
 def _look_at_places(path: str, source: str) -> None:
     if not os.path.isfile(source):
         raise StoreError(f"there is no backup '{source}': look at its name")
-    if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
-        raise BadAddress(path, "is in a folder that does not exist")
+    refuse_no_file(path)
     if os.path.exists(path) and os.path.samefile(path, source):
         raise StoreError(f"'{source}' is the database itself: name a backup of it")
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import apsw
 
-from penstock.store.errors import BadAddress, StoreFull
+from penstock.store.backups import refuse_backup_at, taken
+from penstock.store.errors import StoreFull
 from penstock.store.rows import PRESENT, Worker
 from penstock.store.sqlite.connection import sync_folder
 from penstock.store.sqlite.files import make_private
@@ -111,10 +112,7 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
 
 def backup(db: apsw.Connection, to: str) -> None:
     """See `Store.backup`. Under another name until it is whole: half a copy is never taken for one."""
-    if os.path.exists(to):
-        raise BadAddress(to, "is there already, and a backup is written only to a new file")
-    if not os.path.isdir(os.path.dirname(os.path.abspath(to))):
-        raise BadAddress(to, "is in a folder that does not exist")
+    refuse_backup_at(to)
     part = f"{to}.part"
     Path(part).unlink(missing_ok=True)
     try:
@@ -125,7 +123,7 @@ def backup(db: apsw.Connection, to: str) -> None:
         os.link(part, to)  # fails where somebody made the file meanwhile
         sync_folder(to)
     except FileExistsError:
-        raise BadAddress(to, "is there already, and a backup is written only to a new file") from None
+        raise taken(to) from None
     except OSError as error:
         raise StoreFull(str(error)) from error
     finally:

@@ -1,0 +1,53 @@
+"""What an engine is made with: checked when it is made, not when it first matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from types import ModuleType
+from typing import Any
+
+from penstock.runtime.errors import Invalid
+from penstock.runtime.retention import DAYS
+from penstock.runtime.texts import refuse_no_number
+from penstock.store.errors import BadAddress
+from penstock.workers.loading import TasksUnreadable
+from penstock.workers.task import Task, tasks_of
+
+
+def refuse_options(url: Any, concurrency: Any, grace: Any, retention: Any) -> None:
+    """Raises BadAddress, Invalid."""
+    if not isinstance(url, str):
+        raise BadAddress(repr(url), "is no text")
+    refuse_no_number(1, concurrency=concurrency)
+    number = isinstance(grace, int | float) and math.isfinite(grace) and 0 <= grace <= timedelta.max.days
+    if grace is not None and not number:
+        raise Invalid(f"`grace` must be a number of seconds, 0 or more, not {grace!r}")
+    if retention is not None:
+        _refuse_retention(retention)
+
+
+def _refuse_retention(retention: Any) -> None:
+    if not isinstance(retention, Mapping):
+        raise Invalid(f"`retention` must be a map from statuses to timedeltas, not {retention!r}")
+    for status, kept in retention.items():
+        if status not in DAYS:
+            raise Invalid(f"`retention`: {status!r} is no status of an ended run: say {', '.join(DAYS)}")
+        if not isinstance(kept, timedelta) or kept < timedelta(0):
+            raise Invalid(f"`retention`: that of '{status}' must be a timedelta of 0 or more, not {kept!r}")
+
+
+def tasks_given(source: Any) -> dict[str, Task]:
+    """The tasks of functions, modules, maps from name to function, or several of these. Raises TasksUnreadable."""
+    if isinstance(source, Mapping):
+        for name, function in source.items():
+            if not isinstance(name, str) or not (callable(function) or isinstance(function, Task)):
+                raise TasksUnreadable(f"`tasks` must be a map from names to functions; {name!r} is not so")
+    elif isinstance(source, str) or not (callable(source) or isinstance(source, ModuleType | Iterable)):
+        raise TasksUnreadable(
+            f"{source!r} is no task: give functions, modules that define some, or a map from name to function"
+        )
+    elif not callable(source) and not isinstance(source, ModuleType):
+        return {name: task for each in source for name, task in tasks_given(each).items()}
+    return tasks_of(source)

@@ -1,0 +1,23 @@
+"""Where a backup may be written: to a new file, in a folder that is there."""
+
+from __future__ import annotations
+
+import os
+
+from penstock.store.errors import BadAddress
+
+
+def refuse_backup_at(path: str) -> None:
+    """Raises BadAddress where a file cannot be made, or something is there."""
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise BadAddress(path, "cannot be written", f"the folder '{folder}' is not there")
+    if os.path.lexists(path):
+        raise taken(path)
+
+
+def taken(path: str) -> BadAddress:
+    """Something has the name already: a backup never replaces it."""
+    return BadAddress(
+        path, "is there already, and a backup is written only to a new file", "use another file name"
+    )

@@ -37,7 +37,13 @@ async def keyed(name: str, value: str) -> Out:
 
 TASKS = {"echo": echo, "keyed": keyed}
 WAITING = "penstock: 1\nname: w\nexternal: [go]\nsteps:\n  a: {task: echo, after: go}\n"
-KEYED = "penstock: 1\nname: k\nsteps:\n  a: {task: keyed, with: {name: '${data.n}', value: '${data.v}'}}\n"
+KEYED = """
+penstock: 1
+name: k
+external: [{name: go, optional: true}]
+steps:
+  a: {task: keyed, with: {name: '${data.n}', value: '${data.v}'}}
+"""
 SERIAL = """
 penstock: 1
 name: s

@@ -9,11 +9,18 @@ from penstock.flow.occurrence import GivenUp
 from penstock.flow.plan import Answer
 from penstock.runtime.deciding import Decision
 from penstock.runtime.request import Request
+from penstock.store.errors import StoreError
 
 TRIES = 3
 """How often what is due of a run is tried before the run is given up."""
 
 log = logging.getLogger("penstock.doubts")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, StoreError):
+        return f"the database refuses what follows: {error}"
+    return f"the engine cannot decide about this run: {type(error).__name__}: {error}"
 
 
 class Doubts:
@@ -42,8 +49,7 @@ class Doubts:
         times = self._times[run] = self._times.get(run, 0) + 1
         if times >= TRIES:
             del self._times[run]
-            reason = f"the engine cannot decide about this run: {type(error).__name__}: {error}"
-            self._let_fail(run, GivenUp(reason))
+            self._let_fail(run, GivenUp(_reason(error)))
 
     def _let_fail(self, run: str, wish: GivenUp) -> None:
         def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:

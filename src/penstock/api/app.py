@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 from secrets import token_hex
 from time import perf_counter
@@ -18,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Call
 from penstock.api.guard import admit
-from penstock.api.openapi import describe
+from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
 from penstock.api.quick import Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
@@ -51,7 +52,7 @@ class App:
 
     def __init__(self, service: Service, calls: Sequence[Call], observers: Sequence[Observer] = ()) -> None:
         self.service, self.calls = service, tuple(calls)
-        service.description = describe(calls, version("penstock"))
+        service.describe = partial(description_of, self.calls, version("penstock"))
         self._router = Router(calls)
         self._observers: tuple[Observer, ...] = (service.metrics, *observers)
 

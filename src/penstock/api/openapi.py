@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, get_origin
 
@@ -60,6 +61,10 @@ def _plainly_named(document: dict[str, Any]) -> dict[str, Any]:
         text = text.replace(f'schemas/{name}"', f'schemas/{plain}"').replace(f'"{name}":{{', f'"{plain}":{{')
     made: dict[str, Any] = msgspec.json.decode(text)
     return made
+
+
+description_of = lru_cache(maxsize=4)(describe)
+"""The same, made when somebody first asks for it: it takes longer than to begin everything else."""
 
 
 def _operation(call: Call, known: dict[Any, Any]) -> dict[str, Any]:

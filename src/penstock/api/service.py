@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -37,7 +37,7 @@ class Service(Struct, kw_only=True):
     metrics: Metrics
     oidc: Oidc | None = None
     open: bool = False
-    description: dict[str, Any] = {}  # of its calls, as OpenAPI
+    describe: Callable[[], dict[str, Any]] = dict  # its calls, as OpenAPI
     streams: Streams = field(default_factory=Streams)
     settings: list[dict[str, Any]] = []  # what is in force, for people
     limiters: Limiters = field(default_factory=Limiters)

@@ -44,4 +44,4 @@ async def metrics(ask: Ask[None, None]) -> Response:
 @calls.get("/openapi.json", "public", gives=dict[str, Any])
 async def openapi(ask: Ask[None, None]) -> Any:
     """This description."""
-    return ask.service.description
+    return ask.service.describe()

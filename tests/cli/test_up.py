@@ -91,7 +91,7 @@ def test_a_stop_lets_what_runs_finish_and_gives_back_the_rest(folder: Path, proc
     steps = shown(db, run)["steps"]
     assert ended.err.count("begun") == 1
     assert (ended.code, steps["greet"]["status"], steps["greet"]["attempts"]) == (0, "complete", 1)
-    assert steps["again"]["status"] == "running"
+    assert (steps["again"]["status"], steps["again"]["reason"]) == ("ready", "no worker")
 
 
 def test_what_does_not_end_within_the_grace_is_given_up(folder: Path) -> None:

@@ -16,8 +16,7 @@ from penstock.flow import advance, finishing
 from penstock.flow.occurrence import Canceled, Failed, Reported, TimedOut
 from penstock.flow.run import Failure
 from penstock.flow.turn import Turn
-from penstock.runtime import advancing, deciding, node
-from penstock.runtime.codec.messages import decode_message
+from penstock.runtime import advancing, deciding, node, ringing
 from penstock.runtime.deciding import Decision
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.gate import Report, Verdict
@@ -27,7 +26,7 @@ from penstock.runtime.request import Request
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.supervising import Pulse
 from penstock.store.change import WHOLE
-from penstock.store.rows import DueTask, DueTimer, Worker
+from penstock.store.rows import DueTask, Worker
 from penstock.store.sqlite import upkeep
 from penstock.store.sqlite.session import SQL, Session
 from penstock.testing.simloop import current_process
@@ -179,10 +178,11 @@ def _prune_the_dead(patch: Patch) -> None:
 def _escape(patch: Patch) -> None:
     """Let what cannot be read end the round."""
 
-    def ring(self: Ringing, timer: DueTimer) -> None:
-        self.submit(Request(timer.run, decode_message(timer.body), rung=timer.id))  # type: ignore[arg-type]
+    def each(take: Callable[[Any], None], rows: Sequence[Any]) -> None:
+        for row in rows:
+            take(row)
 
-    patch.setattr(Ringing, "_ring", ring)
+    patch.setattr(ringing, "_each", each)
 
 
 def _impatient_stop(patch: Patch) -> None:

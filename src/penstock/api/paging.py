@@ -37,3 +37,15 @@ class Paged(Struct, kw_only=True, forbid_unknown_fields=True):
     def place(self, kind: type[T]) -> T | None:
         """Where the page begins. Raises BadCursor."""
         return None if self.cursor is None else read_cursor(self.cursor, kind)
+
+
+class Counted(Paged, kw_only=True, forbid_unknown_fields=True):
+    """The parameters of a short list that is made anew at every call: its places are counted."""
+
+    limit: Limit = 200
+
+    def cut(self, items: Sequence[T]) -> Page[T]:
+        """The page that is asked for. Raises BadCursor."""
+        first = self.place(int) or 0
+        last = first + self.limit
+        return Page(list(items[first:last]), write_cursor(last) if last < len(items) else None)

@@ -65,7 +65,7 @@ def test_n19_runs_that_are_locked_in_any_order_are_seen_to_deadlock(
     text = query.text.replace("ORDER BY run.id", "ORDER BY random()")
     monkeypatch.setitem(SQL, "update_run", replace(query, text=text))
 
-    whole, wrong, deadlocks = race(url, 20)
+    whole, wrong, deadlocks = race(url, 60)
 
     record_property("planted", {"scar": "N19", "name": "runs locked in any order", "seed": deadlocks or None})
     assert (whole, wrong, deadlocks > 0) == (True, [], True)

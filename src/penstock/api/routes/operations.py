@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
-from penstock.api.paging import Page
+from penstock.api.paging import Counted, Page
 from penstock.api.wire.operations import Queue, Settings, SettingSeen, WorkerSeen
 
 calls = Calls("operations")
@@ -23,10 +23,10 @@ async def show_settings(ask: Ask[None, None]) -> Settings:
     return Settings(version("penstock"), service.open, paused, facts, seen)
 
 
-@calls.get("/api/queues", "read", everywhere=True, gives=Page[Queue])
-async def list_queues(ask: Ask[None, None]) -> Page[Any]:
+@calls.get("/api/queues", "read", everywhere=True, query=Counted, gives=Page[Queue])
+async def list_queues(ask: Ask[None, Counted]) -> Page[Any]:
     """The task lists: what waits, is held, is under way, and since when the oldest waits."""
-    return Page(await ask.engine.queues())
+    return ask.query.cut(await ask.engine.queues())
 
 
 @calls.get("/api/queues/{name}/why", "read", everywhere=True, gives=dict[str, Any])
@@ -35,7 +35,7 @@ async def why_queue(ask: Ask[None, None]) -> Any:
     return await ask.engine.why_task_list(ask.path["name"])
 
 
-@calls.get("/api/workers", "read", everywhere=True, gives=Page[WorkerSeen])
-async def list_workers(ask: Ask[None, None]) -> Page[Any]:
+@calls.get("/api/workers", "read", everywhere=True, query=Counted, gives=Page[WorkerSeen])
+async def list_workers(ask: Ask[None, Counted]) -> Page[Any]:
     """The workers that are there."""
-    return Page(await ask.engine.workers())
+    return ask.query.cut(await ask.engine.workers())

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
-from penstock.api.paging import Page
+from penstock.api.paging import Counted, Page
 from penstock.api.wire.overseeing import (
     Bulk,
     BulkDone,
@@ -92,10 +92,10 @@ async def list_stuck(ask: Ask[None, None]) -> Any:
     return await ask.engine.stuck() if ask.caller.everywhere else {"runs": [], "tasks": []}
 
 
-@calls.get("/api/incidents/slow", "read", gives=Page[dict[str, Any]])
-async def list_slow(ask: Ask[None, None]) -> Any:
+@calls.get("/api/incidents/slow", "read", query=Counted, gives=Page[dict[str, Any]])
+async def list_slow(ask: Ask[None, Counted]) -> Any:
     """Steps of live runs that wait or run for longer than their `warn_after`."""
-    return Page([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
+    return ask.query.cut([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
 
 
 @calls.get("/api/workflows/{name}/stats", "read", query=StatsQuery, gives=dict[str, Any])

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
-from penstock.api.paging import Page
+from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
 from penstock.api.reading import BodyTooLarge, fit, raw_body, refuse_type, value_of
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
@@ -129,10 +129,10 @@ async def put_offers(ask: Ask[Offers, None]) -> Any:
     return TAKEN
 
 
-@calls.get("/api/tasks", "read", gives=Page[TaskOffer])
-async def list_tasks(ask: Ask[None, None]) -> Any:
+@calls.get("/api/tasks", "read", query=Counted, gives=Page[TaskOffer])
+async def list_tasks(ask: Ask[None, Counted]) -> Any:
     """The palette: every task that a step may name."""
-    return Page(await palette(ask.engine))
+    return ask.query.cut(await palette(ask.engine))
 
 
 async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:

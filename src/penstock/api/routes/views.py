@@ -8,7 +8,7 @@ import msgspec
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.paging import Page
+from penstock.api.paging import Counted, Page
 from penstock.api.reading import fit
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import NotFound
@@ -27,12 +27,12 @@ class UnknownView(NotFound):
         super().__init__(f"no view '{name}' is kept: see GET /api/views")
 
 
-@calls.get("/api/views", "read", gives=Page[View])
-async def list_views(ask: Ask[None, None]) -> Page[View]:
+@calls.get("/api/views", "read", query=Counted, gives=Page[View])
+async def list_views(ask: Ask[None, Counted]) -> Page[View]:
     """The lists of runs that are kept, by name; without those of workflows that the caller does not see."""
     kept = await ask.service.store.notes(PREFIX)
     views = [_view(name.removeprefix(PREFIX), text) for name, text in kept.items()]
-    return Page(
+    return ask.query.cut(
         [each for each in views if "workflow" not in each.filter or ask.caller.sees(each.filter["workflow"])]
     )
 

@@ -29,7 +29,7 @@ LOG = logging.getLogger("penstock.worker")
 INTERRUPT_AFTER = 1.0
 """Seconds that a task which listens has to end by itself, before it is interrupted."""
 
-KILL_AFTER = 2.0
+KILL_AFTER = 5.0
 """Seconds that an interrupted task has to clean up, before its process is killed."""
 
 LINES = 2.0

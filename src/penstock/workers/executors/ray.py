@@ -145,6 +145,8 @@ class RayFleet:
     def _interrupt(self, key: str) -> None:
         if key in self._leaving:
             self._stop(key, force=False)
+            # Again: an interrupt that comes while Ray is about to begin the task is lost.
+            self._loop.call_later(KILL_AFTER / 2, self._stop, key, False)
             self._loop.call_later(KILL_AFTER, self._stop, key, True)
 
     def _stop(self, key: str, force: bool) -> None:

@@ -3,60 +3,87 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
+RUNS   := $(VENV)/.runs
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test soak demo bench docs reference lock format clean
+.PHONY: help setup check test trust soak demo bench bench-setup budgets docs reference pictures lock format clean
 
 help:  ## Show this list
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP)  ## Make .venv with Penstock and all it needs
+setup: $(STAMP)  ## Make .venv with Penstock and all it needs, and build the web pages
+	@$(BIN)/python scripts/web.py build
+
+# What is locked in $(1), and Penstock. One that was cut short leaves no stamp: the next begins with an empty environment,
+# for pip would take what it has half installed for whole.
+define install
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or later")'
+	$(PYTHON) -m venv $(if $(wildcard $(STAMP) $(RUNS)),,--clear) $(VENV)
+	@rm -f $(STAMP) $(RUNS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes $(1:%=-r %)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+endef
 
 $(STAMP): requirements/dev.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or later")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@touch $(STAMP)
+	$(call install,requirements/dev.lock)
+	@touch $@
 
-check: setup  ## Format, lint, types, layers, sizes
+$(RUNS): requirements/runtime.lock requirements/build.lock pyproject.toml
+	$(call install,requirements/runtime.lock requirements/build.lock)
+	@touch $@
+
+check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is made of
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/sizes.py
+	$(BIN)/python scripts/hot_paths.py
+	$(BIN)/python scripts/supply.py
+	$(BIN)/python scripts/web.py check
 
-test: setup  ## Run every test
+test: setup  ## Run every test; installs Debian packages that they use and that are missing
+	@$(BIN)/python scripts/debian.py
 	$(BIN)/python -m pytest -n 2
 
-soak: setup  ## Simulate many more seeds than the tests do (SEEDS=500)
-	$(BIN)/python -m tests.simulation.soak --seeds $(or $(SEEDS),500)
+trust: setup  ## Try to break it in every way there is, and write the figures to docs/trust.json
+	@$(BIN)/python scripts/debian.py
+	$(BIN)/python -m tests.trust
 
-demo: setup  ## Prove and run the example workflows
+soak: setup  ## Simulate many more seeds than the tests do (SEEDS=500 FIRST=100000)
+	$(BIN)/python -m tests.simulation.soak --seeds $(or $(SEEDS),500) --first $(or $(FIRST),100000)
+
+demo: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))  ## Start a server with the example workflows and some runs
+	@$(BIN)/python scripts/web.py build
 	$(BIN)/penstock demo
 
-bench: $(VENV)/.bench-ready  ## Measure Penstock beside its neighbours and the bare database
-	$(BIN)/penstock bench net
-	$(BIN)/penstock bench engine
+bench-setup: setup  ## Install the neighbours for the benchmark, each into an environment below bench/.envs
+	$(BIN)/python -m bench.setup
 
-$(VENV)/.bench-ready: $(STAMP) requirements/bench.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.lock
-	@touch $@
+bench: setup  ## Measure Penstock beside its neighbours and the bare database (QUICK=1: within 5 minutes)
+	$(BIN)/python -m bench $(if $(QUICK),--quick)
+
+budgets: setup  ## Write the budgets of the hot paths anew: what `make check` holds the next change to
+	$(BIN)/python scripts/hot_paths.py --write
 
 docs: setup  ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-reference: setup  ## Write docs/reference/cli.md and api.md from the commands and calls
+reference: setup  ## Write the reference and the types of the web pages from the code
 	$(BIN)/python scripts/write_reference.py
 
+pictures: setup  ## Take the drawings, and what the browser tests saw, into docs/img
+	$(BIN)/python scripts/pictures.py
+	$(BIN)/python scripts/screens.py
+
 lock:  ## Make the hashed requirement locks anew (needs uv)
-	for name in runtime build dev bench; do \
-	  uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	    requirements/$$name.in -o requirements/$$name.lock; done
+	for name in runtime build dev; do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock; done
+	for folder in bench/peers/*/; do $(COMPILE) $${folder}requirements.in -o $${folder}requirements.txt; done
 
 format: setup  ## Format the code and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:  ## Remove what was made
-	rm -rf $(VENV) site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site dist build web/node_modules src/penstock/web/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

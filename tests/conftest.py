@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from typing import Any
 
 import pytest
 
-SERVERS = ("test_ray", "test_celery")
-"""How files of tests begin that share a server which takes seconds to start."""
+SERVERS = (
+    *("/test_ray", "/test_celery", "/topics/", "/test_fuzz", "/trust/test_planted", "/web/"),
+    "/bench/test_engine",
+)
+"""What is in the names of files of tests that share what takes seconds to start, or a core for itself: a browser."""
+
+
+def _heed_signals() -> None:
+    """Whoever runs the tests may ignore signals (nohup, a shell's background); what they start would too."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
+
+
+_heed_signals()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `-n`: what needs Ray goes to one process, what needs Celery to one, all else wherever there is room."""
+    """With `-n`: what needs Ray, Celery, brokers or a browser goes to one process each, all else where there is room.
+
+    These begin first, for they are the most; what only waits runs beside them.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByServer(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.split("::", 1)[0].rpartition("/")[2]
-            return next((name for name in SERVERS if file.startswith(name)), nodeid)
+            file = nodeid.split("::", 1)[0]
+            return next((name for name in SERVERS if name in file), nodeid)
 
     return ByServer(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """The table of the simulation; also as JSON where PENSTOCK_FIGURES names a file."""
+    """The table of the simulation; also as JSON where PENSTOCK_FIGURES names a folder."""
     reports = [
         report
         for each in terminalreporter.stats.values()
@@ -35,15 +55,40 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     recorded: list[tuple[str, Any, float]] = [
         (name, value, report.duration) for report in reports for name, value in report.user_properties
     ]
-    played = [value for name, value, _ in recorded if name == "figures"]
-    if not played:
+    if not {"figures", "planted"} & {name for name, _, _ in recorded}:
         return
-    from tests.simulation.figures import table, with_planted, write_json
+    from tests.simulation.figures import planted_rows, recorded_rows
+    from tests.trust.figures import table, write
 
-    planted = [value for name, value, _ in recorded if name == "planted"]
-    seconds = sum(took for name, _, took in recorded if name in ("figures", "planted"))
-    rows = with_planted(played[0], planted, seconds)
+    if not any(name == "figures" for name, _, _ in recorded):  # a bug that is planted elsewhere
+        write("planted", planted_rows(recorded))
+        return
+    rows = recorded_rows(recorded)
     terminalreporter.write_sep("=", "simulation")
     terminalreporter.write_line(table(rows))
-    if path := os.environ.get("PENSTOCK_FIGURES"):
-        write_json(path, rows)
+    write("simulation", rows)
+
+
+@pytest.hookimpl(specname="pytest_terminal_summary", trylast=True)
+def pytest_chaos_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table of what was done to real processes; also in the folder that PENSTOCK_FIGURES names."""
+    told: list[Any] = [
+        value
+        for each in terminalreporter.stats.values()
+        for report in each
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+        for name, value in report.user_properties
+        if name == "chaos"
+    ]
+    if not told:
+        return
+    from pathlib import Path
+
+    from tests.chaos.figures import flat, gathered, write
+    from tests.trust.figures import FOLDER, table
+
+    record = gathered(told)
+    terminalreporter.write_sep("=", "chaos")
+    terminalreporter.write_line(table(flat(record)))
+    if path := os.environ.get(FOLDER):
+        write(record, Path(path))

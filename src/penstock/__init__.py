@@ -6,40 +6,82 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.engine.calling import CallFailed
     from penstock.engine.checking import CheckFailed
     from penstock.engine.engine import Engine
     from penstock.engine.sync import SyncEngine
     from penstock.flow.errors import PenstockError
     from penstock.flow.problems import DefinitionError, Problem
+    from penstock.runtime.call_errors import CallTimedOut, CannotCall
+    from penstock.runtime.errors import (
+        Changed,
+        IdempotencyMismatch,
+        Invalid,
+        InvalidInput,
+        PayloadTooLarge,
+        RunEnded,
+        UnknownRun,
+        UnknownToken,
+        UnknownWorkflow,
+    )
+    from penstock.store.errors import StoreAway, StoreBusy
     from penstock.workers.context import Context
     from penstock.workers.task import Fatal, Out, task
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CallFailed",
+    "CallTimedOut",
+    "CannotCall",
+    "Changed",
     "CheckFailed",
     "Context",
     "DefinitionError",
     "Engine",
     "Fatal",
+    "IdempotencyMismatch",
+    "Invalid",
+    "InvalidInput",
     "Out",
+    "PayloadTooLarge",
     "PenstockError",
     "Problem",
+    "RunEnded",
+    "StoreAway",
+    "StoreBusy",
     "SyncEngine",
+    "UnknownRun",
+    "UnknownToken",
+    "UnknownWorkflow",
     "__version__",
     "task",
 ]
 
 _HOMES = {
+    "CallFailed": "penstock.engine.calling",
+    "CallTimedOut": "penstock.runtime.call_errors",
+    "CannotCall": "penstock.runtime.call_errors",
+    "Changed": "penstock.runtime.errors",
     "CheckFailed": "penstock.engine.checking",
     "Context": "penstock.workers.context",
     "DefinitionError": "penstock.flow.problems",
     "Engine": "penstock.engine.engine",
     "Fatal": "penstock.workers.task",
+    "IdempotencyMismatch": "penstock.runtime.errors",
+    "Invalid": "penstock.runtime.errors",
+    "InvalidInput": "penstock.runtime.errors",
     "Out": "penstock.workers.task",
+    "PayloadTooLarge": "penstock.runtime.errors",
     "PenstockError": "penstock.flow.errors",
     "Problem": "penstock.flow.problems",
+    "RunEnded": "penstock.runtime.errors",
+    "StoreAway": "penstock.store.errors",
+    "StoreBusy": "penstock.store.errors",
     "SyncEngine": "penstock.engine.sync",
+    "UnknownRun": "penstock.runtime.errors",
+    "UnknownToken": "penstock.runtime.errors",
+    "UnknownWorkflow": "penstock.runtime.errors",
     "task": "penstock.workers.task",
 }
 

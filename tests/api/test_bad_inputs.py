@@ -1,24 +1,52 @@
-"""Bad inputs by their number in the list of them, where no other file has them, each with the answer that is promised.
-
-1 to 11: test_requests. 12 to 14: test_wire. 15: test_requests. 16 to 18, 21, 22: test_access and test_matrix.
-23, 25: test_acting. 28 to 38: test_hooks and tests/sources. 39 to 46: test_tasks.
-"""
+"""Bad inputs by their number in bad_inputs.txt, where no other file has them, each with the answer that is promised."""
 
 from __future__ import annotations
 
+import json
+from io import BytesIO
 from typing import Any, get_origin
+from zipfile import ZipFile
 
 import pytest
 
 from penstock.api.paging import Page
 from penstock.api.table import CALLS
+from penstock.flow.format.reading import read_definition
+from penstock.objects.notifications import read_notices
+from penstock.sources.clock.rules import rules_of
 from tests.api.conftest import CHAIN, Answer, Client, Serve
+from tests.trust.figures import write
+from tests.trust.indices import BAD_INPUTS, ROOT, listed
 
 RUNS = "/api/workflows/chain/runs"
 
 
+def test_every_bad_input_has_a_test() -> None:
+    rows = listed(BAD_INPUTS)
+    tests = [test.split("::") for named in rows.values() for test in named]
+    gone = [name for file, name in tests if f"def {name}(" not in (ROOT / file).read_text()]
+
+    write("bad-inputs", {"bad inputs": len(rows)})
+    assert list(rows) == [str(number) for number in range(1, 67)]
+    assert ([row for row, named in rows.items() if not named], gone) == ([], [])
+
+
 def told(answer: Answer) -> tuple[int, str]:
     return answer.status, answer.json["code"]
+
+
+@pytest.mark.parametrize("kind", ["application/zip", "application/json", "application/yaml", "text/yaml"])
+def test_5_no_archive_is_taken(serve: Serve, kind: str) -> None:
+    packed = BytesIO()
+    with ZipFile(packed, "w") as archive:
+        archive.writestr("../../x", "penstock: 1")
+
+    async def talk(client: Client) -> set[int]:
+        headers, data = {"content-type": kind}, packed.getvalue()
+        asked = (("PUT", "/api/workflows/chain"), ("POST", "/api/import"), ("POST", "/api/check"))
+        return {(await client.ask(*each, data=data, headers=dict(headers))).status for each in asked}
+
+    assert serve(talk) <= {400, 415}
 
 
 @pytest.mark.parametrize(
@@ -115,6 +143,28 @@ def test_27_an_input_that_does_not_fit_is_told_place_by_place(serve: Serve) -> N
     assert sorted(each["path"] for each in answer.json["errors"]) == ["/input/list/1", "/input/n"]
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "../../etc/passwd",
+        "a//b/./c",
+        "\U0001f600.mp4",
+        "x" * 1024,
+        "-rf",
+        "$(id)",
+        "a\u202eb",
+        " ",
+        "a\\b",
+        "%",
+    ],
+)
+def test_35_a_key_is_taken_as_it_is(key: str) -> None:
+    record = {"eventName": "ObjectCreated:Put", "s3": {"bucket": {"name": "b"}, "object": {"key": key}}}
+
+    assert [notice.keys for notice in read_notices({"Records": [record]})] == [(key,)]
+    assert read_notices({"Records": []}) == []
+
+
 def test_38_an_event_for_nobody_is_kept_and_shown(serve: Serve) -> None:
     async def talk(client: Client) -> tuple[Any, int, Any]:
         await client.engine.publish(
@@ -161,6 +211,29 @@ def test_48_to_50_an_expression_that_cannot_be_is_refused_when_it_is_saved(
 
 
 @pytest.mark.parametrize(
+    "condition",
+    ["null", "1 / 0 == 1", "data.gone", "data.n", "'true'", "[true]", "data.n / 0 > 1 && true", "!data.n"],
+)
+def test_48_a_condition_without_a_truth_fails_its_step_with_the_place(serve: Serve, condition: str) -> None:
+    step = {"task": "decide", "with": {"if": condition}, "emits": {"yes": "big"}}
+    definition = {**CHAIN, "name": "odd", "steps": {"first": step, "then": {"task": "one", "after": ["big"]}}}
+
+    async def talk(client: Client) -> Any:
+        saved = await client.ask("PUT", "/api/workflows/odd", definition)
+        published = await client.post("/api/workflows/odd/publish", {})
+        if saved.status == 422 or published.status == 422:
+            return None
+        run = (await client.post("/api/workflows/odd/runs", {"input": {"n": 1}})).json["id"]
+        return await client.engine.wait(run, 10)
+
+    run = serve(talk)
+
+    if run is not None:
+        assert (run["status"], run["error"]["kind"]) == ("failed", "expression")
+        assert "column" in run["error"]["message"] and run["steps"]["then"]["status"] != "complete"
+
+
+@pytest.mark.parametrize(
     "expression", ["data.__class__ == null", "data.constructor == 1", "data.__proto__ == 1"]
 )
 def test_51_names_of_hosts_are_plain_keys_that_are_missing(serve: Serve, expression: str) -> None:
@@ -204,6 +277,40 @@ def test_52_a_net_that_cannot_finish_is_saved_but_not_published(serve: Serve) ->
 
 
 @pytest.mark.parametrize(
+    ("steps", "code", "path"),
+    [
+        ({}, "wrong_value", "steps"),
+        ({"a": {"task": "one", "after": ["nowhere"]}}, None, '"step":"a"'),
+        ({"a": {"task": "one", "after": ["a"]}}, None, '"step":"a"'),
+        ({"a": {"task": "one"}, "b": {"task": "one", "after": [{"need": 3, "of": ["a"]}]}}, None, "steps.b"),
+        ({str(number): {"task": "one"} for number in range(501)}, "too_many", "steps"),
+    ],
+    ids=["no step", "an event from nowhere", "never begins", "more than there are", "501 steps"],
+)
+def test_52_a_net_that_cannot_be_is_refused_with_the_places(
+    serve: Serve, steps: Any, code: str | None, path: str
+) -> None:
+    async def talk(client: Client) -> tuple[Answer, Answer]:
+        body = {"definition": {**CHAIN, "name": "odd", "steps": steps}}
+        return await client.post("/api/workflows/odd/publish", body), await client.get(
+            "/api/workflows/odd/versions"
+        )
+
+    refused, versions = serve(talk)
+
+    assert refused.status == 422
+    assert path in refused.text and (code is None or code in refused.text)
+    assert versions.status == 404
+
+
+def test_52_a_net_of_more_steps_than_an_object_has_keys_is_refused_as_it_is_read(serve: Serve) -> None:
+    steps = {str(number): {"task": "one"} for number in range(10_001)}
+    answer = serve(lambda client: client.ask("PUT", "/api/workflows/odd", {**CHAIN, "steps": steps}))
+
+    assert told(answer) == (400, "too_many_keys")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "a0: &a0 [x]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}, *a{n}, *a{n}]\n" for n in range(40)),
@@ -226,6 +333,32 @@ def test_54_a_name_that_could_mislead_is_refused(serve: Serve, name: str) -> Non
     answer = serve(lambda client: client.post("/api/check", {**CHAIN, "name": name}))
 
     assert answer.status == 422
+
+
+def scheduled(**source: Any) -> dict[str, Any]:
+    return {**CHAIN, "name": "ticking", "source": {"kind": "schedule", **source}}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"cron": "* * * * * *"}, {"cron": "60 25 * * *"}, {"cron": "0 0 30 2 *"}, {"cron": "0 0 * * *", "tz": "Mars/X"},
+        {"cron": "0 0 * * *", "tz": "../../etc/passwd"}, {"cron": "0 0 * * *", "every": "1m"}, {}, {"cron": ""},
+    ],
+)  # fmt: skip
+def test_60_a_clock_that_cannot_be_is_refused(serve: Serve, source: dict[str, Any]) -> None:
+    answer = serve(lambda client: client.ask("PUT", "/api/workflows/ticking", scheduled(**source)))
+
+    assert answer.status == 422
+
+
+def test_61_a_schedule_cannot_flood_the_server(serve: Serve) -> None:
+    async def talk(client: Client) -> list[int]:
+        asked = [scheduled(every=every) for every in ("999ms", "0s", "1ms")]
+        return [(await client.ask("PUT", "/api/workflows/ticking", each)).status for each in asked]
+
+    assert serve(talk) == [422] * 3
+    assert rules_of(read_definition(json.dumps(scheduled(every="1s")))).room == 1
 
 
 def test_63_what_does_not_fit_the_state_of_a_run_is_refused(serve: Serve) -> None:

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from tests.api.conftest import CHAIN, Answer, Client, Serve
+from tests.examples.shelf import path_of, proposed
 
 CALL = "/api/workflows/chain/call"
 TRY = "/api/workflows/chain/try"
@@ -60,6 +61,18 @@ def test_a_workflow_that_waits_cannot_be_called_and_its_steps_are_named(serve: S
     assert [("nap" in text, "x" in text) for text in said] == [(True, False), (False, True)]
 
 
+def test_a_workflow_that_tells_other_runs_cannot_be_called(serve: Serve) -> None:
+    step = {"task": "emit", "with": {"event": "paid", "key": {"order": "7"}}}
+
+    async def talk(client: Client) -> Answer:
+        await client.engine.publish({"penstock": 1, "name": "w", "steps": {"tell": step}})
+        return await client.post("/api/workflows/w/call")
+
+    answer = serve(talk)
+
+    assert (answer.status, answer.json["errors"][0]["message"]) == (409, "step 'tell' is an `emit`")
+
+
 def test_a_call_that_takes_too_long_is_given_up(serve: Serve) -> None:
     slow = {"penstock": 1, "name": "slow", "steps": {"a": {"task": "slow"}}}
 
@@ -70,6 +83,51 @@ def test_a_call_that_takes_too_long_is_given_up(serve: Serve) -> None:
     answer = serve(talk, tasks={"slow": lambda: time.sleep(0.3)})
 
     assert (answer.status, answer.json["code"]) == (504, "call_timed_out")
+
+
+def test_the_authorization_example_refuses_within_one_request_and_says_which_rule(serve: Serve) -> None:
+    put = proposed("authorization")
+
+    async def talk(client: Client) -> list[Answer]:
+        await client.engine.publish(path_of("authorization"))
+        asked = (
+            put,
+            {**put, "at": "2026-03-02T22:00:00Z"},
+            {**put, "size": 5_000_000_001},
+            {**put, "headers": {}},
+        )
+        return [await client.post("/api/workflows/authorization/call", {"input": each}) for each in asked]
+
+    results = [(answer.status, answer.json["result"]) for answer in serve(talk)]
+
+    assert results == [
+        (200, {"allowed": True, "reason": "within the rules"}),
+        (200, {"allowed": False, "reason": "after hours"}),
+        (200, {"allowed": False, "reason": "too big"}),
+        (200, {"allowed": False, "reason": "unencrypted"}),
+    ]
+
+
+def test_calls_are_counted_and_leave_no_run(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Any]:
+        await client.engine.publish(
+            {"penstock": 1, "name": "w", "steps": {"nap": {"task": "wait", "with": {"for": 1}}}}
+        )
+        for path in (CALL, CALL, "/api/workflows/w/call"):
+            await client.post(path)
+        stats = [(await client.get(f"/api/workflows/{name}/stats")).json for name in ("chain", "w")]
+        return [*stats, (await client.get("/metrics")).text]
+
+    chain, waits, metrics = serve(talk)
+
+    assert (chain["runs"]["started"], chain["calls"]["count"], chain["calls"]["statuses"]) == (
+        0,
+        2,
+        {"succeeded": 2},
+    )
+    assert {step["firings"] for step in chain["calls"]["steps"].values()} == {2}
+    assert waits["calls"]["statuses"] == {"refused": 1}
+    assert 'penstock_calls_total{status="succeeded",workflow="chain"} 2.0' in metrics
 
 
 def steps_of(answer: Answer) -> dict[str, tuple[str, str | None]]:
@@ -115,13 +173,77 @@ def test_a_try_stops_where_it_should(serve: Serve) -> None:
     assert "complete" not in {second for _, second in done}
 
 
-def test_no_task_ever_does_its_work_in_a_try(serve: Serve) -> None:
-    async def talk(client: Client) -> list[Any]:
-        run = (await client.post(TRY, {})).json["run"]
-        asked = await client.post(TRY, {"real": True})
-        return [run["steps"]["first"]["output"], asked.status, asked.json["code"]]
+def outputs_of(answer: Answer) -> dict[str, Any]:
+    return {name: step["output"] for name, step in answer.json["run"]["steps"].items()}
 
-    assert serve(talk) == [None, 422, "invalid_request"]
+
+def test_tasks_do_their_work_in_a_try_only_where_that_is_asked_for(serve: Serve) -> None:
+    done: list[str] = []
+    tasks = {"one": lambda: done.append("one"), "two": lambda: done.append("two")}
+
+    async def talk(client: Client) -> list[list[str]]:
+        seen = []
+        for real in (False, ["second"], True):
+            await client.post(TRY, {"real": real})
+            seen.append(list(done))
+            done.clear()
+        return seen
+
+    assert serve(talk, tasks=tasks) == [[], ["two"], ["one", "two"]]
+
+
+def test_in_a_real_try_a_stub_stands_in_for_its_step_alone(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        bodies: list[dict[str, Any]] = [
+            {"real": True, "stubs": {"first": {"output": "pinned"}}},
+            {"real": True, "from": "second", "until": "second"},
+            {"real": True, "until": "first"},
+        ]
+        return [await client.post(TRY, body) for body in bodies]
+
+    pinned, second, first = serve(talk)
+
+    assert outputs_of(pinned) == {"first": "pinned", "second": 2}
+    assert outputs_of(second) == {"first": None, "second": 2}
+    assert (outputs_of(first), first.json["stopped"]) == ({"first": 1, "second": None}, "until")
+
+
+def test_a_real_try_names_the_steps_that_it_could_not_do(serve: Serve) -> None:
+    elsewhere = {**CHAIN, "steps": {**CHAIN["steps"], "far": {"task": "elsewhere", "after": "second"}}}  # type: ignore[dict-item]
+
+    async def talk(client: Client) -> list[Answer]:
+        return [
+            await client.post(TRY, {"definition": elsewhere, "real": True}),
+            await client.post(TRY, {"real": ["nobody"]}),
+        ]
+
+    tried, refused = serve(talk)
+
+    assert (tried.json["run"]["status"], tried.json["absent"]) == ("succeeded", ["far"])
+    assert (refused.status, refused.json["detail"]) == (
+        422,
+        "'chain' has no step 'nobody': its steps are first, second",
+    )
+
+
+def test_no_task_does_its_work_in_a_try_while_the_workflow_is_paused(serve: Serve) -> None:
+    async def talk(client: Client) -> list[int]:
+        await client.post("/api/workflows/chain/pause")
+        return [(await client.post(TRY, {"real": real})).status for real in (True, False)]
+
+    assert serve(talk) == [422, 200]
+
+
+def test_a_real_task_that_fails_fails_the_try(serve: Serve) -> None:
+    def breaks() -> None:
+        raise ValueError("no such file")
+
+    async def talk(client: Client) -> Answer:
+        return await client.post(TRY, {"real": True})
+
+    run = serve(talk, tasks={"one": breaks, "two": breaks}).json["run"]
+
+    assert (run["status"], run["error"]["message"]) == ("failed", "ValueError: no such file")
 
 
 def test_what_leads_to_the_step_that_a_try_is_from_ends_at_once(serve: Serve) -> None:

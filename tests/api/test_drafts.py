@@ -263,3 +263,26 @@ def test_what_is_not_there_is_not_found(serve: Serve, path: str, status: int, co
     answer = serve(lambda client: client.get(path))
 
     assert (answer.status, answer.json["code"]) == (status, code)
+
+
+def test_a_draft_without_a_step_is_kept_but_neither_proved_nor_published(serve: Serve) -> None:
+    empty = {"penstock": 1, "name": "shop", "steps": {}}
+
+    async def talk(client: Client) -> list[Answer]:
+        return [
+            await client.ask("PUT", SHOP, json=empty),
+            await client.get(SHOP),
+            await client.ask("POST", f"{SHOP}/check", json={}),
+            await client.ask("POST", "/api/check", json={"definition": empty}),
+            await client.ask("POST", f"{SHOP}/publish", json={"override": "now"}),
+            await put(client),
+        ]
+
+    new, read, checked, strict, refused, filled = serve(talk)
+
+    assert picked(new, "definition", "verdict") == (201, empty, "undecided")
+    assert (read.status, read.json) == (200, new.json)
+    assert picked(checked, "verdict") == (200, "undecided")
+    assert picked(strict, "code") == (422, "invalid_definition")
+    assert picked(refused, "code") == (422, "invalid_definition")
+    assert picked(filled, "verdict") == (200, "proved")

@@ -34,6 +34,18 @@ def test_a_server_whose_database_answers_is_ready(serve: Serve) -> None:
     assert (answer.status, answer.json) == (200, {"status": "ok", "detail": None})
 
 
+def test_a_server_is_not_ready_before_what_it_serves_is_there(serve: Serve) -> None:
+    async def talk(client: Client) -> Any:
+        client.service.begun = asyncio.Event()
+        before = await client.get("/ready")
+        client.service.begun.set()
+        return before, await client.get("/ready")
+
+    before, after = serve(talk, open=False)
+
+    assert (before.status, before.json["status"], after.status) == (503, "starting", 200)
+
+
 def test_why_the_database_does_not_answer_is_for_the_log(serve: Serve) -> None:
     async def talk(client: Client) -> Any:
         client.service.store = store = Notes()  # type: ignore[assignment]

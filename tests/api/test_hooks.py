@@ -45,6 +45,30 @@ def test_a_signed_call_starts_one_run_however_often_it_comes(serve: Serve) -> No
     assert serve(talk, open=False) == [[(201, False), (200, True), (200, True)], ["a"]]
 
 
+def test_the_hooks_that_there_are_can_be_listed(serve: Serve) -> None:
+    told = {
+        "name": "video ready",
+        "from": {"kind": "webhook", "verify": {"method": "github", "secret": "hub"}},
+    }
+    waiting = {
+        "penstock": 1,
+        "name": "waiting",
+        "external": [told, "by hand"],
+        "steps": {"first": {"task": "one", "after": "video ready | by hand"}},
+    }
+
+    async def talk(client: Client) -> Any:
+        await prepare(client)
+        await client.engine.publish(waiting)
+        admin = {"authorization": f"Bearer {OWN}"}
+        return (await client.get("/api/hooks", headers=admin)).json["items"]
+
+    assert [(each["path"], each["event"], each["started"]) for each in serve(talk, open=False)] == [
+        ("/hooks/hooked", None, True),
+        ("/hooks/waiting/video%20ready", "video ready", True),
+    ]
+
+
 def test_a_forged_or_unknown_call_leaves_nothing_but_a_count(serve: Serve) -> None:
     async def talk(client: Client) -> tuple[list[Any], str, list[Any]]:
         await prepare(client)

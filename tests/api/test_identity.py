@@ -32,14 +32,17 @@ def test_a_browser_comes_in_through_the_provider_and_goes_where_it_wanted(serve:
                 roles={"flow-authors": Grant("author")},
             )
             client.service.oidc = Oidc(settings, client.service.store, Provider(provider.issuer, http))
+            async with browser.get(f"{client.base}/api/session") as unknown:
+                ways = unknown.status, (await unknown.json())["sign_in"]
             begin = f"{client.base}/api/session/oidc?back_to=/api/session"
             async with browser.get(begin) as answer:
                 who, way = await answer.json(), [each.status for each in answer.history]
             async with browser.get(f"{client.base}/api/session/callback?state=x&code=y") as again:
                 refused = again.status, (await again.json())["code"]
-            return [way, who["name"], who["role"], who["sign_in"], refused]
+            return [ways, way, who["name"], who["role"], who["sign_in"], refused]
 
     assert serve(talk, open=False) == [
+        (401, ["token", "oidc"]),
         [302, 302, 302],
         "amy@example.org",
         "author",

@@ -38,6 +38,18 @@ def test_runs_are_listed_page_by_page(serve: Serve) -> None:
     assert pages[1].json["next"] is None
 
 
+def test_the_runs_that_a_run_started_are_listed(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[str, Answer]:
+        calls = {"call": {"task": "workflow", "with": {"name": "chain"}}}
+        await client.engine.publish({"penstock": 1, "name": "above", "steps": calls})
+        above, _ = await begun(client, "above", "chain")
+        return above, await client.get(f"/api/runs?parent={above}")
+
+    above, page = serve(talk)
+
+    assert [(row["workflow"], row["parent"]) for row in page.json["items"]] == [("chain", above)]
+
+
 @pytest.mark.parametrize(
     ("query", "code"),
     [
@@ -173,3 +185,47 @@ def test_tokens_are_claimed(serve: Serve) -> None:
     assert [[each["name"] for each in answer.json["items"]] for answer in answers] == [
         ["/custom/2"], ["/custom/1"], [],
     ]  # fmt: skip
+
+
+def test_a_canceled_run_is_no_success_and_says_nothing_of_how_long_one_takes(serve: Serve) -> None:
+    async def talk(client: Client) -> tuple[Answer, Answer]:
+        engine = client.engine
+        external = {"external": ["go"], "steps": {"only": {"task": "set", "with": {"a": 1}, "after": "go"}}}
+        await engine.publish({"penstock": 1, "name": "both", **external})
+        quick, stopped = await engine.start("both"), await engine.start("both")
+        await engine.emit("go", run=quick)
+        await engine.wait(quick, 30)
+        await engine.cancel(stopped)
+        await engine.wait(stopped, 30)
+        return await client.get("/api/stats?points=4"), await client.get("/api/workflows/both/stats")
+
+    pulse, stats = serve(talk, tasks={})
+
+    mine = pulse.json["workflows"]["both"]
+    assert [sum(mine[each]) for each in ("ended", "succeeded", "failed")] == [2, 1, 0]
+    assert mine["typical"] == stats.json["runs"]["seconds"]["p50"] == stats.json["runs"]["seconds"]["max"]
+
+
+def test_what_ended_is_told_over_time_and_by_workflow(serve: Serve) -> None:
+    def fail() -> None:
+        raise RuntimeError("no")
+
+    async def talk(client: Client) -> list[Answer]:
+        await client.engine.publish({"penstock": 1, "name": "bad", "steps": {"only": {"task": "breaks"}}})
+        await client.engine.wait(await client.engine.start("bad"), 30)
+        runs = await begun(client, "chain")
+        await client.engine.wait(runs[0], 30)
+        headers = await made(client, "operator", workflows=["chain"])
+        return [
+            await client.get("/api/stats?points=4"),
+            await client.get("/api/stats?points=4", headers=dict(headers)),
+            await client.get("/api/stats?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z"),
+        ]
+
+    everything, bound, wrong = serve(talk, tasks={"breaks": fail})
+
+    assert (sum(everything.json["ended"]), sum(everything.json["failed"])) == (2, 1)
+    assert len(everything.json["ended"]) == 4
+    assert everything.json["workflows"]["bad"]["failed"][-1] == 1
+    assert (sum(bound.json["ended"]), list(bound.json["workflows"])) == (1, ["chain"])
+    assert wrong.status == 422

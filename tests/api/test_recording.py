@@ -80,6 +80,12 @@ def test_an_override_is_recorded_with_its_reason(serve: Serve) -> None:
 
 
 FAILS = {"penstock": 1, "name": "fails", "steps": {"ship": {"task": "bad", "retries": 0}}}
+HOURLY = {
+    "penstock": 1,
+    "name": "hourly",
+    "source": {"kind": "schedule", "every": "1h"},
+    "steps": {"ship": {"task": "one"}},
+}
 Ask = tuple[str, str, Any]
 CUSTOM = "/custom/a"
 ELSEWHERE = {
@@ -87,8 +93,44 @@ ELSEWHERE = {
     "revoke_access": "token.revoke",
     "put_secret": "secret.set",
     "delete_secret": "secret.delete",
+    "rotate_key": "key.rotate",
 }
 """Calls whose entries have another name than the call."""
+
+
+W = "/api/workflows/waits"
+OF_WORKFLOWS: dict[str, Ask] = {
+    "start_workflow": ("POST", f"{W}/start", None),
+    "stop_workflow": ("POST", f"{W}/stop", None),
+    "pause_workflow": ("POST", f"{W}/pause", None),
+    "resume_workflow": ("POST", f"{W}/resume", None),
+    "backfill_workflow": (
+        "POST",
+        "/api/workflows/hourly/backfill",
+        {"from": "2026-01-01", "to": "2026-01-02"},
+    ),
+    "cancel_backfill": ("DELETE", "/api/workflows/hourly/backfill", None),
+    "pause_everything": ("POST", "/api/pause", None),
+    "resume_everything": ("POST", "/api/resume", None),
+}
+ASKS = {"penstock": 1, "name": "asks", "steps": {"ask": {"task": "approval"}}}
+
+
+async def asked_of(client: Client) -> str:
+    """What somebody is asked to decide."""
+    await client.engine.publish(ASKS)
+    await client.engine.wait(await client.engine.start("asks"), 10, rest=True)
+    [asked] = await client.engine.approvals()
+    return str(asked["id"])
+
+
+async def failed_of(client: Client) -> list[Any]:
+    """Two runs that have failed."""
+    await client.engine.publish(FAILS)
+    failed = [await client.engine.start("fails") for _ in range(2)]
+    for run in failed:
+        await client.engine.wait(run, 10)
+    return failed
 
 
 async def prepared(client: Client) -> dict[str, Ask]:
@@ -98,19 +140,13 @@ async def prepared(client: Client) -> dict[str, Ask]:
     for run in runs:
         await client.engine.wait(run, 10, rest=True)
     token = await client.post("/api/access", {"name": "t", "role": "viewer"}, headers=dict(ADMIN))
-    await client.engine.publish(FAILS)
-    failed = [await client.engine.start("fails") for _ in range(2)]
-    for run in failed:
-        await client.engine.wait(run, 10)
+    await client.engine.publish(HOURLY)
+    failed, asked = await failed_of(client), await asked_of(client)
     put = {"step": "ship", "slot": 0, "event": "paid"}
-    w, r = "/api/workflows/waits", "/api/runs"
+    w, r = W, "/api/runs"
     return {
-        "start_workflow": ("POST", f"{w}/start", None),
-        "stop_workflow": ("POST", f"{w}/stop", None),
-        "pause_workflow": ("POST", f"{w}/pause", None),
-        "resume_workflow": ("POST", f"{w}/resume", None),
-        "pause_everything": ("POST", "/api/pause", None),
-        "resume_everything": ("POST", "/api/resume", None),
+        **OF_WORKFLOWS,
+        "decide_approval": ("POST", f"/api/approvals/{asked}", {"decision": "approved"}),
         "save_draft": ("PUT", w, {**WAITS, "title": "Waits"}),
         "discard_draft": ("DELETE", w, None),
         "restore_version": ("POST", f"{w}/versions/1/restore", None),
@@ -132,6 +168,7 @@ async def prepared(client: Client) -> dict[str, Ask]:
         "revoke_access": ("DELETE", f"/api/access/{token.json['id']}", None),
         "put_secret": ("PUT", "/api/secrets/S", {"value": "v"}),
         "delete_secret": ("DELETE", "/api/secrets/S", None),
+        "rotate_key": ("POST", "/api/secret-keys/rotate", {}),
     }
 
 

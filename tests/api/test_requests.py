@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from io import BytesIO
 from typing import Any
 
@@ -24,6 +25,8 @@ BAD_BODIES = [
     (b'{"input": 1e999}', 400, "number_out_of_range"),
     (rb'{"input": "\ud800"}', 400, "invalid_unicode"),
     (rb'{"input": "\udc00\ud800"}', 400, "invalid_unicode"),
+    (rb'{"input": "\ud83d\u0e0d"}', 400, "invalid_unicode"),
+    (rb'{"input": "\ud83d\n"}', 400, "invalid_unicode"),
     (rb'{"input": "\u0000"}', 400, "invalid_unicode"),
     (b'{"input": "\xff"}', 400, "invalid_unicode"),
     (b'{"inputs": 1}', 422, "invalid_request"),
@@ -103,6 +106,21 @@ def test_what_is_public_is_not_for_pages_of_other_sites_either(serve: Serve) -> 
     assert serve(talk) == [403] * 4
 
 
+def test_a_request_with_two_names_of_the_server_is_refused(serve: Serve) -> None:
+    async def talk(client: Client) -> bytes:
+        url = URL(client.base)
+        reader, writer = await asyncio.open_connection(url.host, url.port)
+        head = f"GET /health HTTP/1.1\r\nHost: {url.authority}\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode())
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    answer = serve(talk)
+
+    assert answer.startswith(b"HTTP/1.1 400") and b"two_hosts" in answer
+
+
 def test_a_page_of_its_own_is_answered(serve: Serve) -> None:
     async def talk(client: Client) -> Any:
         return await client.post(RUNS, {}, headers={"origin": client.base})
@@ -151,3 +169,17 @@ def test_a_text_may_be_null_in_a_query(serve: Serve) -> None:
     answer = serve(lambda client: client.get("/api/workflows?q=null"))
 
     assert (answer.status, answer.json["items"]) == (200, [])
+
+
+def test_a_word_that_is_none_of_those_is_answered_with_them(serve: Serve) -> None:
+    async def talk(client: Client) -> list[str]:
+        asked = [
+            await client.get("/api/runs?sort=started"),
+            await client.post("/api/runs/bulk", {"action": "x"}),
+        ]
+        return [answer.json["detail"] for answer in asked]
+
+    sort, action = serve(talk)
+
+    assert "'started': it is one of newest, oldest, ended" in sort
+    assert "'x': it is one of " in action and "cancel" in action

@@ -178,18 +178,28 @@ def test_a_completion_again_is_answered_alike_and_another_one_refused(play: Play
     assert play(talk) == ([TAKEN, TAKEN, (409, "already_completed")], {"n": 1})
 
 
+def test_a_completion_with_other_tags_is_another_one(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        await worker.start()
+        task = await worker.one()
+        tags: list[dict[str, Any]] = [{"tags": {"x": 1}}, {"tags": {"x": 1}}, {"tags": {"x": 2}}, {}]
+        return [await worker.say(task, "complete", **each) for each in tags]
+
+    assert play(talk) == [TAKEN, TAKEN, (409, "already_completed"), (409, "already_completed")]
+
+
 def test_a_report_with_an_old_fence_changes_nothing(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         [run] = await worker.start()
         old = await worker.one()
         await worker.say(old, "release")
         new = await worker.one()
-        said = [await worker.say(old, "complete", output=1), await worker.say(old, "heartbeat")]
+        said = [await worker.say(old, what) for what in ("complete", "heartbeat", "release")]
         before = (await worker.client.engine.show(run))["steps"]["load"]["status"]
         return old["attempt"], new["attempt"], said, before, await worker.say(new, "complete", output=2)
 
     lost = (409, "attempt_superseded")
-    assert play(talk) == (1, 1, [lost, lost], "running", TAKEN)
+    assert play(talk) == (1, 1, [lost, lost, lost], "running", TAKEN)
 
 
 def test_a_heartbeat_renews_and_after_the_loss_says_cancel(play: Play) -> None:
@@ -389,6 +399,22 @@ def test_many_reports_are_answered_one_by_one(play: Play) -> None:
     assert [each["load"]["status"] == "complete" for each in steps] == [True, False, False, False, False]
 
 
+def test_an_item_that_cannot_be_read_does_not_hold_up_the_others(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        await worker.start(2)
+        ids = [
+            {"id": task["id"], "lease": task["lease"]} for task in (await worker.poll(max=2)).json["tasks"]
+        ]
+        bad = [{"id": "x", "lease": "y", "complete": {"correlate": {"k": 5}}}, "what?", {"id": 1}]
+        items = [bad[0], {**ids[0], "complete": {}}, bad[1], {**ids[1], "complete": {}}, bad[2]]
+        return await worker.post("report", worker="w", items=items)
+
+    answer = play(talk)
+
+    assert [each["status"] for each in answer.json["items"]] == [422, 200, 422, 200, 422]
+    assert answer.json["items"][0]["id"] == "x" and "correlate" in answer.json["items"][0]["detail"]
+
+
 # -- who may -----------------------------------------------------------------------------------------------
 
 
@@ -466,6 +492,8 @@ def test_a_node_holds_a_thousand_polls(play: Play) -> None:
         {"worker": "", "wait": 0},
         {"worker": "w", "task_list": "a", "task_lists": ["b"]},
         {"worker": "w", "task_lists": []},
+        {"worker": "w", "task_list": "a b", "wait": 0},
+        {"worker": "w", "task_lists": ["far", "a/b"], "wait": 0},
         {"worker": "w", "tasks": "all"},
         {"wait": 0},
     ],

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from typing import Any
 
 import aiohttp
 import pytest
 
+from penstock.api import reading
 from penstock.server import protocol
+from penstock.server.http import bind
 from tests.api.conftest import Client, Serve
 
 
@@ -104,9 +107,32 @@ def test_a_slow_head_is_cut_off_and_others_are_served(serve: Serve, monkeypatch:
     assert (status(slow), other) == (408, 200)
 
 
+def test_a_slow_body_is_cut_off_and_others_are_served(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "SECONDS", 0.3)
+
+    async def talk(client: Client) -> tuple[bytes, int, Any]:
+        head = HEAD + b"Content-Type: application/json\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{"
+        slow = asyncio.create_task(send(client, head, keep=True))
+        answer = await client.get("/health")
+        return await slow, answer.status, await client.engine.runs()
+
+    slow, other, runs = serve(talk)
+
+    assert (status(slow), other, runs) == (408, 200, [])
+
+
 def test_one_connection_serves_many_requests(serve: Serve) -> None:
     async def talk(client: Client) -> bytes:
         one = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
         return await send(client, one + one + one.replace(b"Host", b"Connection: close\r\nHost"))
 
     assert serve(talk).count(b"HTTP/1.1 200") == 3
+
+
+def test_an_answer_does_not_wait_until_its_head_is_confirmed() -> None:
+    """With Nagle's rule each answer on a kept connection comes forty milliseconds late."""
+    with bind("127.0.0.1", 0) as listener:
+        made = socket.create_connection(listener.getsockname())
+        with made, listener.accept()[0] as taken:
+            assert taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+            assert taken.proto == socket.IPPROTO_TCP  # or the loop leaves it as it is

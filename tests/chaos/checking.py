@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,6 +22,10 @@ from penstock.store.rows import Filter
 
 STEPS = ("take", "left", "right", "rest", "join")
 TASKS = ("take", "left", "right", "join")
+REST = timedelta(milliseconds=300)
+"""How long `rest` waits."""
+BOUND = 180.0
+"""Seconds after the last fault within which everything must have ended."""
 
 
 class Ran(Struct, frozen=True):
@@ -37,9 +43,9 @@ class Ran(Struct, frozen=True):
 Runs = Mapping[str, Ran]
 
 
-async def read_runs(store: Store) -> dict[str, Ran]:
-    """Every run that is in the store."""
-    ids = [row.id for row in await store.runs(Filter(limit=1_000_000))]
+async def read_runs(store: Store, workflow: str = "carry") -> dict[str, Ran]:
+    """Every run of a workflow that is in the store."""
+    ids = [row.id for row in await store.runs(Filter(workflow=workflow, limit=1_000_000))]
     found = await Memory(store, Flows(store, shared=True)).fetch(ids)
     runs: dict[str, Ran] = {}
     for id in ids:
@@ -47,6 +53,18 @@ async def read_runs(store: Store) -> dict[str, Ran]:
         assert isinstance(live, Live), f"run {id} cannot be read: {live}"
         runs[id] = Ran(live.flow, live.snapshot, [entry async for entry in read_history(store, id)])
     return runs
+
+
+async def all_ended(store: Store, bound: float = BOUND) -> float:
+    """Seconds until no run is under way; the bound where some still are."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    while loop.time() < began + bound:
+        counts = await store.count(Filter())
+        if not any(counts.get(status) for status in ("running", "waiting", "stalled")):
+            break
+        await asyncio.sleep(0.2)
+    return loop.time() - began
 
 
 def lost(runs: Runs, acknowledged: Mapping[int, str]) -> Iterator[str]:
@@ -95,6 +113,29 @@ def torn(runs: Runs, acknowledged: Mapping[int, str]) -> Iterator[str]:
             continue
         if folded.tokens != ran.snapshot.marking.tokens:
             yield f"run {id}: its history folds to another marking"
+
+
+def early(runs: Runs) -> list[str]:
+    """C9: a timer never rings before its time, by the clock of the database."""
+    found = []
+    for id, ran in runs.items():
+        fired = {
+            entry.seq: entry.at for entry in ran.history if (entry.kind, entry.step) == ("fired", "rest")
+        }
+        rung = [entry for entry in ran.history if (entry.kind, entry.step) == ("ended", "rest")]
+        found += [f"run {id}: {e.at} is too early" for e in rung if e.at < fired[e.firing or 0] + REST]
+    return found
+
+
+def told_by_others(runs: Runs, since: datetime, far: timedelta) -> list[str]:
+    """C9: no time in a history is that of a process; the database's clock was never as `far` off."""
+    first, last = since - far, datetime.now(UTC) + far
+    return [
+        f"run {id}: {entry.at} is of no clock of the database"
+        for id, ran in runs.items()
+        for entry in ran.history
+        if not first <= entry.at <= last
+    ]
 
 
 CHECKERS = (lost, doubled, stuck, torn)

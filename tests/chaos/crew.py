@@ -7,38 +7,67 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from penstock.testing.postgres import die_with_us
 from tests.cli.command import command, environment
 
 AGAIN = 0.7
 """Seconds before a process that ended is begun again."""
-LAST = 40.0
-"""Seconds that all of them together have to stop in good order."""
+LAST = 150.0
+"""Seconds that all of them together have to begin, and to stop in good order."""
 
 
 class Member:
-    """One command that is to be there all the time; every start is an incarnation with files of its own."""
+    """One command that is to be there all the time; every start is an incarnation with files of its own.
 
-    def __init__(self, name: str, args: Sequence[object], folder: Path, variables: Mapping[str, str]) -> None:
-        self.name, self._args, self._folder, self._variables = name, args, folder, variables
+    `spawn` is one thread that starts it, where it is to be in that thread's room; `program` is what is run.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        args: Sequence[object],
+        folder: Path,
+        variables: Mapping[str, str],
+        *,
+        spawn: Executor | None = None,
+        program: Callable[..., list[str]] = command,
+    ) -> None:
+        self.name, self._args, self._folder, self.variables = name, args, folder, variables
+        self._spawn, self._program = spawn, program
         self.starts = 0
         self.codes: list[int] = []
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         self.starts += 1
+        self._process = self._begun() if self._spawn is None else self._spawn.submit(self._begun).result()
+
+    def _begun(self) -> subprocess.Popen[bytes]:
         with (self._folder / f"{self.name}-{self.starts}.log").open("wb") as log:
-            self._process = subprocess.Popen(
-                command(*self._args, "--stats", self._stats),
-                env=environment(**self._variables),
+            return subprocess.Popen(
+                self._program(*self._args, "--stats", self._stats),
+                env=environment(**self.variables),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                preexec_fn=partial(die_with_us, signal.SIGKILL),  # also where it is stopped just then
             )
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it holds in memory; 0 where it is not there."""
+        try:
+            status = Path(f"/proc/{self._process.pid if self._process else 0}/status").read_text()
+        except OSError:
+            return 0
+        return next((int(line.split()[1]) << 10 for line in status.splitlines() if "VmRSS" in line), 0)
 
     @property
     def _stats(self) -> Path:
@@ -87,6 +116,7 @@ class Crew:
         self.members = list(members)
         self.in_vain = 0  # starts that came to nothing because the database was away
         self.wrong_ends: list[str] = []
+        self._rolled: set[Member] = set()
         self._tending: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
@@ -97,8 +127,10 @@ class Crew:
         await self.all_ready()
 
     async def all_ready(self) -> None:
-        while not all(member.ready for member in self.members):
-            await asyncio.sleep(0.05)
+        """Wait until all work. Raises TimeoutError."""
+        async with asyncio.timeout(LAST):
+            while not all(member.ready for member in self.members):
+                await asyncio.sleep(0.05)
 
     async def _tend(self) -> None:
         while True:
@@ -116,8 +148,19 @@ class Crew:
         """Killed by us, or it could not begin; whatever else ends a process is a fault of ours."""
         code = member.codes[-1]
         self.in_vain += code == 2
-        if code not in (2, -signal.SIGKILL):
+        if code == 0 and member in self._rolled:
+            self._rolled.discard(member)
+        elif code not in (2, -signal.SIGKILL):
             self.wrong_ends.append(f"{member.name} ended with exit code {code}")
+
+    async def roll(self, member: Member, variables: Mapping[str, str]) -> None:
+        """Stop one in good order, and wait until it has begun again, with other variables."""
+        member.variables, starts = variables, member.starts
+        self._rolled.add(member)
+        member.send(signal.SIGTERM)
+        async with asyncio.timeout(LAST):
+            while member.starts == starts or not member.ready:
+                await asyncio.sleep(0.05)
 
     async def stop(self) -> None:
         """Stop all in good order."""
@@ -148,10 +191,18 @@ def read_stats(folder: Path) -> list[dict[str, Any]]:
 
 
 def tracebacks(folder: Path) -> list[str]:
-    """Lines of logs that tell of an error nobody foresaw."""
+    """What logs tell of errors nobody foresaw: the line, and what it ended with."""
     return [
-        f"{file.name}: {line.strip()}"
+        f"{file.name}: {told}"
         for file in sorted(folder.glob("*.log"))
-        for line in file.read_text(errors="replace").splitlines()
+        for told in unforeseen(file.read_text(errors="replace").splitlines())
+    ]
+
+
+def unforeseen(lines: list[str]) -> list[str]:
+    """Each line that begins such an error, with the lines around it that say where and what."""
+    return [
+        " | ".join(line.strip() for line in lines[max(0, at - 2) : at + 40])
+        for at, line in enumerate(lines)
         if "Traceback" in line or "bug in Penstock" in line
     ]

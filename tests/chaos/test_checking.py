@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
 from penstock import Engine
 from penstock.store.opening import open_store
-from tests.chaos.checking import Execution, Ran, Runs, findings, never_begun, read_runs, taken_back
+from tests.chaos.checking import (
+    Execution,
+    Ran,
+    Runs,
+    early,
+    findings,
+    never_begun,
+    read_runs,
+    taken_back,
+    told_by_others,
+)
 from tests.chaos.test_postgres import HERE
 
 ACKNOWLEDGED = {1: "", 2: ""}
@@ -82,3 +93,29 @@ def test_a_task_that_nobody_began_or_that_went_on_with_a_lost_result_is_found() 
 
     assert (never_begun(runs, well), len(never_begun(runs, well[1:]))) == ([], 1)
     assert (list(taken_back(runs, [right])), len(list(taken_back(runs, [wrong])))) == ([], 1)
+
+
+def shifted(ran: Ran, step: str, by: timedelta) -> Ran:
+    """The same with an end of a step at another time."""
+    return replace(
+        ran,
+        history=[
+            replace(each, at=each.at + by) if (each.kind, each.step) == ("ended", step) else each
+            for each in ran.history
+        ],
+    )
+
+
+def test_a_timer_that_rang_early_is_found() -> None:
+    runs = asyncio.run(carried())
+    hasty = spoiled(runs, lambda ran: shifted(ran, "rest", timedelta(milliseconds=-200)))
+
+    assert (early(runs), len(early(hasty))) == ([], 1)
+
+
+def test_a_time_of_another_clock_is_found() -> None:
+    since, far = datetime.now(UTC), timedelta(hours=2)
+    runs = asyncio.run(carried())
+    strange = spoiled(runs, lambda ran: shifted(ran, "take", timedelta(hours=5)))
+
+    assert (told_by_others(runs, since, far), len(told_by_others(strange, since, far))) == ([], 1)

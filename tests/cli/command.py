@@ -12,9 +12,12 @@ import msgspec
 from typer.testing import CliRunner
 
 from penstock.cli.main import app
+from penstock.cli.shelf import workflows_on
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
+SHELF = workflows_on(EXAMPLES)
+"""Every example but the broken ones."""
 
 STUCK = """\
 penstock: 1
@@ -59,6 +62,11 @@ def command(*args: object) -> list[str]:
 def environment(**variables: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**kept, "PYTHONPATH": str(ROOT / "src"), "PENSTOCK_PORT": "0", **variables}
+
+
+def outside_make() -> dict[str, str]:
+    """Ours, not as a part of the `make test` that a test may run in: a `make` of its own would tell of its folder."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 
 
 def write(folder: Path, name: str, text: str) -> Path:

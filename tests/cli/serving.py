@@ -87,10 +87,17 @@ class Serving:
 
 
 @contextmanager
-def serving(*args: object, cwd: Path, ready: bool = True, **variables: str) -> Iterator[Serving]:
-    """A command in a process of its own, in a group of its own, which does not outlive the test."""
+def serving(
+    *args: object,
+    cwd: Path,
+    ready: bool = True,
+    longest: float = LONGEST,
+    program: Path | None = None,
+    **variables: str,
+) -> Iterator[Serving]:
+    """A command, ours or that of another place, in a process and group of its own, which does not outlive the test."""
     process = subprocess.Popen(
-        command(*args),
+        [str(program), *map(str, args)] if program else command(*args),
         cwd=cwd,
         env=environment(**variables),
         stdout=subprocess.PIPE,
@@ -98,7 +105,7 @@ def serving(*args: object, cwd: Path, ready: bool = True, **variables: str) -> I
         text=True,
         start_new_session=True,
     )
-    served, end = Serving(process), threading.Timer(LONGEST, process.kill)
+    served, end = Serving(process), threading.Timer(longest, process.kill)
     end.start()
     try:
         if ready:

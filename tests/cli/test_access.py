@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import penstock
+from tests.cli.serving import serving
+from tests.cli.test_front import base_of
 
 
 @pytest.fixture
@@ -63,4 +66,43 @@ def test_a_secret_needs_a_value(db: str) -> None:
     assert (said.code, said.err) == (
         2,
         "error: stdin is empty: pipe the value into it, or type it at a terminal.\n",
+    )
+
+
+def test_a_new_key_seals_every_secret_and_old_keys_stay(db: str, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        penstock("secret", "set", name, "--db", db, stdin="open sesame\n")
+    [old] = (tmp_path / "penstock.key").read_text().split()
+    said = penstock("secret", "rotate", "--db", db)
+    again = penstock("secret", "rotate", "--db", db, "--reseal", "--json")
+
+    keys = (tmp_path / "penstock.key").read_text().split()
+    assert (said.code, said.out, again.json) == (0, "2 secrets sealed anew\n", {"sealed": 0})
+    assert (len(keys), keys[1], keys[0] == old) == (2, old, False)
+
+
+def test_a_server_rotates_its_key(tmp_path: Path) -> None:
+    with serving("up", cwd=tmp_path) as up:
+        base = base_of(up)
+        penstock("secret", "set", "a", "--server", base, stdin="open sesame\n")
+        said = penstock("secret", "rotate", "--server", base, "--json")
+        up.stop()
+
+    assert (said.json, len((tmp_path / "penstock.key").read_text().split())) == ({"sealed": 1}, 2)
+
+
+def test_keys_in_the_variable_are_sealed_with_the_first(
+    db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = (base64.b64encode(bytes([number]) * 32).decode() for number in (1, 2))
+    monkeypatch.setenv("PENSTOCK_SECRET_KEY", one)
+    penstock("secret", "set", "a", "--db", db, stdin="open sesame\n")
+    monkeypatch.setenv("PENSTOCK_SECRET_KEY", f"{two},{one}")
+    refused = penstock("secret", "rotate", "--db", db)
+    said = penstock("secret", "rotate", "--reseal", "--db", db, "--json")
+
+    assert (refused.code, "put a new one before the others" in refused.err, said.json) == (
+        2,
+        True,
+        {"sealed": 1},
     )

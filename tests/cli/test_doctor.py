@@ -37,7 +37,7 @@ def test_in_an_empty_folder_nothing_is_wrong(tmp_path: Path, closed: str) -> Non
 
 
 def test_every_setting_is_shown_with_its_origin_and_without_secrets(tmp_path: Path, closed: str) -> None:
-    write(tmp_path, "penstock.toml", 'retention_days = 3\nsmtp_url = "smtp://x"\n')
+    write(tmp_path, "penstock.toml", 'retention_days = 3\nrelease_token = "x"\n')
 
     said = process(
         "doctor", "--db", "postgresql://ann:pw@127.0.0.1:1/x", cwd=tmp_path,
@@ -48,10 +48,11 @@ def test_every_setting_is_shown_with_its_origin_and_without_secrets(tmp_path: Pa
     assert said.code == 1
     assert lines["db"] == ["postgresql://ann:***@127.0.0.1:1/x", "--db"]
     assert lines["token"] == ["(set)", "PENSTOCK_TOKEN"]
-    assert lines["smtp_url"] == ["(set)", "penstock.toml"]
+    assert lines["release_token"] == ["(set)", "penstock.toml"]
+    assert lines["retention_days"][0] == "succeeded=3d,"
+    assert lines["release_task_timeout"] == ["1h", "default"]
     assert "very-secret" not in said.out
     assert "✗ database the database does not answer" in said.out
-    assert "· settings smtp_url is set (penstock.toml), and nothing uses it yet" in said.out
 
 
 def test_a_task_list_that_nobody_serves_is_wrong(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.command import EXAMPLES, penstock
 
-CYCLE = EXAMPLES / "pinball_cycle.yaml"
+CYCLE = EXAMPLES / "pinball" / "pinball_cycle.yaml"
 
 
 def test_without_a_path_mermaid_goes_to_stdout() -> None:

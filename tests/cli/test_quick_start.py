@@ -18,27 +18,33 @@ def blocks() -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```$", start, re.M | re.S)
 
 
-def command_on_path(folder: Path) -> str:
-    """A folder with `penstock` in it, as `make setup` makes it."""
-    script = folder / "bin" / "penstock"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m penstock "$@"\n')
-    script.chmod(0o755)
-    return f"{script.parent}:/usr/bin:/bin"
+def clone(folder: Path) -> Path:
+    """A folder as `make setup` leaves it: the environment, and the examples."""
+    folder.mkdir()
+    (folder / ".venv").symlink_to(sys.prefix)
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+def typed(lines: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What is typed into a new terminal, which knows nothing of another."""
+    return subprocess.run(
+        ["bash", "-euc", lines], cwd=folder, env=environment(PATH="/usr/bin:/bin", **variables),
+        capture_output=True, text=True, timeout=50, check=False,
+    )  # fmt: skip
 
 
 def test_what_the_readme_says_works_for_a_newcomer(tmp_path: Path) -> None:
     setup, up, terminal = blocks()
+    there = clone(tmp_path / "clone")
     (tmp_path / "empty").mkdir()
 
+    found = typed(setup.replace("make setup\n", "") + "cd ../empty\ncommand -v penstock", there)
     with serving(*up.split()[1:], cwd=tmp_path / "empty") as server:
-        variables = environment(PENSTOCK_SERVER=base_of(server), PATH=command_on_path(tmp_path))
-        done = subprocess.run(
-            ["bash", "-euc", terminal],
-            cwd=ROOT, env=variables, capture_output=True, text=True, timeout=50, check=False,
-        )  # fmt: skip
+        done = typed(terminal, there, PENSTOCK_SERVER=base_of(server))
         stopped = server.stop()
 
+    assert (found.returncode, up) == (0, "penstock up\n"), found.stderr
     assert setup.splitlines()[0] == "make setup"
     assert (done.returncode, stopped.code) == (0, 0), done.stderr
     lines = done.stdout.splitlines()

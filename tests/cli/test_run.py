@@ -190,6 +190,21 @@ def test_a_task_that_nobody_defines_exits_2_with_the_remedies(shop: Path) -> Non
     )
 
 
+@pytest.mark.parametrize(("task", "up"), [("shell", "penstock up --shell DIR"), ("approval", "penstock up")])
+def test_a_built_in_task_that_needs_a_server_is_not_asked_for_in_a_file(
+    task: str, up: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "w.yaml", f"penstock: 1\nname: w\nsteps: {{a: {{task: {task}}}}}\n")
+
+    said = penstock("run", path)
+
+    assert said.code == 2
+    assert said.err == (
+        f"error: {path}: '{task}' (step a) cannot be done here, where no server runs: publish the workflow to one "
+        f"(`{up}`), or give --stub to end such steps at once.\n"
+    )
+
+
 def test_tasks_named_by_hand_take_the_place_of_the_file_beside(shop: Path, tmp_path: Path) -> None:
     other = write(tmp_path, "other.py", TASKS.replace('"box": 1', '"box": 2'))
 
@@ -242,7 +257,11 @@ def test_wrong_input_exits_2_with_one_sentence(shop: Path, args: list[str], sent
 
 def test_the_mediathread_example_succeeds_with_its_event() -> None:
     said = penstock(
-        "run", EXAMPLES / "mediathread.yaml", "--event", 'et_job_finished={"s3_key": "x"}', "--json"
+        "run",
+        EXAMPLES / "wardenclyffe" / "mediathread.yaml",
+        "--event",
+        'et_job_finished={"s3_key": "x"}',
+        "--json",
     )
 
     assert (said.code, said.json["status"]) == (0, "succeeded")

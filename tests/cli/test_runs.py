@@ -32,8 +32,9 @@ def test_what_did_not_change_is_not_published_again(db: str, tmp_path: Path) -> 
     changed = penstock("publish", write(tmp_path, "hello.yaml", HELLO), "--db", db, "--json")
     listed = penstock("workflows", "--db", db, "--json")
 
-    assert again.out == "hello version 1\n"
-    assert changed.json == [{"name": "hello", "version": 2}]
+    assert again.out.splitlines()[0] == "hello version 1"
+    assert [(each["name"], each["version"]) for each in changed.json] == [("hello", 2)]
+    assert [each["code"] for each in changed.json[0]["findings"]] == ["unknown-task"]
     assert listed.json == [{"name": "hello", "published_version": 2, "started": True, "paused": False}]
 
 

@@ -1,4 +1,4 @@
-"""`penstock simulate`, `penstock tasks` and `penstock demo`."""
+"""`penstock simulate`, `penstock tasks` and `penstock demo --tour`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import EXAMPLES, STUCK, penstock, write
+from tests.cli.command import EXAMPLES, SHELF, STUCK, penstock, write
 
 NEVER_OK = """\
 penstock: 1
@@ -20,7 +20,7 @@ steps:
 
 
 def test_the_same_seed_gives_the_same_runs() -> None:
-    args = ("simulate", EXAMPLES / "mediathread.yaml", "--runs", "40", "--json")
+    args = ("simulate", EXAMPLES / "wardenclyffe" / "mediathread.yaml", "--runs", "40", "--json")
 
     first, again, other = penstock(*args), penstock(*args), penstock(*args, "--seed", "2")
 
@@ -41,7 +41,9 @@ def test_stalled_runs_are_shown_with_who_starves(tmp_path: Path) -> None:
 
 
 def test_the_critical_path_and_the_times_are_shown() -> None:
-    said = penstock("simulate", EXAMPLES / "pinball_cycle.yaml", "--runs", "20", "--fail-rate", "0")
+    said = penstock(
+        "simulate", EXAMPLES / "pinball" / "pinball_cycle.yaml", "--runs", "20", "--fail-rate", "0"
+    )
 
     assert "\ntime: least " in said.out
     assert "\ncritical path: work " in said.out
@@ -59,7 +61,7 @@ def test_the_critical_path_and_the_times_are_shown() -> None:
     ],
 )
 def test_wrong_numbers_exit_2(args: list[str], sentence: str) -> None:
-    said = penstock("simulate", EXAMPLES / "authorization.yaml", *args)
+    said = penstock("simulate", EXAMPLES / "zenko" / "authorization.yaml", *args)
 
     assert (said.code, said.out, said.err) == (2, "", sentence)
 
@@ -70,23 +72,24 @@ def test_tasks_lists_the_built_in_ones_and_those_of_modules() -> None:
 
     assert [task["name"] for task in built_in] == [
         "decide", "switch", "tag", "set", "terminate", "fail", "wait", "emit",
+        "http", "update", "approval", "workflow", "service", "mail", "shell",
     ]  # fmt: skip
     assert own.splitlines()[1].split("  ") == [
         "mirrors.checksum", "mirror, file", "done, failed", "Ask a mirror for the checksum of a file.",
     ]  # fmt: skip
 
 
-def test_the_demo_proves_draws_and_runs_every_example(tmp_path: Path) -> None:
-    said = penstock("demo", "--examples", EXAMPLES, "-o", tmp_path, "--json")
+def test_the_tour_proves_draws_and_runs_every_example(tmp_path: Path) -> None:
+    said = penstock("demo", "--tour", "--examples", EXAMPLES, "-o", tmp_path, "--json")
 
-    names = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+    names = sorted(path.stem for path in SHELF)
     assert said.code == 0
     assert {(each["verdict"], each["status"]) for each in said.json} == {("proved", "succeeded")}
     assert sorted(path.stem for path in tmp_path.glob("*.svg")) == names
 
 
-def test_the_demo_shows_the_broken_example_and_where_to_go_on(tmp_path: Path) -> None:
-    said = penstock("demo", "-o", tmp_path)
+def test_the_tour_shows_the_broken_example_and_where_to_go_on(tmp_path: Path) -> None:
+    said = penstock("demo", "--tour", "-o", tmp_path)
 
     assert said.code == 0
     assert "And one that is broken" in said.out

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 import pytest
 
+from penstock.cli.serving import _serve, read_post
+from penstock.cli.up import publish_file
+from penstock.engine.running import Running
+from penstock.server.build import Front
 from penstock.store.sqlite.connection import MIGRATIONS
 from tests.cli.command import penstock, write
 from tests.cli.serving import GATED, GREETER, HELLO, serving, shown, started
@@ -183,3 +190,34 @@ def test_a_database_that_cannot_be_used_is_told_in_one_sentence(db: str, sentenc
     assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
     assert said.err.startswith(sentence)
     assert "secret" not in said.err
+
+
+def test_a_server_is_ready_once_its_workflows_are_started(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = read_post(str(folder / "p.db"), grace="0s", front=Front("127.0.0.1", 0))
+    found: list[Any] = []
+
+    async def main() -> None:
+        stop = asyncio.Event()
+        monkeypatch.setattr("penstock.cli.serving.stop_on_signals", lambda grace: stop)
+
+        async def ask(base: str | None) -> int:
+            async with aiohttp.ClientSession() as session, session.get(f"{base}/ready") as answer:
+                return answer.status
+
+        async def publish(running: Running, base: str | None) -> None:
+            found.append(await ask(base))
+            await publish_file(running, folder / "flows" / "hello.yaml")
+            found.append(asyncio.create_task(later(base)))
+
+        async def later(base: str | None) -> None:
+            async with asyncio.timeout(20):
+                while await ask(base) != 200:
+                    await asyncio.sleep(0.01)
+            stop.set()
+
+        await _serve(post, publish, "penstock up")
+
+    asyncio.run(main())
+    assert (found[0], found[1].exception()) == (503, None)

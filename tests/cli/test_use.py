@@ -68,12 +68,13 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'? See `penstock --help`.\n"),
         (["run"], "error: Missing argument 'FILE'. See `penstock run --help`.\n"),
         (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
-        (["bench", "web"], "error: There is no benchmark 'web': say net, engine or http.\n"),
+        (["bench", "web"], "error: There is no benchmark 'web': say net, engine, http or sources.\n"),
         (["db", "mend"], "error: No such command 'mend'. See `penstock db --help`.\n"),
         (["server"], "error: a server needs a database: name it with --db, or PENSTOCK_DB.\n"),
         (
             ["worker", "--db", "postgresql://nobody@127.0.0.1:1/none"],
-            "error: a worker needs tasks: name their module or file with --tasks, or a Celery app with --celery.\n",
+            "error: a worker needs tasks: name their module or file with --tasks, a Celery app with --celery, "
+            "or a --shell.\n",
         ),
     ],
 )
@@ -147,7 +148,7 @@ def test_a_bug_shows_one_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("penstock.cli.draw.drawn", broken)
 
-    said = penstock("draw", EXAMPLES / "authorization.yaml")
+    said = penstock("draw", EXAMPLES / "zenko" / "authorization.yaml")
 
     assert said.code == 70
     assert said.err == (
@@ -157,11 +158,11 @@ def test_a_bug_shows_one_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_script_has_the_exit_code_of_the_command(tmp_path: Path) -> None:
     assert process("run", tmp_path / "no.yaml").code == 2
-    assert process("run", EXAMPLES / "authorization.yaml", "--json").json["status"] == "succeeded"
+    assert process("run", EXAMPLES / "zenko" / "authorization.yaml", "--json").json["status"] == "succeeded"
 
 
 def test_output_survives_a_terminal_that_is_not_unicode() -> None:
-    said = process("run", EXAMPLES / "authorization.yaml", PYTHONIOENCODING="ascii")
+    said = process("run", EXAMPLES / "zenko" / "authorization.yaml", PYTHONIOENCODING="ascii")
 
     assert said.code == 0
     assert "complete" in said.out
@@ -339,7 +340,12 @@ def test_what_an_import_prints_is_no_part_of_the_answer(name: str, tmp_path: Pat
 @pytest.mark.parametrize("how", [[], ["--json"]])
 @pytest.mark.parametrize("name", ["check", "run", "draw"])
 def test_an_answer_that_cannot_be_written_is_one_sentence(name: str, how: list[str]) -> None:
-    shell = ["sh", "-c", '"$0" "$@" > /dev/full', *command(name, EXAMPLES / "authorization.yaml", *how)]
+    shell = [
+        "sh",
+        "-c",
+        '"$0" "$@" > /dev/full',
+        *command(name, EXAMPLES / "zenko" / "authorization.yaml", *how),
+    ]
 
     done = subprocess.run(shell, env=environment(), capture_output=True, timeout=60, check=False)
 

@@ -6,6 +6,7 @@ import configparser
 import json
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -86,8 +87,12 @@ def test_what_the_image_copies_is_there_and_not_left_out() -> None:
         line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[0] == "!"
     ]
 
+    hatch = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["tool"]["hatch"]
     assert sorted(copied) == sorted(kept)
     assert [name for name in copied if not (DEPLOY.parent / name).exists()] == []
+    assert set(hatch["build"]["targets"]["wheel"]["force-include"]) <= set(
+        copied
+    )  # a wheel is not built without them
 
 
 @pytest.mark.parametrize("name", ["server", "worker"])

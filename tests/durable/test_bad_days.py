@@ -77,6 +77,29 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_file_that_cannot_be_written_is_told_and_is_read_on(tmp_path: Path) -> None:
+    async def main() -> None:
+        store = SqliteStore.open(str(tmp_path / "read.db"))
+        running = await Running.on(store, tasks_of({"echo": echo}), shared=False)
+        await running.catalog.publish(CHAIN)
+        before = await running.node.intake.start("w")
+        async with asyncio.timeout(60):
+            await running.node.watching.until(before, lambda snapshot: snapshot.ended)
+        db = await store._desk.write(lambda session: session.db)
+        db.pragma("query_only", 1)
+        with pytest.raises(StoreAway):
+            await running.node.intake.start("w")
+        assert len(await running.store.load([before])) == 1
+        db.pragma("query_only", 0)
+        id = await running.node.intake.start("w")
+        async with asyncio.timeout(60):
+            _, snapshot = await running.node.watching.until(id, lambda snapshot: snapshot.ended)
+        assert snapshot.status == "succeeded"
+        await running.close()
+
+    asyncio.run(main())
+
+
 async def limit_pages(store: SqliteStore, more: int) -> int:
     """Let the file grow by so many pages at most; a huge number lifts the limit."""
 

@@ -94,6 +94,20 @@ def test_an_each_has_so_many_items_and_no_more() -> None:
     VirtualPlace().run(main)
 
 
+def test_all_pending_tasks_of_a_run_count() -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(
+            "penstock: 1\nname: w\nsteps:\n"
+            "  a: {task: wait, with: {for: 1h}, each: data.items}\n"
+            "  b: {task: wait, with: {for: 1h}, each: data.items}\n"
+        )
+        view = await engine.wait(await engine.start("w", input={"items": [0] * 10_001}), 60)
+        assert (view["status"], view["error"]["kind"]) == ("failed", "too_large")
+        assert "10001 items beside 10001 tasks that are pending" in view["error"]["message"]
+
+    VirtualPlace().run(main)
+
+
 def deep(levels: int) -> Any:
     value: Any = 1
     for _ in range(levels):

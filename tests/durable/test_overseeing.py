@@ -58,13 +58,28 @@ def waiting_at(marking: dict[str, Any], step: str) -> list[list[str]]:
     return [[event["event"] for event in slot["events"]] for slot in marking["slots"] if slot["step"] == step]
 
 
+def test_the_marking_says_of_steps_what_the_run_says(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(
+            {"penstock": 1, "name": "nobody", "steps": {"far": {"task": "far", "task_list": "far"}}}
+        )
+        run = await engine.start("nobody")
+
+        shown, marked = (await engine.show(run))["steps"]["far"], (await engine.marking(run))["steps"]["far"]
+
+        assert (marked["status"], marked["reason"]) == (shown["status"], shown["reason"])
+        assert marked == {"status": "ready", "reason": "no worker", "firings": 1, "live": 1}
+
+    place.run(main, TASKS)
+
+
 def test_the_marking_is_read_now_and_at_any_entry(place: Place) -> None:
     async def main(engine: Engine) -> None:
         run = await stalled(engine)
         now = await engine.marking(run)
         assert waiting_at(now, "c") == [["a"], ["b"]]
         assert [event["data"] for slot in now["slots"] for event in slot["events"]] == [{"k": 1}, {"k": 2}]
-        assert now["steps"]["b"] == {"status": "complete", "firings": 1, "live": 0}
+        assert now["steps"]["b"] == {"status": "complete", "reason": None, "firings": 1, "live": 0}
         assert now["seq"] == len(await engine.history(run))
         for at in range(now["seq"] + 1):
             then = await engine.marking(run, at=at)
@@ -242,6 +257,7 @@ def test_incidents_are_what_waits_for_a_person(place: Place) -> None:
         assert page["next"] is None
         assert page["items"][0]["text"] == "The run failed at step 'a': it is broken"
         assert page["items"][1]["starving"] == [{"step": "c", "missing": ["a", "b"]}]
+        assert page["items"][2]["reason"] in page["items"][2]["text"]
         paged, cursor = [], None
         while True:
             part = await engine.incidents(limit=1, cursor=cursor)

@@ -14,9 +14,8 @@ import pytest
 
 from penstock import CheckFailed, Context, DefinitionError, Engine, Fatal, Out
 from penstock.flow.errors import PenstockError
+from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.errors import (
-    CallTimedOut,
-    CannotCall,
     Invalid,
     NoTask,
     NotRetryable,
@@ -214,10 +213,14 @@ def test_a_workflow_can_be_called_like_a_function() -> None:
     ("steps", "reason"),
     [
         ("a: {task: wait, with: {for: 1s}}", "step 'a' is a `wait`"),
-        ("a: {task: approval}", "step 'a' is a `approval`"),
+        ("a: {task: approval}", "step 'a' is an `approval`"),
         ("a: {task: one, serialize: data.n, with: {n: 1}}", "step 'a' has a `serialize` key"),
         ("a: {task: unheard}", "task 'unheard' of step 'a' is not offered in this process"),
-        ("a: {task: one, after: e, with: {n: 1}}", "it waits for events from outside"),
+        ("a: {task: one, after: e, with: {n: 1}}", "step 'a' waits for 'e', which only comes from outside"),
+        (
+            "a: {task: http, with: {url: 'https://f.example', mode: async}}",
+            "step 'a' is an `http` step that waits for a call or asks again",
+        ),
     ],
 )
 def test_what_cannot_be_called_says_why(steps: str, reason: str) -> None:
@@ -227,6 +230,21 @@ def test_what_cannot_be_called_says_why(steps: str, reason: str) -> None:
             engine.call("w")
 
     assert reason in caught.value.reasons
+
+
+def test_what_is_paused_is_not_called() -> None:
+    with Engine.sync(tasks=TASKS) as engine:
+        engine.publish("penstock: 1\nname: w\nsteps:\n  a: {task: set, with: {x: 1}}\n")
+        refused = []
+        for name in ("w", None):
+            engine.pause_workflow(name)
+            with pytest.raises(CannotCall) as caught:
+                engine.call("w")
+            refused.append(caught.value.reasons)
+            engine.resume_workflow(name)
+
+        assert refused == [("it is paused",), ("the whole installation is paused",)]
+        assert engine.call("w")["status"] == "succeeded"
 
 
 def test_a_call_has_a_time_limit() -> None:
@@ -239,6 +257,15 @@ def test_a_call_has_a_time_limit() -> None:
         engine.publish(text)
         with pytest.raises(CallTimedOut, match="the call of 'w' took longer than"):
             engine.call("w", timeout=0.05)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), True, "1s"])
+def test_a_time_limit_that_is_none_is_refused(timeout: Any) -> None:
+    with (
+        Engine.sync(tasks={}) as engine,
+        pytest.raises(Invalid, match="`timeout` must be seconds of more than 0"),
+    ):
+        engine.call("w", timeout=timeout)
 
 
 @pytest.mark.parametrize("extra", ["", ", timeouts: {start_to_close: 10s}"])
@@ -319,6 +346,7 @@ steps:
         with pytest.raises(CheckFailed, match="'w' is not published: ") as caught:
             engine.publish(text)
         assert engine.publish(text.replace("[a, b]", "a | b")) == 1
+        assert engine.publish(text, override="it is for the show") == 2
 
     assert "deadlock" in {finding.code for finding in caught.value.report.findings}
 

@@ -29,7 +29,7 @@ def test_the_two_functions_run_at_once_and_the_join_waits_for_both(slow: str, ta
 def test_the_join_sees_the_tags_of_both_branches_and_of_the_object() -> None:
     run = played("auto_tag", LANDSCAPE, tags={"owner": "ada"})
 
-    tags = {"owner": "ada", **FOUND, "gps": "40.7,-73.9", "content": "landscape", "visibility": "public"}
+    tags = {"owner": "ada", **FOUND, "gps": "40.7 -73.9", "content": "landscape", "visibility": "public"}
     assert run.tags == tags
     assert run.steps["write_back"].output == {"written": tags}
 

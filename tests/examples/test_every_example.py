@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from tests.examples.shelf import FOLDER, NAMES, path_of, played, tasks
 
@@ -14,9 +17,14 @@ SHELF = [
     "auto_tag",
     "mediathread",
     "mirrors",
+    "notification",
     "pinball_cycle",
+    "pinball_daily",
+    "pinball_stream",
     "tea",
+    "untagged",
     "viblio",
+    "viblio_faces",
     "youtube",
 ]
 
@@ -43,14 +51,17 @@ def test_every_task_of_an_example_is_defined_beside_it(name: str) -> None:
 
     used = {step.task for step in flow.steps.values() if isinstance(step.box, TaskBox)}
 
-    assert used == set(tasks(name))
+    assert used - {"http", "workflow"} == set(tasks(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_example_succeeds_with_the_input_that_it_proposes(name: str) -> None:
     run = played(name)
     if run.status == "waiting":
-        assert run.emit("et_job_finished", {"s3_key": "encoded/42.mp4"}) == "accepted"
+        [event] = [
+            event.name for event in load(path_of(name)).definition.external or () if not event.optional
+        ]
+        assert run.emit(event) == "accepted"
 
     run.expect("succeeded")
     assert run.marking() == {}
@@ -59,3 +70,33 @@ def test_an_example_succeeds_with_the_input_that_it_proposes(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_readme_names_every_example(name: str) -> None:
     assert f"`{name}.yaml`" in (FOLDER / "README.md").read_text()
+
+
+def test_every_file_that_the_docs_name_is_there() -> None:
+    root = FOLDER.parent
+    pages = [root / "README.md", *root.glob("docs/**/*.md"), *FOLDER.rglob("*.md"), *FOLDER.rglob("*.yaml")]
+
+    named = {name for page in pages for name in re.findall(r"examples/[\w./-]+\w", page.read_text())}
+
+    assert [name for name in sorted(named) if not (root / name).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({path_of(name).parent for name in NAMES} - {FOLDER}), ids=lambda at: at.name
+)
+def test_the_page_of_a_folder_names_its_workflows(folder: Path) -> None:
+    page = (folder / "README.md").read_text()
+
+    assert [name for name in NAMES if path_of(name).parent == folder and f"`{name}.yaml`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        text
+        for page in FOLDER.rglob("*.md")
+        for text in re.findall(r"```python\n(.*?)```", page.read_text(), re.S)
+    ],
+)
+def test_the_programs_on_the_pages_run(program: str) -> None:
+    exec(compile(program, "README.md", "exec"), {})

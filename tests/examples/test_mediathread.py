@@ -83,7 +83,7 @@ def test_the_notification_finds_the_run_by_the_job_and_adds_to_its_data() -> Non
     assert running == ["pull_thumbnails", "copy_to_cunix"]
     run.expect("succeeded", fired=HAPPY)
     assert run.data["s3_output"] == "encoded/42.mp4"
-    assert run.steps["submit"].output["path"] == "/www/data/h264/encoded/42.mp4"
+    assert run.steps["submit"].output["path"] == "cunix/encoded/42.mp4"
 
 
 def test_the_happy_path_ends_with_ok_and_sends_one_mail() -> None:
@@ -176,7 +176,7 @@ def test_many_runs_at_once_do_not_mix() -> None:
 
     assert {run.status for run in runs[1::2]} == {"waiting"}
     assert [run.steps["submit"].output["path"] for run in runs[::2]] == [
-        f"/www/data/h264/encoded/{run.id}" for run in runs[::2]
+        f"cunix/encoded/{run.id}" for run in runs[::2]
     ]
     assert {tuple(firings(run).items()) for run in runs[::2]} == {tuple(HAPPY.items())}
 

@@ -6,13 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.examples.shelf import begin, firings, functions, played, states
+from tests.cli.command import penstock
+from tests.examples.shelf import begin, firings, functions, offered, path_of, played, proposed, states
 
 from penstock import Context
-from penstock.testing import Play, Stub, World, after, fails, lost, times_out
+from penstock.testing import Play, Stub, World, after, fails, lost, play, returns, times_out
 
 IDS = {"media_uuid": "5f2b7c1e", "user_uuid": "a1d0c9e4"}
 STAGES = ["Transcode", "ActivityDetect", "FaceDetect", "FaceRecognize", "NotifyComplete"]
+FACES = returns({"run": "1", "result": {"people": 2, "names": ["Ada"]}})
 
 
 def minutes(run: Play, step: str) -> list[float]:
@@ -21,7 +23,7 @@ def minutes(run: Play, step: str) -> list[float]:
 
 def slow_recognition(world: World, user: str) -> Play:
     """A run whose faces take people an hour."""
-    hour = after("1h", functions("viblio").face_recognize)
+    hour = after("1h", FACES)
     return begin(world, "viblio", {**IDS, "user_uuid": user}, stubs={"FaceRecognize": hour})
 
 
@@ -51,10 +53,10 @@ def test_the_output_of_a_stage_arrives_under_its_name() -> None:
 
 
 @pytest.mark.parametrize("slow", ["FaceRecognize", "ActivityDetect"])
-def test_notify_complete_runs_once_after_both_with_both_keys(slow: str) -> None:
+def test_notify_complete_runs_once_after_all_with_their_keys(slow: str) -> None:
     seen: list[set[str]] = []
     tasks = functions("viblio")
-    real = {"FaceRecognize": tasks.face_recognize, "ActivityDetect": tasks.activity_detect}
+    real = {"FaceRecognize": FACES, "ActivityDetect": tasks.activity_detect}
 
     def notify_complete(ctx: Context) -> Any:
         seen.append(set(ctx.input))
@@ -65,7 +67,7 @@ def test_notify_complete_runs_once_after_both_with_both_keys(slow: str) -> None:
     run.expect("succeeded", result={"media_uuid": "5f2b7c1e", "status": "complete"})
     assert seen == [{"FaceRecognize", "ActivityDetect"}]
     assert firings(run) == dict.fromkeys(STAGES, 1)
-    assert run.order[-2:] == [slow, "NotifyComplete"]
+    assert run.order[-1] == "NotifyComplete"
 
 
 def test_one_retry_makes_exactly_two_attempts() -> None:
@@ -76,7 +78,7 @@ def test_one_retry_makes_exactly_two_attempts() -> None:
 
 
 def test_a_stage_that_fails_once_completes() -> None:
-    run = played("viblio", stubs={"FaceRecognize": [fails("no answer"), {"people": 0}]})
+    run = played("viblio", stubs={"FaceRecognize": [fails("no answer"), FACES]})
 
     run.expect("succeeded", fired={"FaceRecognize": 1})
     assert len(run.attempts("FaceRecognize")) == 2
@@ -170,10 +172,55 @@ def test_a_stage_that_fails_gives_its_user_back() -> None:
 
 def test_a_run_of_more_than_36_hours_is_timed_out_and_told() -> None:
     tasks = functions("viblio")
-    slow = {"Transcode": after("5h", tasks.transcode), "FaceRecognize": after("35h", tasks.face_recognize)}
+    slow = {"Transcode": after("5h", tasks.transcode), "FaceRecognize": after("35h", FACES)}
 
     run = played("viblio", stubs=slow)
 
     run.expect("timed_out", fired={"NotifyFailure": 1}, never=["NotifyComplete"])
     assert [tried.outcome for tried in run.attempts("FaceRecognize")] == ["withdrawn"]
     assert run.now - run.attempts("Transcode")[0].began == timedelta(hours=36)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [returns({"decision": "rejected", "fields": None}, port="rejected"), fails(fatal=True, after="12h")],
+)
+def test_faces_that_nobody_names_stay_without_names(answer: Stub) -> None:
+    run = played("viblio_faces", stubs={"NameFaces": answer})
+
+    run.expect("succeeded", result={"people": 2, "names": []})
+
+
+def test_the_names_that_a_person_gave_are_told() -> None:
+    faces = played("viblio_faces")
+    told = played("viblio", stubs={"FaceRecognize": returns({"run": "1", "result": faces.result})})
+
+    assert faces.result == {"people": 2, "names": ["Ada"]}
+    assert told.steps["NotifyComplete"].output["names"] == ["Ada"]
+
+
+def test_people_are_asked_in_time_and_reminded() -> None:
+    run = play(
+        path_of("viblio_faces"),
+        tasks=offered("viblio_faces"),
+        input=proposed("viblio_faces"),
+        approvals="wait",
+    ).advance("12h")
+
+    assert [entry.data["reminded"] for entry in run.history if "reminded" in (entry.data or {})] == [True]
+    run.expect("succeeded", fired={"NoNames": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "ends"),
+    [("viblio", "FaceRecognize", ("done", None)), ("viblio_faces", "NameFaces", ("approved", None))],
+)
+def test_stubs_end_the_part_of_other_runs_and_of_the_person(name: str, step: str, ends: Any) -> None:
+    """As the page says: without a server nobody is found, and no name is given."""
+    page = (path_of(name).parent / "README.md").read_text()
+
+    run = penstock("run", path_of(name), "--stub", "--json").json
+
+    assert f"`penstock run examples/viblio/{name}.yaml --stub`" in page
+    assert (run["status"], run["result"].get("names", [])) == ("succeeded", [])
+    assert (run["steps"][step]["port"], run["steps"][step].get("output")) == ends

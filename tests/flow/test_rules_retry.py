@@ -82,6 +82,19 @@ def test_a_vanished_worker_is_a_time_out_of_kind_lost() -> None:
     assert (run.snapshot.error.kind, run.snapshot.error.message) == ("lost", "the worker vanished")
 
 
+def test_a_task_that_goes_on_where_it_was_may_lose_any_number_of_workers() -> None:
+    run = Drive(flow_of("a: {task: service, timeout_retries: [2], with: {url: 'http://a'}}"))
+
+    for _ in range(50):
+        run.time_out("a", "lost")
+    assert run.status == "running"
+    run.time_out("a")
+    assert [run.dispatched[n].timeouts.heartbeat for n in (49, 50, 51)] == [MINUTE, MINUTE, 2 * MINUTE]
+    run.time_out("a")
+
+    assert run.status == "failed"  # other time-outs count as ever
+
+
 def test_a_report_of_an_old_attempt_changes_nothing() -> None:
     run = Drive(flow_of("a: {task: t}"))
     old = run.tasks["a"]

@@ -328,3 +328,14 @@ def test_r9_a_step_enabled_for_one_run_has_all_its_ports() -> None:
     run.fail("a")
 
     assert set(run.tasks) == {"mend"}
+
+
+def test_the_message_of_a_fail_step_is_why_the_run_failed_also_right_after_a_failure() -> None:
+    said = Drive(flow_of("a: {task: t, fails: bad}\nh: {task: fail, after: bad, with: {message: sorry}}"))
+    silent = Drive(flow_of("a: {task: t, fails: bad}\nh: {task: fail, after: bad}"))
+    for run in (said, silent):
+        run.fail("a")
+
+    errors = [run.snapshot.error for run in (said, silent)]
+    assert [error and error.message for error in errors] == ["sorry", "no"]
+    assert errors[0] is not None and errors[0].detail["after"]["message"] == "no"

@@ -133,3 +133,13 @@ def test_the_worker_in_node_ends_each_task_that_says_what_cannot_be_kept(tmp_pat
     assert deep.startswith("the server does not take what the task gave: ")
     assert error == "half \ufffd"
     assert (say, said) == (None, ["a\ufffdb"])
+
+
+def test_who_has_no_token_is_told_where_to_say_it() -> None:
+    detail = "no token was sent: send 'Authorization: Bearer …' with a token of `penstock access create`"
+
+    told = error_of({"code": "unauthenticated", "status": 401, "detail": detail})
+
+    assert str(told) == (
+        "no token was sent: give a token of `penstock access create`, as PENSTOCK_TOKEN or with --token"
+    )

@@ -1,16 +1,29 @@
-"""Desks of workers that go away: they are not kept, nor are the lists that they asked for."""
+"""Who waits for work, who has looked for it, and that neither is remembered for ever."""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from penstock import Engine
-from penstock.runtime import dispatch
-from penstock.store.rows import Wish
+from penstock.flow.occurrence import Done
+from penstock.runtime import backlog, dispatch
+from penstock.runtime.gate import Report
+from penstock.store.opening import open_store
+from penstock.store.protocol import Store
+from penstock.store.rows import Leased, Wish
+from penstock.testing.simloop import SimLoop, run_simulated
+
+FLOW = {
+    "penstock": 1,
+    "name": "f",
+    "defaults": {"task_list": "list-1"},
+    "steps": {"s": {"task": "far.do"}},
+}
 
 
 def _wish(number: int) -> Wish:
@@ -32,17 +45,11 @@ def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatch, "PATIENCE", timedelta(seconds=0.05))
-    flow = {
-        "penstock": 1,
-        "name": "f",
-        "defaults": {"task_list": "list-1"},
-        "steps": {"s": {"task": "far.do"}},
-    }
 
     async def main() -> int:
         async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
             gate = (await engine.running()).node.dispatch
-            await engine.publish(flow)
+            await engine.publish(FLOW)
             claiming = asyncio.create_task(gate.claim(_wish(1), timedelta(seconds=9)))
             while not any(desk.sitting and desk.worker == "w1" for desk in gate._desks.values()):
                 await asyncio.sleep(0)
@@ -55,14 +62,166 @@ def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
     assert asyncio.run(main()) == 1
 
 
-def test_lists_that_were_asked_for_are_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "SEEN", 10)
+def test_workers_that_looked_are_not_remembered_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "MOST", 10)
 
     async def main() -> int:
         async with Engine("memory:") as engine:
             gate = (await engine.running()).node.dispatch
             for number in range(30):
                 await gate.claim(_wish(number), timedelta(0))
-            return len(gate._seen)
+            return len(gate._backlog._looked)
 
     assert asyncio.run(main()) <= 11
+
+
+@pytest.mark.parametrize("heartbeat", ["1s", "60s"])
+def test_work_for_a_worker_that_is_at_another_node_by_now_soon_goes_to_others(heartbeat: str) -> None:
+    flow = {
+        "penstock": 1,
+        "name": "f",
+        "defaults": {"timeouts": {"heartbeat": heartbeat}},
+        "steps": {"a": {"task": "far.a"}, "b": {"task": "far.b", "after": "a"}},
+    }
+
+    async def main(loop: SimLoop) -> tuple[str, int, float]:
+        async with Engine(
+            "memory:", tasks={}, store=await open_store("memory:", clock=_Clock(loop))
+        ) as engine:
+            gate = (await engine.running()).node.dispatch
+            await engine.publish(flow)
+            claiming = asyncio.create_task(gate.claim(_asks("gone"), timedelta(seconds=9)))
+            await asyncio.sleep(0.1)
+            await engine.start("f")
+            [first] = await claiming
+            await gate.report([Report(first.lease, Done(output=None))])
+            began = loop.time()
+            [second] = await gate.claim(_asks("other"), timedelta(seconds=9))
+            return second.attempt.step, second.attempt.attempt, loop.time() - began
+
+    step, attempt, waited = run_simulated(main)
+    assert (step, attempt) == ("b", 1)
+    assert waited <= 1.5
+
+
+def _asks(worker: str) -> Wish:
+    return Wish(worker=worker, task_lists=("default",), tasks=None, limit=4)
+
+
+class _Clock:
+    """The time of a loop."""
+
+    def __init__(self, loop: SimLoop) -> None:
+        self._loop = loop
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=self._loop.time())
+
+
+def test_work_that_is_given_back_while_somebody_looks_is_not_missed(tmp_path: Path) -> None:
+    async def main() -> list[str]:
+        async with Engine(f"{tmp_path}/p.db", tasks={}) as engine:
+            running = await engine.running()
+            gate, store = running.node.dispatch, running.store
+            await engine.publish({"penstock": 1, "name": "f", "steps": {"a": {"task": "far.a"}}})
+            await engine.start("f")
+            [first] = await gate.claim(_asks("one"), timedelta(seconds=1))
+            gate._store = cast(Store, slow := _Slow(store))
+            gate.look()
+            claiming = asyncio.create_task(gate.claim(_asks("other"), timedelta(seconds=5)))
+            await slow.looked.wait()
+            await gate.release([first.lease])
+            slow.told.set()
+            async with asyncio.timeout(3):
+                return [each.attempt.step for each in await claiming]
+
+    assert asyncio.run(main()) == ["a"]
+
+
+class _Slow:
+    """A store whose answer to who looks for work comes a little late."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.looked, self.told = asyncio.Event(), asyncio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def lease(self, wish: Wish) -> Any:
+        found = await self._store.lease(wish)
+        self.looked.set()
+        await self.told.wait()
+        return found
+
+
+def test_work_that_one_worker_has_no_use_for_is_found_by_the_next(tmp_path: Path) -> None:
+
+    def wish(worker: str, task: str) -> Wish:
+        return Wish(worker=worker, task_lists=("list-1",), tasks=(task,), limit=1)
+
+    async def main() -> list[int]:
+        async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
+            gate = (await engine.running()).node.dispatch
+            await engine.publish(FLOW)
+            await gate.claim(wish("does it", "far.do"), timedelta(0))  # it has looked, and goes
+            await engine.start("f")
+            found = [await gate.claim(wish("does not", "far.other"), timedelta(0))]
+            found.append(await gate.claim(wish("does it", "far.do"), timedelta(0)))
+            return [len(each) for each in found]
+
+    assert asyncio.run(main()) == [0, 1]
+
+
+def test_work_that_is_made_while_a_worker_looks_is_handed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wish = Wish(worker="w", task_lists=("list-1",), tasks=None, limit=10)
+
+    async def main() -> tuple[int, int]:
+        async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
+            node = (await engine.running()).node
+            gate, lease, made = node.dispatch, node.store.lease, asyncio.Event()
+            await engine.publish(FLOW)
+            claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
+            while not any(desk.sitting and desk.worker == "w" for desk in gate._desks.values()):
+                await asyncio.sleep(0)
+            await engine.start("f")
+            await claiming  # it went off with work, and is expected back
+
+            async def slow(asked: Wish) -> list[Leased]:
+                await made.wait()
+                return await lease(asked)
+
+            monkeypatch.setattr(node.store, "lease", slow)
+            gate.note(["list-1"])
+            claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
+            await asyncio.sleep(0)
+            await engine.start("f")
+            made.set()
+            return len(await claiming), gate.leased
+
+    assert asyncio.run(main()) == (1, 0)
+
+
+def test_a_worker_whose_room_is_promised_waits_though_there_is_more(tmp_path: Path) -> None:
+    wish = Wish(worker="w", task_lists=("list-1",), tasks=None, limit=1)
+
+    async def main() -> list[int]:
+        async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
+            gate = (await engine.running()).node.dispatch
+            await engine.publish(FLOW)
+            claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
+            while not any(desk.sitting and desk.worker == "w" for desk in gate._desks.values()):
+                await asyncio.sleep(0)
+            starting = [asyncio.create_task(engine.start("f")) for _ in range(3)]
+            while not any(desk.coming for desk in gate._desks.values()):
+                await asyncio.sleep(0)
+            gate.note(["list-1"])
+            await asyncio.gather(*starting)
+            return [
+                len(await claiming),
+                *[len(await gate.claim(wish, timedelta(seconds=9))) for _ in range(2)],
+            ]
+
+    assert asyncio.run(main()) == [1, 1, 1]

@@ -190,3 +190,28 @@ def test_a_key_of_which_only_the_input_was_written_down_still_counts() -> None:
             await engine.start("w", input={"n": 2}, subject="s", idempotency_key="k")
 
     with_engine(main)
+
+
+def test_a_start_uses_a_version_that_another_node_has_just_published() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        first = await engine.start("w")  # from now on this node believes in version 1
+        other = Engine(store=store, tasks={"echo": echo}, work=False)
+        await other.publish(WORKFLOW + "  b: {task: echo, after: a}\n")
+
+        runs = [first, await engine.start("w"), await engine.start("w", idempotency_key="k")]
+        named = await engine.start("w", version=1)
+
+        versions = [(await engine.show(run))["version"] for run in (*runs, named)]
+        assert versions == [1, 2, 2, 1]
+
+    with_engine(main)
+
+
+def test_a_start_is_held_by_a_pause_that_another_node_has_just_made() -> None:
+    async def main(engine: Engine, store: Any) -> None:
+        await engine.start("w")
+        await Engine(store=store, tasks={"echo": echo}, work=False).pause_workflow("w")
+
+        assert (await engine.show(await engine.start("w")))["status"] == "paused"
+
+    with_engine(main)

@@ -69,7 +69,9 @@ def test_a_task_whose_workers_are_busy_says_how_many_wait() -> None:
 
     said = told(drive, tasks=[task_row(drive)], workers=[worker()], queues=[queue(7, 2)])
 
-    text = "'a' waits since 2026-03-01T12:00:00Z on list 'default': 7 tasks wait, and its workers (amy) are all busy."
+    text = (
+        "'a' waits since 2026-03-01T12:00:00Z on list 'default': 7 tasks wait, and its worker (amy) is busy."
+    )
     assert said == [("a", "queued", text)]
 
 
@@ -147,7 +149,8 @@ def test_missing_events_say_who_could_fire_them() -> None:
 def test_a_run_that_waits_for_outside_says_for_what() -> None:
     drive = Drive(flow_of("a: {task: t, after: paid}", "external: [paid]"))
 
-    assert why_run(drive.flow, drive.snapshot, facts()) == {
+    refused = [("job", "7", "other")]
+    assert why_run(drive.flow, drive.snapshot, facts(refused=refused)) == {
         "status": "waiting",
         "waiting_for": ["paid"],
         "text": "The run waits for 'paid' from outside.",
@@ -155,8 +158,15 @@ def test_a_run_that_waits_for_outside_says_for_what() -> None:
             {
                 "step": "a",
                 "reason": "missing events",
-                "missing": [{"event": "paid", "steps": [], "outside": True}],
+                "missing": [{"event": "paid", "steps": [], "outside": True, "came": False}],
                 "text": "'a' waits for 'paid'; 'paid' can come from a call from outside.",
+            }
+        ],
+        "refused_keys": [
+            {
+                "key": {"job": "7"},
+                "holder": "other",
+                "text": "The key job=7 belongs to run 'other' as long as that is live: events with it go there.",
             }
         ],
     }
@@ -194,7 +204,8 @@ def test_a_task_list_says_why_it_does_not_move() -> None:
         return said["reason"], said["text"]
 
     assert reason([], queue(3)) == ("no worker", "No worker serves list 'default'; 3 tasks wait.")
-    busy = "List 'default': 3 tasks wait, and its workers (amy) are all busy."
+    assert reason([], queue(1))[1] == "No worker serves list 'default'; 1 task waits."
+    busy = "List 'default': 3 tasks wait, and its worker (amy) is busy."
     assert reason([worker()], queue(3, 2)) == ("busy", busy)
     assert reason([worker()], queue(3, 1))[0] == "moving"
     assert reason([worker()], queue(held=2))[0] == "paused"
@@ -211,3 +222,29 @@ def test_a_stalled_run_tells_what_is_missing_and_that_nobody_fires_it() -> None:
         ("b", "missing events", f"'b' waits for 'y'; {who}."),
         ("c", "missing events", "'c' waits for 'z'; nothing fires 'z'."),
     ]
+
+
+LOOPED = "a: {task: t, emits: left}\nj: {task: t, after: [left, up]}\nk: {task: t, after: j, emits: left}"
+
+
+def test_an_event_that_came_and_counts_once_is_told_as_such() -> None:
+    drive = Drive(flow_of(LOOPED, "external: [up]"))
+    drive.event("up")
+    for step in ("a", "j", "k"):
+        drive.done(step)
+
+    assert drive.status == "stalled"
+    assert told(drive) == [
+        ("j", "missing events", "'j' waits for 'up'; 'up' came from outside before and counts once.")
+    ]
+    [missing] = why_run(drive.flow, drive.snapshot, facts())["steps"][0]["missing"]
+    assert missing == {"event": "up", "steps": [], "outside": False, "came": True}
+
+
+def test_a_step_whose_events_came_and_were_used_is_not_among_what_waits() -> None:
+    drive = Drive(flow_of("j: {task: t, after: up}\nlast: {task: t, after: ok}", "external: [up, ok]"))
+    drive.event("up")
+    drive.done("j")
+
+    assert drive.status == "waiting"
+    assert [step for step, _, _ in told(drive)] == ["last"]

@@ -87,6 +87,14 @@ def test_everything_wrong_is_told_at_once_in_a_sentence_each(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize("name", ["POLL_INTERVAL", "REQUEST_TIMEOUT", "TASK_TIMEOUT", "TIMEOUT"])
+@pytest.mark.parametrize("said", ["0s", "0", "-5s", "soon"])
+def test_a_duration_that_cannot_be_is_told(name: str, said: str, tmp_path: Path) -> None:
+    [sentence] = sentences(write(tmp_path, ""), **{f"PENSTOCK_RELEASE_{name}": said})
+
+    assert sentence.endswith(f"'{said}' must be a duration above 0, such as 30s or 10m.")
+
+
 def test_a_file_that_is_no_toml_is_told(tmp_path: Path) -> None:
     [sentence] = sentences(write(tmp_path, "db = \n"))
 

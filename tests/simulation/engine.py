@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Any, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 from unittest.mock import patch
 
 import apsw
+from msgspec.structs import replace
 
+from penstock import __version__
+from penstock.access.doors import Access
+from penstock.access.limits import Limiter, Rate
+from penstock.access.secrets import Keys
+from penstock.api import app, guard
+from penstock.api.app import App
+from penstock.api.call import Call
+from penstock.api.router import Router
+from penstock.api.service import Service
+from penstock.api.table import CALLS
+from penstock.api.work.desk import Desk, behind_engine
+from penstock.engine.engine import Engine
 from penstock.engine.loading import Loaded, load
-from penstock.flow.occurrence import Outside, Paused, Resumed
-from penstock.flow.run import Pauser
+from penstock.engine.running import Running
 from penstock.runtime import flows
-from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.errors import NotRetryable, RunEnded
 from penstock.runtime.flows import encode_offers
 from penstock.runtime.gate import Gate
 from penstock.runtime.node import Node
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.opening import open_store
+from penstock.sources.feeding import Feeding
 from penstock.store.protocol import Store
+from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
+from penstock.store.sqlite.store import MEMORY, SqliteStore
+from penstock.testing.faults import watched_gate
+from penstock.workers.threads import Threads
 from tests.simulation.nodes import SimNode, Surroundings
+
+T = TypeVar("T")
+
+RATE = Rate(4, 5, "4 a second for each token")
+"""How fast a customer may ask: slow enough that some are refused."""
+
+DRAIN = 10.0
+"""Seconds that requests under way have when a node stops."""
+
+NO_KEYS = Path("/nonexistent/penstock.key")
+"""There are no secrets in a simulation."""
 
 SPOILED = "spoiled"
 """The run of what nobody can read: there is none of that name."""
@@ -61,62 +87,56 @@ class _Clock:
         self.now = now
 
 
+class Here:
+    """Instead of threads, which would bring another order at every run."""
+
+    async def result_of(self, call: Callable[[], T]) -> T:
+        return call()
+
+
 class EngineNode:
-    """A `Node` behind the seam."""
+    """A node with all that a server has but its socket: the runtime, the feeders, the whole API."""
 
     node: Node
+    gate: Gate
 
     def __init__(self, store: Store, surroundings: Surroundings) -> None:
         self._store, self._around = store, surroundings
-
-    @property
-    def gate(self) -> Gate:
-        return self.node.dispatch
+        self._open, self._quiet = 0, asyncio.Event()
 
     async def open(self) -> None:
         clock = StoreClock(await self._store.now(), self._around.monotonic)
         self.node = Node(self._store, clock, shared=True, ids=self._around.new_id)
-        self.node.begin()
+        self.gate = watched_gate(self.node.dispatch, self._around.watch)
+        feeding = self._feeding = Feeding(self.node) if self._around.feeds else None
+        running = Running(self._store, self.node, None, {}, feeding)
+        access = Access(self._store, Keys(NO_KEYS, None), clock=self._around.monotonic)
+        service = await Service.of(Engine(running=running), access, open=True)
+        service.limiters.tokens = Limiter(RATE)
+        service.engine.drafts.threads = cast(Threads, Here())
+        service.desk = Desk(replace(await behind_engine(service.engine), gate=self.gate))
+        self._app = App(service, CALLS)
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        self._open += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._quiet.set()
 
     async def close(self) -> None:
+        """As a server does: what waits is told, what is under way is answered, then all stops."""
+        self._app.stop()
+        if self._open:
+            self._quiet.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN):
+                    await self._quiet.wait()
+        if self._feeding is not None:
+            await self._feeding.stop()
         await self.node.stop()
-
-    async def start_run(self, workflow: str, input: Any, key: str) -> str:
-        return await self.node.intake.start(workflow, input=input, idempotency_key=key)
-
-    async def emit(self, key: Mapping[str, str], event: str, data: Any, id: str) -> str:
-        return await self.node.intake.emit_by_key(key, Outside(event=event, data=data, id=id))
-
-    async def cancel(self, run: str) -> bool:
-        return await self._acts(self.node.intake.cancel(run))
-
-    async def pause(self, run: str) -> bool:
-        return await self._acts(self.node.intake.pause(run))
-
-    async def resume(self, run: str) -> bool:
-        return await self._acts(self.node.intake.resume(run))
-
-    async def retry(self, run: str) -> bool:
-        return await self._acts(self.node.intake.retry(run))
-
-    async def _acts(self, action: Awaitable[None]) -> bool:
-        try:
-            await action
-        except (RunEnded, NotRetryable):
-            return False
-        return True
-
-    async def hold(self, workflow: str | None, paused: bool) -> bool:
-        by: Pauser = "installation" if workflow is None else "workflow"
-        word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
-        word, opposite = (Paused(by), Resumed(by)) if paused else (Resumed(by), Paused(by))
-        await self._store.set_paused(workflow, paused, encode_message(word), encode_message(opposite))
-        self.node.flows.forget()
-        self.node.ringing.look()
-        return True
-
-    async def status(self, run: str) -> str:
-        return (await self.node.look(run)).snapshot.status
 
 
 @cache
@@ -125,22 +145,81 @@ def loaded_once(text: str) -> Loaded:
 
 
 @contextmanager
-def compiled_once() -> Iterator[None]:
-    """Nodes share what they compile: it is the same in every life of every node of every seed."""
-    with patch.object(flows, "compile_version", cache(flows.compile_version)):
+def simulated() -> Iterator[None]:
+    """Who counts seconds counts virtual ones; and nodes share what they compile: it is the same in every life."""
+    compiled = patch.object(flows, "compile_version", _compiled_once(flows.compile_version))
+    routed = patch.object(app, "Router", _routed)
+    known = patch.object(app, "version", _VERSION.get)  # else it is read from the disk in every life
+    with compiled, routed, known, patch.object(guard, "monotonic", lambda: asyncio.get_running_loop().time()):
         yield
+
+
+_VERSION = {"penstock": __version__}
+
+
+@cache
+def _routed(calls: Sequence[Call]) -> Router:
+    return Router(calls)
+
+
+@cache
+def _compiled_once(compile_version: Callable[..., Any]) -> Callable[..., Any]:
+    return cache(compile_version)
+
+
+class Database:
+    """One database in memory, emptied for every seed: what SQLite has made of the queries is kept."""
+
+    def __init__(self) -> None:
+        self.db = apsw.Connection(":memory:", statementcachesize=500)
+        for setting in SETTINGS:
+            self.db.execute(setting)
+        migrate(self.db, Options())
+        self._tables = [
+            name for (name,) in self.db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        self._first = self.rows()
+        self._published: dict[tuple[str, ...], dict[str, list[Any]]] = {}
+
+    def rows(self) -> dict[str, list[Any]]:
+        """All that there is, by table."""
+        return {table: self.db.execute(f"SELECT * FROM {table}").fetchall() for table in self._tables}
+
+    def reset(self, rows: Mapping[str, list[Any]] | None = None) -> None:
+        """Have these rows and no others."""
+        for table, kept in (self._first if rows is None else rows).items():
+            self.db.execute(f"DELETE FROM {table}")
+            if kept:
+                places = ", ".join("?" * len(kept[0]))
+                self.db.executemany(f"INSERT INTO {table} VALUES ({places})", kept)
+
+    async def publish(self, store: Store, definitions: Mapping[str, str]) -> None:
+        """Put the workflows on the shelf; the same ones again are only copied."""
+        known = self._published.get(key := tuple(definitions))
+        if known is not None:
+            return self.reset(known)
+        for name, text in definitions.items():
+            loaded = loaded_once(text)
+            await store.publish(name, text, encode_offers(loaded.flow, loaded.offers), None, True)
+        self._published[key] = self.rows()
+
+
+@cache
+def database() -> Database:
+    """That of this process: simulations come one after the other."""
+    return Database()
 
 
 class EnginePlug:
     """Everything as it is shipped."""
 
     async def open_store(self, now: Callable[[], datetime]) -> Store:
-        return cast(Store, Belled(await open_store("memory:", clock=_Clock(now))))
+        database().reset()
+        opened = Opened(database().db, None, False)
+        return cast(Store, Belled(SqliteStore(MEMORY, opened, _Clock(now), Options(inline=True))))
 
     async def publish(self, store: Store, definitions: Mapping[str, str]) -> None:
-        for name, text in definitions.items():
-            loaded = loaded_once(text)
-            await store.publish(name, text, encode_offers(loaded.flow, loaded.offers), None, True)
+        await database().publish(store, definitions)
 
     def node(self, store: Store, surroundings: Surroundings) -> SimNode:
         return EngineNode(store, surroundings)

@@ -13,6 +13,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.run import Snapshot
 from penstock.runtime.gate import Assignment, Report
+from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change
 from penstock.store.rows import DueTimer, Lease
 from penstock.testing.faults import Watch
@@ -85,6 +86,35 @@ class Halt(Struct, frozen=True):
     until: float
 
 
+class Look(Struct, frozen=True):
+    """What somebody was shown who asked: `show`, `history`, `list` or `why`."""
+
+    kind: str
+    run: str
+    asked: float
+    told: float
+    answer: Any
+    known: frozenset[str]  # runs whose start was acknowledged before it was asked
+
+
+class Decided(Struct, frozen=True):
+    """What somebody who decided was told: `WHO: DECISION` that counts, `late`, or `barred`."""
+
+    run: str
+    who: str
+    wanted: str
+    told: str
+
+
+class Published(Struct, frozen=True):
+    """A version: when it was asked for, and when it was acknowledged."""
+
+    workflow: str
+    version: int
+    asked: float
+    told: float
+
+
 class Ledger:
     """Everything that is seen from outside of the engine, in order, with true times."""
 
@@ -92,6 +122,14 @@ class Ledger:
         self.clock = clock
         self.starts: defaultdict[str, list[str]] = defaultdict(list)  # key of an order → runs it was told
         self.asked: dict[str, float] = {}  # key of an order → when its run was first asked for
+        self.started: dict[str, float] = {}  # run → when its start was acknowledged
+        self.visits: dict[str, str] = {}  # key of a visitor → the run that it was told
+        self.refused: dict[str, str] = {}  # key of a visitor that was sent away → the code
+        self.unsure: set[str] = set()  # keys of visitors that heard nothing
+        self.decided: list[Decided] = []
+        self.looks: list[Look] = []
+        self.published: list[Published] = []
+        self.poisoned: set[str] = set()  # workers that a task killed
         self.emitted: defaultdict[str, list[str]] = defaultdict(list)  # id of an event → answers
         self.canceled: dict[str, float] = {}  # run → when the cancelling was acknowledged
         self.paused: list[Pause] = []
@@ -205,6 +243,10 @@ class Ran(Struct, frozen=True):
     def workflow(self) -> str:
         return self.snapshot.run.workflow
 
+    @property
+    def version(self) -> int:
+        return self.snapshot.run.version
+
     def entries(self, kind: str) -> list[Entry]:
         return [entry for entry in self.history if entry.kind == kind]
 
@@ -218,6 +260,10 @@ class Evidence(Struct, frozen=True, kw_only=True):
     in_time: bool = True  # everything ended within the time that it had after the last fault
     damage: list[str] = field(default_factory=list)  # what the store finds wrong with its rows
     left: dict[str, int] = field(default_factory=dict)  # rows of live things that are left when nothing lives
+    record: list[AuditRow] = field(default_factory=list)  # who did what
+    ticks: tuple[float, float] | None = (
+        None  # between which times `clock` was there, and all was calm at the end
+    )
 
     def run_of(self, order: Order) -> Ran | None:
         """The run that a customer was told."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -10,13 +10,31 @@ from msgspec import Struct
 
 from penstock.runtime.gate import Gate
 from penstock.store.protocol import Store
+from penstock.testing.faults import Watch
+
+Application = Callable[
+    [
+        MutableMapping[str, Any],
+        Callable[[], Awaitable[MutableMapping[str, Any]]],
+        Callable[[Any], Awaitable[None]],
+    ],
+    Awaitable[None],
+]
+"""As ASGI has it."""
 
 
 class SimNode(Protocol):
     """One node. It is killed without a word: nothing of it runs any more, and another is made in its place."""
 
     @property
-    def gate(self) -> Gate: ...
+    def gate(self) -> Gate:
+        """For workers beside it."""
+        ...
+
+    @property
+    def app(self) -> Application:
+        """For everybody else: the HTTP API."""
+        ...
 
     async def open(self) -> None:
         """Begin to serve. Raises StoreAway; it is tried again then."""
@@ -26,44 +44,16 @@ class SimNode(Protocol):
         """Drain and stop."""
         ...
 
-    async def start_run(self, workflow: str, input: Any, key: str) -> str:
-        """The run of that idempotency key, durable."""
-        ...
-
-    async def emit(self, key: Mapping[str, str], event: str, data: Any, id: str) -> str:
-        """Send an outside event by correlation key; the answer."""
-        ...
-
-    async def cancel(self, run: str) -> bool:
-        """Cancel a run; False: it has ended."""
-        ...
-
-    async def pause(self, run: str) -> bool:
-        """Hold a run; False: it has ended."""
-        ...
-
-    async def resume(self, run: str) -> bool:
-        """Let a run go on; False: it has ended."""
-        ...
-
-    async def hold(self, workflow: str | None, paused: bool) -> bool:
-        """Hold a workflow or (None) the installation, or let it go on; True."""
-        ...
-
-    async def status(self, run: str) -> str: ...
-
-    async def retry(self, run: str) -> bool:
-        """Let a failed run try again; False: it has not failed."""
-        ...
-
 
 class Surroundings(Struct, frozen=True):
-    """What a node finds around it: its own, wrong clocks, and its own chance."""
+    """What a node finds around it: its own, wrong clocks, its own chance, and who watches what passes its gate."""
 
     name: str
     now: Callable[[], datetime]  # hours off
     monotonic: Callable[[], float]
     new_id: Callable[[], str]  # of runs: unique, in order of time
+    watch: Watch
+    feeds: bool  # there is something to feed: who looks for it in vain takes time from the others
 
 
 class Plug(Protocol):

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from zlib import crc32
 
-import pytest
-from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow import advance, finishing
@@ -17,7 +15,7 @@ from penstock.flow.occurrence import Canceled, Failed, Reported, TimedOut
 from penstock.flow.run import Failure
 from penstock.flow.turn import Turn
 from penstock.runtime import advancing, deciding, node, ringing
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.gate import Report, Verdict
 from penstock.runtime.intake import Intake
@@ -28,43 +26,11 @@ from penstock.runtime.supervising import Pulse
 from penstock.store.change import WHOLE
 from penstock.store.rows import DueTask, Worker
 from penstock.store.sqlite import upkeep
-from penstock.store.sqlite.session import SQL, Session
+from penstock.store.sqlite.session import Session
 from penstock.testing.simloop import current_process
 from penstock.workers.worker import Worker as RealWorker
-
-Patch = pytest.MonkeyPatch
-
-
-class Bug(Struct, frozen=True):
-    """A planted bug, the scar it is named after, and the checker that must find it."""
-
-    name: str
-    scar: str
-    checker: str
-    plant: Callable[[Patch], None]
-
-
-def _sql(name: str, *changes: tuple[str, str]) -> Callable[[Patch], None]:
-    """A query with some of its words changed."""
-
-    def plant(patch: Patch) -> None:
-        text = SQL[name]
-        for old, new in changes:
-            assert old in text, f"the query {name} has no '{old}' any more: plant it anew"
-            text = text.replace(old, new)
-        patch.setitem(SQL, name, text)
-
-    return plant
-
-
-def _both(*plants: Callable[[Patch], None]) -> Callable[[Patch], None]:
-    """Two guards at once: each would hide that the other is missing."""
-
-    def plant(patch: Patch) -> None:
-        for each in plants:
-            each(patch)
-
-    return plant
+from tests.simulation import planted_outside
+from tests.simulation.planting import Bug, Patch, both, sql
 
 
 def _any_attempt(patch: Patch) -> None:
@@ -195,48 +161,52 @@ def _impatient_stop(patch: Patch) -> None:
     patch.setattr(RealWorker, "drain", drain)
 
 
-_NO_FENCE = _sql("end_task", ("attempt = :attempt", ":attempt > 0"), ("fence = :fence", ":fence > 0"))
-_NO_CAS = _sql("update_run", ("revision = :base", ":base >= 0"))
+_NO_FENCE = sql(
+    "end_task",
+    ("attempt, fence) IN", "attempt > 0, fence > 0) IN"),
+    (":attempt, :fence", ":attempt > 0, :fence > 0"),
+)
+_NO_CAS = sql("update_run", ("run.revision = new.base", "new.base >= 0"))
 _SECONDS = 1_000_000
 _ATTENDED = "(worker IS NULL OR worker IN (SELECT id FROM worker))"
 
 BUGS = (
-    Bug("no fence", "C5", "only_the_last_holder_is_heard", _both(_NO_FENCE, _any_attempt)),
-    Bug("stale rescue", "N1", "no_lease_is_stolen_early", _both(_stale_rescue, _any_attempt)),
+    Bug("no fence", "C5", "only_the_last_holder_is_heard", both(_NO_FENCE, _any_attempt)),
+    Bug("stale rescue", "N1", "no_lease_is_stolen_early", both(_stale_rescue, _any_attempt)),
     Bug(
         "heartbeat without a fence",
         "N5",
         "no_lease_is_stolen_early",
-        _sql("renew_task", ("attempt = :attempt", ":attempt > 0"), ("fence = :fence", ":fence > 0")),
+        sql("renew_task", ("attempt = :attempt", ":attempt > 0"), ("fence = :fence", ":fence > 0")),
     ),
     Bug(
         "lease without an end",
         "N7",
         "every_run_ends",
-        _sql("lease_task", ("expires = :expires", "expires = max(:expires, 9000000000000000000)")),
+        sql("lease_task", ("expires = :expires", "expires = max(:expires, 9000000000000000000)")),
     ),
     Bug("reaper that must know the task", "N2", "every_run_comes_to_what_it_should", _reaper_knows_kinds),
     Bug(
         "only a longest time for all",
         "N3",
         "lost_work_is_tried_again_in_time",
-        _sql("lease_task", ("expires = :expires", f"expires = max(:expires, :now + {3600 * _SECONDS})")),
+        sql("lease_task", ("expires = :expires", f"expires = max(:expires, :now + {3600 * _SECONDS})")),
     ),
     Bug(
         "only tasks of workers that attend",
         "N4",
         "every_run_ends",
-        _both(
+        both(
             _prune_the_dead,
-            _sql("expired_tasks", ("expires <= :now", f"expires <= :now AND {_ATTENDED}")),
-            _sql("next_due", ("FROM task", f"FROM task WHERE {_ATTENDED}")),
+            sql("expired_tasks", ("expires <= :now", f"expires <= :now AND {_ATTENDED}")),
+            sql("next_due", ("FROM task", f"FROM task WHERE {_ATTENDED}")),
         ),
     ),
     Bug(
         "heartbeat that extends nothing",
         "N10",
         "healthy_work_takes_one_attempt",
-        _sql(
+        sql(
             "renew_task",
             ("lease_until = :now + beat", "lease_until = max(lease_until, :now * 0)"),
             ("min(:now + beat, stop_by, end_by)", "expires"),
@@ -248,7 +218,7 @@ BUGS = (
         "paused tasks handed out",
         "R12",
         "paused_runs_get_no_work",
-        _sql("hold_tasks", ("held = 1, expires = :never", "expires = max(expires, :never * 0)")),
+        sql("hold_tasks", ("held = 1, expires = :never", "expires = max(expires, :never * 0)")),
     ),
     Bug("no poll", "N8", "every_run_ends", _never_poll),
     Bug("a loop that dies", "N14", "every_run_ends", _die_at_once),
@@ -256,13 +226,13 @@ BUGS = (
         "dedup after commit",
         "N12",
         "duplicates_are_suppressed",
-        _sql("insert_start_key", ("DO NOTHING", "DO UPDATE SET run = excluded.run")),
+        sql("insert_start_key", ("DO NOTHING", "DO UPDATE SET run = excluded.run")),
     ),
     Bug(
         "retention of live runs",
         "N16",
         "acknowledged_starts_are_there",
-        _sql(
+        sql(
             "outdated_runs",
             ("status = :status AND ended_at IS NOT NULL", ":status <> ''"),
             ("ended_at <= :before", ":before > 0"),
@@ -272,10 +242,10 @@ BUGS = (
         "stale cache",
         "N20",
         "history_folds_to_the_marking",
-        _both(
+        both(
             _NO_CAS,
-            _sql("insert_page", ("INSERT INTO", "INSERT OR REPLACE INTO")),
-            _sql("insert_task", ("INSERT INTO", "INSERT OR REPLACE INTO")),
+            sql("insert_page", ("INSERT INTO", "INSERT OR REPLACE INTO")),
+            sql("insert_task", ("INSERT INTO", "INSERT OR REPLACE INTO")),
         ),
     ),
     Bug("local clock", "C9", "history_is_stamped_by_the_stores_clock", _local_clock),
@@ -283,19 +253,19 @@ BUGS = (
         "lease judged early",
         "C9",
         "no_lease_is_stolen_early",
-        _sql("expired_tasks", ("expires <= :now", f"expires <= :now + {5 * _SECONDS}")),
+        sql("expired_tasks", ("expires <= :now", f"expires <= :now + {5 * _SECONDS}")),
     ),
     Bug(
         "timer rung early",
         "C9",
         "no_timer_rings_early",
-        _sql("due_timers", ("ready_at <= :now", f"ready_at <= :now + {5 * _SECONDS}")),
+        sql("due_timers", ("ready_at <= :now", f"ready_at <= :now + {5 * _SECONDS}")),
     ),
     Bug(
         "message gone when handed out",
         "C4",
         "every_run_ends",
-        _sql(
+        sql(
             "take_message",
             ("UPDATE message SET ready_at = :until WHERE", "DELETE FROM message WHERE :until > 0 AND"),
         ),
@@ -304,23 +274,24 @@ BUGS = (
         "lock leak",
         "R10",
         "every_run_ends",
-        _both(
-            _sql("drop_lock", ("WHERE", "WHERE run = '' AND")),
-            _sql("drop_locks_of_runs", ("WHERE", "WHERE run = '' AND")),
+        both(
+            sql("drop_lock", ("WHERE", "WHERE run = '' AND")),
+            sql("drop_locks_of_runs", ("WHERE", "WHERE run = '' AND")),
         ),
     ),
     Bug(
         "key for everybody",
         "R11",
         "serialized_steps_never_overlap",
-        _sql("locks_held", ("count(*)", "0")),
+        sql("locks_held", ("count(*)", "0")),
     ),
     Bug(
         "history gap",
         "C8",
         "history_has_no_gaps",
-        _sql("insert_page", ("VALUES (:run, :seq, :last, :body)", "SELECT :run, :seq, :last, :body WHERE :seq <> 3")),
+        sql("insert_page", ("VALUES (:run, :seq, :last, :body)", "SELECT :run, :seq, :last, :body WHERE :seq <> 3")),
     ),
     Bug("result acknowledged too early", "C1", "accepted_results_are_in_the_history", _early_answer),
     Bug("cancel acknowledged too early", "C15", "cancelling_is_final", _early_cancel),
+    *planted_outside.BUGS,
 )  # fmt: skip

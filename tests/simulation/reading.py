@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from penstock.flow.compile import Flow
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import Stored
@@ -11,14 +12,13 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from tests.simulation.engine import loaded_once
 from tests.simulation.evidence import Ran
-from tests.simulation.workload import DEFINITIONS
 
 EVERYTHING = 1_000_000
 
 
 async def read_runs(store: Store) -> dict[str, Ran]:
     """Every run with its history. The payloads of the workload are small: none is kept apart."""
-    flows = {name: loaded_once(text).flow for name, text in DEFINITIONS.items()}
+    flows: dict[tuple[str, int], Flow] = {}
     rows = await store.runs(Filter(limit=EVERYTHING))
     runs: dict[str, Ran] = {}
     for stored in await store.load([row.id for row in rows]):
@@ -26,7 +26,12 @@ async def read_runs(store: Store) -> dict[str, Ran]:
         snapshot = Stored(stored.header, stored.head, stored.parts).snapshot({}, Packer())
         pages = await store.pages(stored.run, 0, EVERYTHING)
         history = [entry for page in pages for entry in decode_page(page)]
-        runs[stored.run] = Ran(flows[snapshot.run.workflow], snapshot, history)
+        pinned = snapshot.run.workflow, snapshot.run.version
+        if pinned not in flows:
+            version = await store.version(*pinned)
+            assert version is not None, "a version that runs are of is there"
+            flows[pinned] = loaded_once(version.definition).flow
+        runs[stored.run] = Ran(flows[pinned], snapshot, history)
     return runs
 
 

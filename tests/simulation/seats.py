@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
+from contextvars import Context
+from datetime import datetime
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
-from penstock.store.errors import StoreAway
+from penstock.remote.gate import HttpGate
+from penstock.runtime.gate import Gate
+from penstock.store.errors import StoreError
 from penstock.testing.faults import faulty_gate, faulty_store
 from penstock.testing.simloop import Gone, Process
 from tests.simulation.evidence import GateWatch, StoreWatch, moment
+from tests.simulation.lines import SimConnection
 from tests.simulation.nodes import SimNode, Surroundings
 from tests.simulation.workers import RealWorker, SimWorker
 from tests.simulation.workload import GRACE
@@ -64,13 +71,15 @@ class NodeSeat(Seat):
             lambda: moment(loop.time() + skew),
             lambda: loop.time() + offset,
             lambda: f"{int(loop.time() * 1000) + 10**12:012x}{random.getrandbits(32):08x}",
+            GateWatch(world.ledger),
+            world.ticking,
         )
         node = world.plug.node(store, surroundings)
         while True:
             try:
                 await node.open()
                 break
-            except StoreAway:
+            except StoreError:
                 await asyncio.sleep(0.5)
         self.node = node
 
@@ -82,30 +91,51 @@ class NodeSeat(Seat):
         node, self.node = self.node, None
         try:
             if node is not None:
-                with suppress(Gone, StoreAway):
+                with suppress(Gone, StoreError):
                     await self.process.call(node.close)
         finally:
             self.kill()
 
 
 class WorkerSeat(Seat):
-    """A worker; each of its lives has another id, and another wrong clock. Every other one is a zombie."""
+    """A worker; each of its lives has another id, and another wrong clock.
+
+    Every other one is a zombie. The real ones come over HTTP or straight to the gate, as chance has it.
+    """
 
     worker: SimWorker | RealWorker | None = None
     working: asyncio.Task[None] | None = None
 
     async def live(self, process: Process) -> None:
         world = self.world
-        gate = faulty_gate(world.pick, world.faults, GateWatch(world.ledger))
         faults, mended = world.faults, world.ledger.mended
+        die = partial(self._die, process)
         if int(self.name.rpartition("-")[2]) % 2:
-            self.worker = SimWorker(gate, process.name, faults, mended)
+            self.worker = SimWorker(faulty_gate(world.pick, faults), process.name, faults, mended, die)
         else:
-            skew = Random(f"{faults.seed}:{process.name}").uniform(-1, 1) * world.scale.skew
-            now = lambda: moment(world.loop.time() + skew)  # noqa: E731
-            self.worker = RealWorker(gate, process.name, now, faults, mended)
+            gate, now = self._gate(process)
+            self.worker = RealWorker(gate, process.name, now, faults, mended, die)
         self.working = asyncio.create_task(self.worker.run())
         await self.working
+
+    def _gate(self, process: Process) -> tuple[Gate, Callable[[], datetime]]:
+        """How a real worker comes in, and the time as it knows it."""
+        world = self.world
+        random = Random(f"{world.faults.seed}:{process.name}")
+        skew, offset = random.uniform(-1, 1) * world.scale.skew, random.uniform(0, 1e6)
+        if random.random() < 0.3:
+            return faulty_gate(world.pick, world.faults), lambda: moment(world.loop.time() + skew)
+        line = SimConnection(world.pick_app, world.faults, "work")
+        gate = HttpGate(line, monotonic=lambda: world.loop.time() + offset)
+        world.faults.sometimes("a worker comes over HTTP")
+        return gate, gate.now
+
+    def _die(self, process: Process) -> None:
+        """A task takes its worker along; somebody starts another one a little later."""
+        self.world.ledger.poisoned.add(process.name)
+        self.world.faults.sometimes("a task kills its worker")
+        process.kill()
+        self.world.loop.call_later(2, self.restart, context=Context())
 
     async def stop(self) -> None:
         worker, working = self.worker, self.working

@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
+import pytest
+
 from tests.simulation.engine import EnginePlug
-from tests.simulation.figures import RARE, Figures
-from tests.simulation.world import simulate
+from tests.simulation.figures import Figures
+from tests.simulation.replaying import again, commit, shrunk
+from tests.simulation.world import SMALL, Scale, simulate
 
-SEEDS = range(40)
+LONGER = 2 if os.environ.get("PENSTOCK_TRUST") else 1
+"""How many times as many seeds are played where there is time."""
+
+BIG = range(30 * LONGER)
+PART = 50
+PARTS = [range(first, first + PART) for first in range(0, 2000 * LONGER, PART)]
+"""Small seeds, in parts that any process can take."""
+
+Record = Callable[[str, object], None]
 
 
-def test_every_promise_holds_in_every_seed(record_property: Callable[[str, object], None]) -> None:
+def play(seeds: range, scale: Scale, record: Record) -> Figures:
+    """What these seeds come to. Fails with the command that plays the first bad one again."""
     figures = Figures()
-    for seed in SEEDS:
-        figures.add(simulate(EnginePlug(), seed))
-    record_property("figures", figures.rows())
-
-    assert figures.found == {}, (
-        "seed → checker → what it found; `simulate(EnginePlug(), seed)` plays it again"
-    )
-    assert figures.tally.never(RARE) == []
+    for seed in seeds:
+        figures.add(simulate(EnginePlug(), seed, scale))
+    record("figures", figures.part())
+    bad = next(iter(figures.found), 0)
+    assert figures.found == {}, f"seed → checker → what it found, at commit {commit()}; {again(bad, scale)}"
+    return figures
 
 
-def test_a_seed_is_always_the_same() -> None:
-    first, again = (simulate(EnginePlug(), 5) for _ in range(2))
+@pytest.mark.parametrize("seeds", PARTS, ids=[f"{part[0]}-{part[-1]}" for part in PARTS])
+def test_every_promise_holds_in_many_small_worlds(seeds: range, record_property: Record) -> None:
+    play(seeds, SMALL, record_property)
 
-    assert first.fingerprint == again.fingerprint
-    assert first.faults.struck == again.faults.struck
+
+def test_every_promise_holds_in_big_worlds_and_every_rare_path_is_taken(record_property: Record) -> None:
+    figures = play(BIG, Scale(), record_property)
+
+    assert figures.never() == []
+
+
+@pytest.mark.parametrize("scale", [SMALL, Scale()], ids=["small", "big"])
+def test_a_seed_is_always_the_same(scale: Scale) -> None:
+    first, second = (simulate(EnginePlug(), 5, scale) for _ in range(2))
+
+    assert first.fingerprint == second.fingerprint
+    assert first.faults.struck == second.faults.struck
+
+
+def test_of_the_faults_of_a_seed_those_that_matter_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.simulation.planted import BUGS
+
+    [bug] = [each for each in BUGS if each.name == "repeated report is refused"]
+    bug.plant(monkeypatch)
+    failed = simulate(EnginePlug(), 0, SMALL)
+    few = shrunk(failed, SMALL)
+
+    assert bug.checker in failed.found
+    assert 0 < len(few) < len(failed.faults.struck) / 2

@@ -5,24 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Container, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import count
 from typing import Any
 
 from penstock.flow.occurrence import Done, Failed
 from penstock.flow.run import Failure
 from penstock.runtime.gate import Assignment, Gate, Report
-from penstock.store.errors import StoreAway
+from penstock.store.errors import StoreError
 from penstock.store.rows import Beat, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.testing.faults import Faults
 from penstock.workers.context import Context
-from penstock.workers.task import Out, tasks_of
+from penstock.workers.task import Out, Task, tasks_of
 from penstock.workers.worker import Worker
 from tests.simulation.evidence import BEGIN
 from tests.simulation.workload import FAILURES, GRACE, LEASE, SECONDS
 
-WAIT = timedelta(seconds=5)
+WAIT = timedelta(seconds=3)
 AT_ONCE = 4
 
 
@@ -44,8 +46,10 @@ def fails(task: str, attempt: int, n: int, mended: Container[int]) -> bool:
 class SimWorker:
     """Claims, works, beats and reports, each again and again where the gate is away."""
 
-    def __init__(self, gate: Gate, id: str, faults: Faults, mended: Container[int]) -> None:
-        self.gate, self.id, self.faults, self.mended = gate, id, faults, mended
+    def __init__(
+        self, gate: Gate, id: str, faults: Faults, mended: Container[int], die: Callable[[], None]
+    ) -> None:
+        self.gate, self.id, self.faults, self.mended, self.die = gate, id, faults, mended, die
         self.stopping = False
         self._held: set[asyncio.Task[None]] = set()
 
@@ -67,7 +71,7 @@ class SimWorker:
             try:
                 await self.gate.attend(about)
                 assignments = await self._claim()
-            except StoreAway:
+            except StoreError:
                 await asyncio.sleep(0.2)
                 continue
             if self.stopping:
@@ -78,7 +82,7 @@ class SimWorker:
                 self._held.add(task)
                 task.add_done_callback(self._held.discard)
         await asyncio.gather(*self._held)
-        with suppress(StoreAway):
+        with suppress(StoreError):
             await self.gate.leave(self.id)
 
     async def _claim(self) -> list[Assignment]:
@@ -91,13 +95,16 @@ class SimWorker:
 
     async def _give_back(self, assignments: Sequence[Assignment]) -> None:
         self.faults.sometimes("work given back", bool(assignments))
-        with suppress(StoreAway):
+        with suppress(StoreError):
             await self.gate.release([each.lease for each in assignments])
 
     async def _work(self, assignment: Assignment) -> None:
         beating = asyncio.create_task(self._beat(assignment))
         try:
             await asyncio.sleep(SECONDS[assignment.attempt.task])
+            if assignment.attempt.task == "poison":
+                self.die()
+                await asyncio.sleep(0)  # for ever
         finally:
             beating.cancel()
         await self._report(Report(assignment.lease, outcome_of(assignment, self.mended)))
@@ -105,7 +112,7 @@ class SimWorker:
     async def _beat(self, assignment: Assignment) -> None:
         while True:
             await asyncio.sleep(LEASE / 3)
-            with suppress(StoreAway):
+            with suppress(StoreError):
                 [renewal] = await self.gate.beat([Beat(assignment.lease)])
                 self.faults.sometimes("a worker learns that its lease is lost", renewal.expires is None)
 
@@ -113,7 +120,7 @@ class SimWorker:
         while True:
             try:
                 [verdict] = await self.gate.report([report])
-            except StoreAway:
+            except StoreError:
                 self.faults.sometimes("a report is repeated")
                 await asyncio.sleep(0.3)
                 continue
@@ -125,12 +132,19 @@ class RealWorker:
     """The worker that is shipped, with the tasks of the workload as coroutines."""
 
     def __init__(
-        self, gate: Gate, id: str, now: Callable[[], datetime], faults: Faults, mended: Container[int]
+        self,
+        gate: Gate,
+        id: str,
+        now: Callable[[], datetime],
+        faults: Faults,
+        mended: Container[int],
+        die: Callable[[], None],
     ) -> None:
         self.id, self._faults, self._stop = id, faults, asyncio.Event()
+        self._bench = _Bench(id, mended, die)
         self.worker = Worker(
             gate,
-            tasks_of({name: _function(name, id, mended) for name in SECONDS}),
+            _tasks(),
             name=id.split(".")[0],
             concurrency=AT_ONCE,
             grace=timedelta(seconds=GRACE),
@@ -144,19 +158,38 @@ class RealWorker:
 
     async def run(self) -> None:
         """Work until it is stopped."""
+        _BENCH.set(self._bench)
         await self.worker.run(self._stop)
         self._faults.sometimes("a real worker gives back work", self.worker.counts["worker.released"] > 0)
         self._faults.sometimes("a real worker gives up work", self.worker.counts["worker.canceled"] > 0)
 
 
-def _function(name: str, id: str, mended: Container[int]) -> Callable[..., Awaitable[Any]]:
-    executions = count(1)
+class _Bench:
+    """What the tasks of one worker have around them."""
 
+    def __init__(self, id: str, mended: Container[int], die: Callable[[], None]) -> None:
+        self.id, self.mended, self.die = id, mended, die
+        self.executions = count(1)
+
+
+_BENCH: ContextVar[_Bench] = ContextVar("bench")
+
+
+@cache
+def _tasks() -> dict[str, Task]:
+    return dict(tasks_of({name: _function(name) for name in SECONDS}))
+
+
+def _function(name: str) -> Callable[..., Awaitable[Any]]:
     async def do(ctx: Context, n: int, job: str | None = None) -> Any:
+        bench = _BENCH.get()
         await asyncio.sleep(SECONDS[name])
-        if fails(name, ctx.attempt, n, mended):
+        if name == "poison":
+            bench.die()
+            await asyncio.sleep(0)  # for ever
+        if fails(name, ctx.attempt, n, bench.mended):
             raise RuntimeError("not yet")
-        output = {"n": n, "by": [id, next(executions)]}
+        output = {"n": n, "by": [bench.id, next(bench.executions)]}
         return output if job is None else Out(output, correlate={"job": job})
 
     return do

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 from collections.abc import Sequence
 from typing import Any, cast
@@ -21,7 +22,7 @@ from penstock.store.protocol import Store
 from tests.durable.conftest import Place
 from tests.sources.amazon import NOW
 from tests.sources.hooking import ORDERS, TASKS, counted, hooks_of, order
-from tests.sources.signing import OTHER, signed_github, signed_standard
+from tests.sources.signing import OTHER, SECRET, signed_github, signed_standard
 
 
 async def begun(engine: Engine, text: str = ORDERS) -> None:
@@ -279,6 +280,77 @@ def test_cloud_events_start_a_run_each_and_are_known_by_source_and_id(place: Pla
         assert len(await engine.runs()) == 2
 
     place.run(main, TASKS)
+
+
+def test_of_a_batch_one_that_is_refused_does_not_hold_those_after_it(place: Place) -> None:
+    refused = {**event("2"), "data": {"color": "red"}}
+    call = signed_events("application/cloudevents-batch+json", [event("1"), refused, event("3", "o-3")])
+
+    async def main(engine: Engine) -> None:
+        await begun(engine, EVENTS)
+        hooks = await hooks_of(engine)
+        answer = await hooks.receive("orders", None, call)
+        assert (answer.status, [each.status for each in answer.items]) == (422, [201, 422, 201])
+        assert "`subject`" in (answer.items[1].refused or "")
+        assert sum(hooks.refused.values()) == 1
+        again = await hooks.receive("orders", None, call)
+        assert [each.status for each in again.items] == [200, 422, 200]
+        assert sorted(run["subject"] for run in await engine.runs()) == ["o-1", "o-3"]
+
+    place.run(main, TASKS)
+
+
+FORGED = {"ce-specversion": "1.0", "ce-source": "/evil", "ce-type": "sold", "ce-subject": "s"}
+SIGNED = """
+penstock: 1
+name: signed
+source: {{kind: webhook, verify: {{method: {method}, secret: KEY}}, input: '{{"event": event}}'}}
+steps: {{ship: {{task: ship, emits: OK}}}}
+"""
+
+
+@pytest.mark.parametrize("method", ["standard", "github", "hmac"])
+def test_a_replay_under_the_id_of_an_event_in_headers_that_nobody_signed_is_a_replay(method: str) -> None:
+    body = b'{"order": "o-1"}'
+    digest = hmac.new(SECRET.encode(), body, "sha256").hexdigest()
+    signed = {
+        "standard": signed_standard(body, NOW, secret=SECRET),
+        "github": signed_github(body, secret=SECRET),
+        "hmac": {"x-signature": digest, "content-type": "application/json"},
+    }[method]
+
+    async def main(engine: Engine) -> None:
+        await begun(engine, SIGNED.format(method=method))
+        hooks = await hooks_of(engine, KEY=SECRET)
+        first = await hooks.receive("signed", None, Call({**signed, **FORGED, "ce-id": "evil0"}, body))
+        assert list((await engine.show(first.run or ""))["input"]["event"]) == ["id"]
+        for id in ("evil1", "evil2"):
+            again = await hooks.receive("signed", None, Call({**signed, **FORGED, "ce-id": id}, body))
+            assert (again.run, again.duplicate) == (first.run, True)
+        assert (await hooks.receive("signed", None, Call(signed, body))).duplicate
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_an_event_is_one_under_whatever_type_a_replay_sends_it() -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine, SIGNED.format(method="standard"))
+        hooks = await hooks_of(engine, KEY=SECRET)
+        kinds = ("application/json", "application/cloudevents+json")
+        answers = [await hooks.receive("signed", None, signed_events(kind, event("1"))) for kind in kinds]
+        assert [each.duplicate for each in answers] == [False, True]
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_who_has_the_token_may_send_an_event_in_headers() -> None:
+    async def main(engine: Engine) -> None:
+        await begun(engine, KEYED)
+        hooks = await hooks_of(engine, KEY="t0p")
+        calls = [Call({"x-key": "t0p", **FORGED, "ce-id": id}, b"{}") for id in ("1", "1", "2")]
+        assert [(await hooks.receive("keyed", None, call)).status for call in calls] == [201, 200, 201]
+
+    Place("memory:").run(main, TASKS)
 
 
 def test_a_run_belongs_to_the_trace_of_its_caller() -> None:

@@ -130,7 +130,10 @@ def test_hmac_follows_its_settings() -> None:
 
 def test_a_token_is_read_from_its_header() -> None:
     assert verify(Token(), ["t0p"], {"authorization": "Bearer t0p"}, BODY, NOW) == Verified()
+    assert verify(Token(), ["t0p"], {"authorization": "bearer t0p"}, BODY, NOW) == Verified()
+    assert verify(Token(prefix="Token "), ["t0p"], {"authorization": "TOKEN t0p"}, BODY, NOW) == Verified()
     assert verify(Token(header="X-Key"), ["t0p"], {"x-key": "t0p"}, BODY, NOW) == Verified()
+    assert reason(Token(), ["t0p"], {"authorization": "bearer T0P"}) == "mismatch"
     assert reason(Token(), ["t0p"], {"authorization": "Bearer t0"}) == "mismatch"
     assert reason(Token(), ["t0p"], {"authorization": "Basic t0p"}) == "malformed"
     assert reason(Token(header="X-Key"), ["t0p"], {"authorization": "Bearer t0p"}) == "missing"

@@ -85,7 +85,7 @@ def test_a_time_that_cannot_be_read_is_a_failure() -> None:
 
     assert run.status == "failed"
     assert run.snapshot.error is not None
-    assert (run.snapshot.error.kind, run.snapshot.error.message.startswith("`for`: ")) == ("expression", True)
+    assert (run.snapshot.error.kind, run.snapshot.error.message.startswith("`for` ")) == ("expression", True)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ WRONG = [
         "{until: tomorrow}",
         "step 'x': `until` must be a time such as 2026-05-01T12:00:00Z, not 'tomorrow'",
     ),
-    ("emit", "{event: e}", "step 'x': `emit` needs `key`, such as key: {et_job: '${ data.job }'}"),
+    ("emit", "{events: e}", "step 'x': `emit` has no parameter `events`; did you mean `event`?"),
     ("terminate", "{why: x}", "step 'x': `terminate` has no parameter `why`; it takes none"),
 ]
 
@@ -192,3 +192,26 @@ def test_every_built_in_task_of_the_format_has_an_offer() -> None:
     assert set(KINDS) == {"decide", "switch", "tag", "set", "terminate", "fail", "wait", "emit"}
     assert set(WORLDLY) == {"http", "update", "approval", "workflow", "service", "mail", "shell"}
     assert all(offer.title and offer.doc and offer.name == name for name, offer in OFFERS.items())
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        ("{task: switch, with: {cases: {big: 5}}, emits: {big: x}}", "`cases.big` must be a condition"),
+        ("{task: approval, with: {role: king}, emits: {approved: x}}", "`role` of `approval` does not fit"),
+        ("{task: decide, with: {if: 'data.'}, emits: {then: x}, disabled: else}", "step 's'"),
+    ],
+)
+def test_what_is_wrong_with_a_parameter_is_told_and_nothing_of_the_ports_of_a_box_that_cannot_be(
+    step: str, problem: str
+) -> None:
+    with pytest.raises(DefinitionError) as told:
+        flow_of(f"s: {step}\na: {{task: t, after: x}}\nb: {{task: t, after: s.more}}")
+
+    [said] = told.value.problems
+    assert problem in said.message
+
+
+def test_a_wait_that_cannot_be_is_told_with_its_value() -> None:
+    with pytest.raises(DefinitionError, match="`for` '-5s' is no duration"):
+        flow_of("w: {task: wait, with: {for: -5s}}")

@@ -21,7 +21,7 @@ from penstock.store.change import (
     Part,
     Post,
     Seen,
-    paused_as_said,
+    belief_of,
     timed,
 )
 from penstock.store.rows import (
@@ -40,6 +40,7 @@ from penstock.store.rows import (
 )
 from tests.store.model_access import ModelDoors
 from tests.store.model_drafts import ModelDrafts
+from tests.store.model_outbox import ModelOutbox
 from tests.store.model_rows import FIRST_LOOK, LONG_AGO, Id, KeptEvent, Letter, LockRow, Run, Task, Timer
 
 Key = tuple[str, str]
@@ -61,6 +62,7 @@ class Rows:
         self.start_keys: dict[Key, tuple[str, bytes]] = {}
         self.versions: dict[str, list[Version]] = {}
         self.started: dict[str, bool] = {}
+        self.started_at: dict[str, datetime] = {}
         self.paused: dict[str | None, bool] = {None: False}
         self.log_lines: list[tuple[int, str, bytes]] = []
         self.workers: dict[str, Worker] = {}
@@ -72,12 +74,15 @@ class Rows:
         return self.number
 
 
-class ModelStore(ModelDoors, ModelDrafts):
+class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
     """Runs, tasks and mail of the model; `tests/store/model_views.py` has the rest."""
+
+    keep_approvals: Callable[[Sequence[Change], datetime], None]
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self.clock = clock
         self.rows = Rows()
+        ModelOutbox.__init__(self)
 
     # Runs
 
@@ -92,6 +97,8 @@ class ModelStore(ModelDoors, ModelDrafts):
             for kept in change.kept:
                 self._leave(kept, now)
             self._record(*change.audits)
+            self._publish(change, now)
+        self.keep_approvals(applied, now)
         made = [
             Message(number, letter.run, letter.body)
             for number, letter in self.rows.messages.items()
@@ -130,11 +137,13 @@ class ModelStore(ModelDoors, ModelDrafts):
         at_base = (run is None) if change.new else (run is not None and run.revision == change.base)
         unused = all(number in self.rows.timers for number in change.rung)
         unread = all(number in self.rows.messages for number in change.read)
-        return at_base and unused and unread and self._is_paused_as_said(change)
+        return at_base and unused and unread and self._is_as_believed(change)
 
-    def _is_paused_as_said(self, change: Change) -> bool:
-        said, paused = paused_as_said(change), self.rows.paused
-        return said is None or said[0] not in paused or said[1] == (paused[said[0]], paused[None])
+    def _is_as_believed(self, change: Change) -> bool:
+        said, paused = belief_of(change), self.rows.paused
+        if said is None or said.workflow not in paused:
+            return True
+        return said.holds((paused[said.workflow], paused[None]), len(self.rows.versions[said.workflow]))
 
     def _ends(self, run: str, end: EndedTask) -> Task | None:
         task = self.rows.tasks.get((run, end.firing, end.index))
@@ -347,6 +356,16 @@ class ModelStore(ModelDoors, ModelDrafts):
                 task.take_back(self.rows.runs[task.run].status == "paused", self.clock())
         return [task is not None for task in found]
 
+    async def give_up(self, prefix: str) -> int:
+        found = [
+            task
+            for task in self.rows.tasks.values()
+            if task.worker is not None and task.worker.startswith(prefix) and task.lease_until > self.clock()
+        ]
+        for task in found:
+            task.lease_until = self.clock()
+        return len(found)
+
     async def log(self, lines: Sequence[LogLine]) -> None:
         self.rows.log_lines += [(self.rows.next(), line.run, line.body) for line in lines]
 
@@ -387,6 +406,12 @@ class ModelStore(ModelDoors, ModelDrafts):
             return False
         del self.rows.kept[id]
         self._post(Post(run, event.kept.body), self.clock() - FIRST_LOOK)
+        self._record(audit)
+        return True
+
+    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
+        if self.rows.kept.pop(id, None) is None:
+            return False
         self._record(audit)
         return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,16 +31,18 @@ from penstock.store.rows import (
 )
 from tests.store.builders import ENDED
 from tests.store.model import ModelStore
+from tests.store.model_approvals import ModelApprovals
 from tests.store.model_rows import FIRST_LOOK, Run
 from tests.store.model_tokens import ModelTokens
 
 
-class Model(ModelStore, ModelTokens):
+class Model(ModelStore, ModelTokens, ModelApprovals):
     """The whole model: all that a store can be asked."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         ModelStore.__init__(self, clock)
         ModelTokens.__init__(self)
+        ModelApprovals.__init__(self)
 
     # Shelf
 
@@ -58,6 +60,7 @@ class Model(ModelStore, ModelTokens):
         if versions and not again and (versions[-1].definition, versions[-1].offers) == (definition, offers):
             return versions[-1]
         self.rows.started.setdefault(workflow, start)
+        self.rows.started_at.setdefault(workflow, self.clock())
         self.rows.paused.setdefault(workflow, False)
         made = Version(
             workflow=workflow,
@@ -91,9 +94,14 @@ class Model(ModelStore, ModelTokens):
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         if workflow not in self.rows.versions:
             return False
+        if started and not self.rows.started[workflow]:
+            self.rows.started_at[workflow] = self.clock()
         self.rows.started[workflow] = started
         self._record(audit)
         return True
+
+    async def started_at(self, workflow: str) -> datetime | None:
+        return self.rows.started_at.get(workflow)
 
     async def set_paused(
         self,
@@ -254,6 +262,16 @@ class Model(ModelStore, ModelTokens):
                 found[place] = found.get(place, 0) + 1
         return found
 
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        found: dict[tuple[str, str, int], int] = {}
+        for run in self.rows.runs.values():
+            if run.ended_at is not None and since <= run.ended_at < until:
+                place = (run.new.workflow, run.status, (run.ended_at - since) // width)
+                found[place] = found.get(place, 0) + 1
+        return found
+
     async def queues(self) -> list[QueueRow]:
         names = sorted({task.new.task_list for task in self.rows.tasks.values()})
         return [self._queue_row(name) for name in names]
@@ -319,10 +337,16 @@ class Model(ModelStore, ModelTokens):
 
     # Upkeep
 
-    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
+    async def retain(
+        self,
+        days: dict[str, timedelta],
+        limit: int,
+        explain: bool,
+        own: Mapping[str, timedelta] | None = None,
+    ) -> Retained:
         before, now = self.tables(), self.clock()
         rows = self.rows
-        old = [name for name, run in rows.runs.items() if _is_old(run, days, now)][:limit]
+        old = [name for name, run in rows.runs.items() if _is_old(run, days, own or {}, now)][:limit]
         if explain:
             return Retained({"run": len(old)} if old else {})
         for name in old:
@@ -332,6 +356,7 @@ class Model(ModelStore, ModelTokens):
             for place, id in rows.ids.items()
             if (id.run not in old if id.until is None else id.until > now)
         }
+        self.asked = {id: row for id, row in self.asked.items() if row.run not in old}
         rows.start_keys = {place: pair for place, pair in rows.start_keys.items() if pair[0] not in old}
         rows.messages = {number: one for number, one in rows.messages.items() if one.run not in old}
         rows.log_lines = [line for line in rows.log_lines if line[1] not in old]
@@ -349,6 +374,7 @@ class Model(ModelStore, ModelTokens):
             "payload": sum(len(run.payloads) for run in runs),
             "task": len(rows.tasks),
             "timer": len(rows.timers),
+            "approval": len(self.asked),
             "message": len(rows.messages),
             "lock": len(rows.locks),
             "correlation": sum(len(queue) for queue in rows.keys.values()),
@@ -423,5 +449,7 @@ def _row(name: str, run: Run) -> RunRow:
     )
 
 
-def _is_old(run: Run, days: dict[str, timedelta], now: datetime) -> bool:
-    return run.status in ENDED and run.ended_at is not None and run.ended_at + days[run.status] <= now
+def _is_old(run: Run, days: dict[str, timedelta], own: Mapping[str, timedelta], now: datetime) -> bool:
+    if run.status not in ENDED or run.ended_at is None:
+        return False
+    return run.ended_at + own.get(run.new.workflow, days[run.status]) <= now

@@ -38,9 +38,12 @@ ASKED: list[tuple[dict[str, Any], list[str] | None]] = [
     ({"parent": "p"}, None),
     ({"label": ("a", "b")}, None),
     ({"label": ("a", "b"), "workflow": "w"}, ["w"]),
+    ({"label": ("a", "b"), "statuses": ("failed",)}, None),
+    ({"label": ("a", "b"), "statuses": ("failed", "canceled"), "workflow": "w"}, ["w"]),
     ({"key": ("a", "b")}, None),
     ({"waiting_for": "e"}, None),
     ({"waiting_for": "e", "waiting_since": NOON}, None),
+    ({"waiting_for": "e", "statuses": ("stalled",)}, None),
     ({"since": NOON, "until": NOON + timedelta(1)}, None),
     ({"since": NOON, "workflow": "w"}, ["w"]),
     ({"after": (NOON, "x")}, None),
@@ -93,6 +96,14 @@ def test_a_list_walks_along_an_index_that_lies_in_its_order(
             step for step in steps if step.startswith("SCAN") and not re.match(r"SCAN (line\d|\()", step)
         ] == []
         assert [step for step in steps if "TEMP B-TREE" in step] == []
+
+
+def test_runs_of_another_status_are_passed_by_without_their_rows(empty: apsw.Connection) -> None:
+    said = {"label": ("a", "b"), "statuses": ("failed", "canceled")}
+
+    [one] = asked(said, None, SQLITE)
+
+    assert any("run_by_status (status=? AND started_at=? AND id=?)" in step for step in plan(empty, one))
 
 
 @pytest.mark.parametrize(("said", "names"), [*SORTING, *ENDS], ids=named([*SORTING, *ENDS]))

@@ -158,3 +158,17 @@ async def test_a_pause_that_nobody_has_read_is_taken_back_by_its_resume(store: S
     await clock.forward(6)
 
     assert await mail(store) == [(A, b"resume")]
+
+
+async def test_it_is_kept_since_when_a_source_makes_runs(store: Store, clock: Clock) -> None:
+    await store.publish("w", "text", b"{}", None, True)
+    first = await store.started_at("w")
+    await clock.forward(5)
+    await store.set_started("w", True)
+    await store.set_started("w", False)
+    unchanged = await store.started_at("w")
+    now = await clock.forward(5)
+    await store.set_started("w", True)
+
+    assert (first, unchanged, await store.started_at("w")) == (NOON, NOON, now)
+    assert await store.started_at("v") is None

@@ -153,6 +153,16 @@ async def test_st2_of_a_workflow_that_was_never_published_no_pause_is_compared(s
     ] * 2
 
 
+async def test_st2_a_run_is_not_made_of_a_version_that_is_not_the_newest_any_more(store: Store) -> None:
+    for text in ("1", "2"):
+        await store.publish("w", text, b"", None, True)
+    news = [new_run(latest=latest) for latest in (1, 2, None)]
+
+    outcomes = (await store.commit([start(run_id(n), new) for n, new in enumerate(news, 1)])).outcomes
+
+    assert outcomes == ["stale", "applied", "applied"]
+
+
 async def test_st2_each_run_is_compared_with_its_own_workflow(store: Store) -> None:
     for name in ("v", "w"):
         await store.publish(name, "1", b"", None, True)

@@ -254,3 +254,32 @@ async def test_st5_a_lease_that_ran_out_is_not_given_back(store: Store, clock: C
 
     assert await store.release([got.lease]) == [False]
     assert [(row.lease, row.worker) for row in await store.tasks(A)] == [(got.lease, "amy")]
+
+
+async def test_st3_in_a_batch_of_many_each_is_judged_by_itself(store: Store) -> None:
+    runs = [run_id(number) for number in range(700)]
+    leased = tuple([task(worker="amy")])
+    made = await store.commit([start(run, tasks=leased, plain=True) for run in runs])
+    held, wrong = lease_of(runs[0], fence=made.fence), lease_of(runs[0], fence=made.fence + 1)
+
+    committed = await store.commit(
+        [
+            change(
+                run,
+                7 if n == 650 else 1,
+                ended=(ended(wrong if n == 3 else held),),
+                tasks=(task(2),),
+                plain=True,
+            )
+            for n, run in enumerate(runs)
+        ]
+    )
+
+    assert Counter(made.outcomes) == {"applied": 700}
+    assert {n: outcome for n, outcome in enumerate(committed.outcomes) if outcome != "applied"} == {
+        3: "lost",
+        650: "stale",
+    }
+    assert Counter(await revisions(store, *runs)) == {1: 2, 2: 698}
+    firings = [[row.lease.firing for row in await store.tasks(run)] for run in (runs[0], runs[3], runs[699])]
+    assert firings == [[2], [1], [2]]

@@ -109,6 +109,14 @@ async def test_st7_a_lease_that_ran_out_is_lost(store: Store, clock: Clock) -> N
     assert (early, sorted(await struck(store))) == ([], [(A, 1, "lost"), (B, 1, "lost")])
 
 
+async def test_st7_the_leases_of_workers_that_are_known_to_be_dead_are_lost_at_once(store: Store) -> None:
+    dead, far = task(worker="here-amy"), task(worker="there-bob")
+    await given(store, start(A, tasks=(dead,)), start(B, tasks=(far,)), start(C, tasks=(task(),)))
+
+    assert [await store.give_up("here-"), await store.give_up("here-")] == [1, 0]
+    assert await struck(store) == [(A, 1, "lost")]
+
+
 async def test_st7_a_worker_that_never_gave_a_sign_of_life_is_found_out(store: Store, clock: Clock) -> None:
     await given(store, start(A, tasks=(task(heartbeat=seconds(5), worker="amy"),)))
     await clock.forward(5)

@@ -296,3 +296,11 @@ async def test_st10_a_change_that_is_refused_takes_no_key_and_no_event(store: St
 
     assert (stale.outcomes, stale.messages) == (["stale"], [])
     assert (await store.find([JOB]), len(await store.undelivered(0, 10))) == (None, 1)
+
+
+async def test_what_is_done_with_is_kept_no_longer(store: Store) -> None:
+    await store.keep(kept(JOB))
+    [row] = await store.undelivered(0, 10)
+
+    assert [await store.drop(row.id), await store.drop(row.id)] == [True, False]
+    assert await store.undelivered(0, 10) == []

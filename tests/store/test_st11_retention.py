@@ -224,6 +224,20 @@ async def test_st11_a_run_that_was_taken_up_again_is_kept(store: Store, clock: C
     assert await revisions(store, A) == [3]
 
 
+async def test_st11_a_workflow_may_keep_its_runs_for_a_time_of_its_own(store: Store, clock: Clock) -> None:
+    for run, workflow in ((A, "short"), (B, "long"), (C, "w")):
+        await given(store, start(run, new_run(workflow=workflow)), end(run, 1))
+    own = {"short": seconds(2 * DAY), "long": seconds(365 * DAY)}
+
+    found = []
+    for days in (1, 2, 28, 400):
+        await clock.forward(days * DAY)
+        await store.retain(DAYS, 100, False, own)
+        found.append([row.workflow for row in await store.runs(Filter(sort="oldest"))])
+
+    assert found == [["short", "long", "w"], ["long", "w"], ["long"], []]
+
+
 async def test_st11_no_more_runs_go_at_a_time_than_was_said(store: Store, clock: Clock) -> None:
     runs = [run_id(n) for n in range(1, 11)]
     await store.commit([start(run) for run in runs])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, LockRow, LogLine, RunRow, TimingRow, WaitingTasks, Worker
+from penstock.store.rows import Filter, LockRow, LogLine, QueueRow, RunRow, TimingRow, WaitingTasks, Worker
 from tests.store.builders import (
     NOON,
     A,
@@ -286,6 +286,35 @@ async def test_old_tasks_and_those_that_wait_for_a_worker_are_told(store: Store,
     assert await store.waiting_tasks() == [WaitingTasks(task_list="default", task="t", count=1, oldest=later)]
 
 
+async def test_the_oldest_of_a_list_is_told_whatever_its_priority(store: Store, clock: Clock) -> None:
+    noon = await store.now()
+    await given(store, start(A, tasks=(task(priority=-3), task(2, task_list="b"))))
+    await clock.forward(60)
+    await given(
+        store, start(B, tasks=(task(priority=9), task(2), task(3, held=True), task(4, task_list="c")))
+    )
+    await store.lease(wish(1, task_lists=("c",)))
+
+    assert await store.queues() == [
+        QueueRow(task_list="b", ready=1, held=0, leased=0, oldest=noon),
+        QueueRow(task_list="c", ready=0, held=0, leased=1, oldest=None),
+        QueueRow(task_list="default", ready=3, held=1, leased=0, oldest=noon),
+    ]
+
+
+async def test_runs_are_listed_by_step_whether_its_task_waits_is_held_or_under_way(store: Store) -> None:
+    await given(
+        store,
+        start(A, tasks=(task(step="pack"),)),
+        start(B, tasks=(task(step="pack", held=True),)),
+        start(C, tasks=(task(step="pack", task_list="c"),)),
+        start(D, tasks=(task(step="ship"),)),
+    )
+    await store.lease(wish(1, task_lists=("c",)))
+
+    assert {row.id for row in await store.runs(Filter(step="pack", limit=10))} == {A, B, C}
+
+
 async def test_a_running_run_that_nothing_can_move_is_stuck(store: Store) -> None:
     await given(
         store,
@@ -317,3 +346,14 @@ async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
     }  # fmt: skip
     assert await store.tally("w", NOON + seconds(1), NOON + day) == {(1, "running"): 1, (1, "failed"): 1}
     assert await store.tally("none", NOON, NOON + day) == {}
+
+
+async def test_ends_are_counted_by_workflow_status_and_time(store: Store) -> None:
+    await some_runs(store)
+    await given(store, start(D, new_run()), end(D, 1, at=NOON + seconds(90)))
+
+    hour = seconds(3600)
+    assert await store.endings(NOON, NOON + 4 * hour, hour) == {
+        ("w", "succeeded", 0): 1, ("w", "failed", 3): 1,
+    }  # fmt: skip
+    assert await store.endings(NOON, NOON + 3 * hour, hour) == {("w", "succeeded", 0): 1}

@@ -24,7 +24,7 @@ def test_the_examples_do_what_the_page_says(pytester: pytest.Pytester) -> None:
 
     result = pytester.runpytest("--strict-markers")
 
-    result.assert_outcomes(passed=19, failed=1)
+    result.assert_outcomes(passed=21, failed=1)
     result.stdout.fnmatch_lines(["FAILED test_wrong.py::*"])
     assert SHOWN in result.stdout.str()
 

@@ -125,7 +125,7 @@ def test_a_deadlock_is_told_with_who_waits_and_where() -> None:
         await asyncio.Event().wait()
 
     with pytest.raises(
-        Deadlock, match=r"(?s)everything waits; 1 tasks wait.*patient at .*test_simloop\.py:\d+"
+        Deadlock, match=r"(?s)everything waits; 1 task waits:.*patient at .*test_simloop\.py:\d+"
     ):
         play(patient())
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Fatal, Out
-from penstock.flow.occurrence import Done, Failed
+from penstock.flow.occurrence import Done, Failed, Outcome
 from penstock.flow.run import Failure
 from penstock.workers.calling import call, read_answer
 from penstock.workers.context import Context as RealContext
@@ -19,7 +19,7 @@ from penstock.workers.task import make_task
 from tests.flow.driver import Drive, flow_of
 
 
-def outcome(function: Any, params: str = "{}", input: Any = None) -> Done | Failed:
+def outcome(function: Any, params: str = "{}", input: Any = None) -> Outcome:
     attempt = Drive(flow_of(f"s: {{task: t, with: {params}}}"), input).tasks["s"]
     return call(make_task(function, "t"), attempt, RealContext(attempt))
 

@@ -83,3 +83,33 @@ def test_a_call_that_is_given_up_before_its_turn_is_not_begun() -> None:
             calls.close()
 
     assert asyncio.run(main()) == ["third"]
+
+
+def test_an_answer_comes_though_the_call_after_it_is_stuck() -> None:
+    async def main() -> list[int]:
+        calls, never = ShortCalls(1, "test"), threading.Event()
+        try:
+            quick = [asyncio.create_task(calls.result_of(lambda n=n: n)) for n in range(3)]  # type: ignore[misc]
+            stuck = asyncio.create_task(calls.result_of(never.wait))
+            found = await asyncio.wait_for(asyncio.gather(*quick), 20)
+            assert not stuck.done()
+            return found
+        finally:
+            never.set()
+            calls.close()
+
+    assert asyncio.run(main()) == [0, 1, 2]
+
+
+def test_a_call_over_its_limit_is_given_up_and_the_next_is_done() -> None:
+    async def main() -> int:
+        calls, never = ShortCalls(1, "test"), threading.Event()
+        try:
+            with pytest.raises(TimeoutError):
+                await calls.result_of(never.wait, 0.02)
+            return await calls.result_of(lambda: 3, 20)
+        finally:
+            never.set()
+            calls.close()
+
+    assert asyncio.run(main()) == 3

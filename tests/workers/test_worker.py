@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.occurrence import Done, Failed, Outcome, TimedOut
 from penstock.flow.retry import Timeouts
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway, StoreFull
@@ -20,7 +20,7 @@ from penstock.workers import crew
 from penstock.workers.context import Context
 from penstock.workers.hands import ThreadHand
 from penstock.workers.task import task, tasks_of
-from penstock.workers.work import Outcome, Work
+from penstock.workers.work import Work
 from penstock.workers.worker import Worker, utc_now
 from tests.workers.working import reported, working
 

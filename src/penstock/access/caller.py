@@ -50,7 +50,7 @@ class Caller(Struct, frozen=True, kw_only=True):
         """Raises Forbidden where it may not do this, UnknownWorkflow where it may not know of the workflow."""
         if workflow is not None and not self.sees(workflow):
             raise UnknownWorkflow(workflow)
-        if not self.may(action, workflow):
+        if not self.may(action):
             raise Forbidden(self.described, f"do what needs '{action}'", roles_for(action))
 
     @property

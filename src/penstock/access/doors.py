@@ -174,6 +174,10 @@ class Access:
     async def resolve(self, names: Sequence[str]) -> dict[str, str]:
         """Values, for the dispatch of a task and nothing else. Raises UnknownSecret, SecretKeyError."""
         rows = await self._store.secrets_named(names)
+        # Before the keys: where no secret was ever set there are none.
+        for name, row in zip(names, rows, strict=True):
+            if row is None:
+                raise UnknownSecret(name)
         ring = self._keys.ring() if names else None
         found = {name: _value(name, row, ring) for name, row in zip(names, rows, strict=True)}
         self.redactor.learn(found.values())
@@ -205,6 +209,13 @@ class Access:
         by.require("admin")
         ring = self._keys.add()
         await self._store.note([by.audit("key.rotate", ring.current)])
+        return await self.reseal(ring)
+
+    async def renew_seals(self, by: Caller) -> int:
+        """Seal all secrets with the first key of those there are; how many were sealed anew. Raises SecretKeyError."""
+        by.require("admin")
+        ring = self._keys.ring(make=True)
+        await self._store.note([by.audit("key.reseal", ring.current)])
         return await self.reseal(ring)
 
     async def reseal(self, ring: Keyring | None = None) -> int:

@@ -9,6 +9,7 @@ PenstockError
 │   └── ForeignWorkflow  a step starts a workflow that its author may not operate
 ├── TooManyRequests      faster than the limit: `retry_after` says when to come again
 ├── SecretKeyError       the key of the secrets is not there, is open to others, or is another one
+│   └── KeysElsewhere    the keys are in a variable, where only a person can put another one
 ├── NotFound
 │   ├── UnknownAccessToken
 │   └── UnknownSecret
@@ -28,6 +29,7 @@ class Unauthenticated(PenstockError):
     """No token, or one that does not count."""
 
     code = "unauthenticated"
+    ways: tuple[str, ...] = ()  # in which one can sign in here, where that was asked
 
     def __init__(self, why: str = "no token was sent") -> None:
         super().__init__(f"{why}: send 'Authorization: Bearer …' with a token of `penstock access create`")
@@ -96,6 +98,12 @@ class SecretKeyError(PenstockError):
     """The key of the secrets is not there, is open to others, or is another one."""
 
     code = "secret_key"
+
+
+class KeysElsewhere(SecretKeyError):
+    """The keys are in a variable, where only a person can put another one."""
+
+    code = "keys_elsewhere"
 
 
 class SignInFailed(Unauthenticated):

@@ -20,7 +20,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from penstock.access.errors import SecretKeyError
+from penstock.access.errors import KeysElsewhere, SecretKeyError
 
 VARIABLE = "PENSTOCK_SECRET_KEY"
 FILE = "penstock.key"
@@ -103,10 +103,10 @@ class Keys:
     def add(self) -> Keyring:
         """A new key before all others, which stay: rows and backups that they sealed can still be opened.
 
-        Raises SecretKeyError where the keys are in a variable: put the new one first there.
+        Raises KeysElsewhere where the keys are in a variable: put the new one first there.
         """
         if self._variable is not None:
-            raise SecretKeyError(f"the keys are in {VARIABLE}: put a new one before the others, with a comma")
+            raise KeysElsewhere(f"the keys are in {VARIABLE}: put a new one before the others, with a comma")
         keys = [secrets.token_bytes(_KEY), *(self._from_file() if self.path.exists() else ())]
         part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
         _write_new(part, keys)

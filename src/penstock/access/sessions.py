@@ -59,8 +59,10 @@ def clear_cookie(secure: bool) -> str:
 
 def read_cookie(header: str | None, secure: bool) -> str | None:
     """Our cookie in the header `Cookie`; None where it is not there, or there twice: then one is forged."""
+    if header is None:
+        return None
     name = cookie_name(secure)
-    pairs = (part.strip().partition("=") for part in (header or "").split(";"))
+    pairs = (part.strip().partition("=") for part in header.split(";"))
     found = [value for key, _, value in pairs if key == name and value]
     return found[0] if len(found) == 1 else None
 

@@ -23,6 +23,7 @@ from penstock.access.roles import ROLES, Role, role_named
 from penstock.store.access_rows import AccessToken, AccessTokenRow
 
 DEFAULT_LIFE = timedelta(days=90)
+DEFAULT_LISTS = ("default",)
 LONGEST_LIFE = timedelta(days=3650)
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET, _CHECK, _TIME, _RANDOM = 43, 6, 6, 6
@@ -41,7 +42,7 @@ class TokenWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     role: Role
     expires_in: int | Literal["never"] = DEFAULT_LIFE.days
     workflows: tuple[str, ...] | None = None
-    task_lists: tuple[str, ...] | None = None  # of a worker; None: all
+    task_lists: tuple[str, ...] | None = None  # of a worker; None: `default` alone, `*` is all
     concurrency: int | None = None  # of a worker: tasks that it may hold at once
 
 
@@ -94,6 +95,11 @@ def wrong_pattern(field: str, patterns: Sequence[str]) -> str | None:
     return None
 
 
+def _lists_of(wish: TokenWish) -> tuple[str, ...] | None:
+    """A worker is always bound: who wants it to serve everything says so."""
+    return wish.task_lists or (DEFAULT_LISTS if wish.role == "worker" else None)
+
+
 def make_token(wish: TokenWish, by: str, now: datetime) -> tuple[str, AccessToken]:
     """The text, to be shown once, and what is kept of it. Raises InvalidAccess."""
     check_wish(wish)
@@ -107,7 +113,7 @@ def make_token(wish: TokenWish, by: str, now: datetime) -> tuple[str, AccessToke
         name=wish.name,
         digest=digest(text),
         workflows=wish.workflows,
-        task_lists=wish.task_lists,
+        task_lists=_lists_of(wish),
         concurrency=wish.concurrency,
         expires_at=None if wish.expires_in == "never" else now + timedelta(days=wish.expires_in),
         made_by=by,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
-from secrets import token_hex
+from random import getrandbits
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -21,22 +22,17 @@ from penstock.api.call import Call
 from penstock.api.guard import admit
 from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
-from penstock.api.quick import Asked, Ready
+from penstock.api.quick import HEADERS, Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.log_context import REQUEST
-from penstock.runtime.recording import BY
+from penstock.runtime.recording import BY, WHO
+from penstock.store.errors import StoreAway
 
 log = logging.getLogger("penstock.api")
 
-HEADERS = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-}
-_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _encode = msgspec.json.Encoder().encode
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 
@@ -55,6 +51,7 @@ class App:
         service.describe = partial(description_of, self.calls, version("penstock"))
         self._router = Router(calls)
         self._observers: tuple[Observer, ...] = (service.metrics, *observers)
+        self._stopping = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -68,6 +65,14 @@ class App:
             response: Response | Ready = await self._answer(call, values, request, request_id)
         except ClientDisconnect:
             return
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            response = problem_response(
+                StoreAway("this server is stopping", unsure=True),
+                request_id,
+                self.service.access.redactor.redact_value,
+            )
         except Exception as error:
             if status_of(error) == 500:
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
@@ -81,6 +86,7 @@ class App:
 
     def stop(self) -> None:
         """End what would go on for ever, so that the server can stop: whoever looks on comes again."""
+        self._stopping = True
         self.service.streams.close()
         self.service.desk.close()
 
@@ -90,6 +96,7 @@ class App:
         caller = await admit(self.service, call, request)
         query = _query(call, request)
         body = await read_body(call, request)
+        WHO.set(caller.name)
         if call.notes_caller:
             BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
@@ -140,12 +147,7 @@ def render(call: Call, answer: Any, request_id: str) -> Response | Ready:
     if reply.headers or not body:
         headers = {"x-request-id": request_id, **reply.headers}
         return Response(body, status, headers, call.media if body else None)
-    own = [
-        (b"content-length", b"%d" % len(body)),
-        (b"content-type", call.media.encode("latin-1")),
-        (b"x-request-id", request_id.encode("latin-1")),
-    ]
-    return Ready(body, status, own + _HEADERS)
+    return Ready(body, status, call.media, request_id)
 
 
 def _raw_path(scope: Scope) -> str:
@@ -155,9 +157,9 @@ def _raw_path(scope: Scope) -> str:
 
 
 def _request_id(request: Request) -> str:
-    """That of the caller's proxy, or a new one."""
+    """That of the caller's proxy, or a new one: it only has to be unique, nobody is let in by it."""
     given = request.headers.get("x-request-id")
-    return given if given is not None and _REQUEST_ID.fullmatch(given) else token_hex(8)
+    return given if given is not None and _REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

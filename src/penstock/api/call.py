@@ -41,6 +41,7 @@ class Call(Struct, frozen=True, kw_only=True):
     everywhere: bool = False  # it is about the whole installation: not for who is bound to workflows
     empty: bool = False  # the body may be left out
     others: bool = False  # the query may have anything: the handler reads it itself
+    described: bool = True  # it is of the API, not of the pages
     recorded: bool = True  # who changes something by it is written down; the history of runs tells the rest
 
     @property

@@ -33,7 +33,8 @@ _PASSED_ON = frozenset({b"forwarded", b"via", b"x-real-ip"})
 
 
 async def admit(service: Service, call: Call, request: Request) -> Caller:
-    """The caller. Raises Unauthenticated, Forbidden, WrongHost, ForeignOrigin, TooManyRequests."""
+    """The caller. Raises Unauthenticated, Forbidden, WrongHost, ForeignOrigin, TooManyRequests, Unreadable."""
+    _refuse_two_hosts(request)
     if request.scope["query_string"]:
         _refuse_token_in_query(request)
     if call.action == "public":
@@ -91,8 +92,9 @@ def refuse_strangers(request: Request) -> None:
 
     Raises WrongHost, ForeignOrigin, Unauthenticated where a proxy passes on what somebody else asks.
     """
-    if any(name in _PASSED_ON or name.startswith(b"x-forwarded-") for name, _ in request.scope["headers"]):
-        raise Unauthenticated("the request came through a proxy, and who comes that way must sign in")
+    for name, _ in request.scope["headers"]:
+        if name in _PASSED_ON or name.startswith(b"x-forwarded-"):
+            raise Unauthenticated("the request came through a proxy, and who comes that way must sign in")
     refuse_hosts(request)
 
 
@@ -103,6 +105,12 @@ def refuse_hosts(request: Request) -> None:
         raise WrongHost(host or "")
     if origin is not None and not is_same_origin(host, origin):
         raise ForeignOrigin
+
+
+def _refuse_two_hosts(request: Request) -> None:
+    """Of two names one guard could look at the first and another at the second (RFC 9112, 3.2)."""
+    if [name for name, _ in request.scope["headers"]].count(b"host") > 1:
+        raise Unreadable("two_hosts", "the request has more than one Host header: send one")
 
 
 def _refuse_token_in_query(request: Request) -> None:

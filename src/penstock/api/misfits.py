@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -24,8 +24,21 @@ def misfit(error: msgspec.ValidationError, value: Any, kind: Any) -> tuple[str, 
             parts[number] = _key(str(error), value, kind, parts[:number])
     if found := _FIELD.match(message):
         parts.append(found[1])
+    elif message.startswith("Invalid enum value") and (allowed := _choices(kind, parts)):
+        message = f"{message}: it is one of {', '.join(allowed)}"
     escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts if part)
     return "".join(f"/{part}" for part in escaped), message[:1].lower() + message[1:]
+
+
+def _choices(kind: Any, parts: list[str]) -> list[str]:
+    """The words that may stand at a place; none where that cannot be told."""
+    if get_origin(kind) is Literal:
+        return [str(each) for each in get_args(kind)] if not parts else []
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and parts:
+        types = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+        return _choices(types.get(parts[0]), parts[1:])
+    inside = parts[1:] if get_origin(kind) in (list, tuple, dict) else parts
+    return next((found for each in get_args(kind) if (found := _choices(each, inside))), [])
 
 
 def _key(told: str, value: Any, kind: Any, parts: list[str]) -> str:

@@ -29,6 +29,7 @@ REF = "#/components/schemas/{name}"
 
 def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
     """The whole document."""
+    calls = [call for call in calls if call.described]
     types = [Problem, *dict.fromkeys(kind for call in calls for kind in (call.takes, call.gives) if kind)]
     schemas, components = msgspec.json.schema_components(types, ref_template=REF)
     known = dict(zip(types, schemas, strict=True))

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 
-from penstock.access.errors import Forbidden, SecretKeyError, TooManyRequests, Unauthenticated
+from penstock.access.errors import Forbidden, KeysElsewhere, SecretKeyError, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
@@ -20,17 +20,19 @@ from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
+from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.blotting import Blot
+from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.errors import (
     BadCursor,
-    CallTimedOut,
-    CannotCall,
     Conflict,
     Invalid,
     InvalidEvent,
+    InvalidFields,
     InvalidInput,
     NoTask,
     NotFound,
+    NotSeparate,
     PayloadTooLarge,
     PreconditionFailed,
 )
@@ -49,6 +51,7 @@ STATUSES: dict[type[Exception], int] = {
     Unverified: 401,
     Forbidden: 403,
     Untrusted: 403,
+    NotSeparate: 403,
     WrongHost: 403,
     NotFound: 404,
     MethodNotAllowed: 405,
@@ -63,8 +66,10 @@ STATUSES: dict[type[Exception], int] = {
     NoTask: 422,
     Endless: 422,
     TooManyRequests: 429,
+    KeysElsewhere: 409,
     SecretKeyError: 500,
     CertificateAway: 503,
+    ObjectStoreAway: 503,
     StoreError: 503,
     TooManyStreams: 503,
     CallTimedOut: 504,
@@ -114,6 +119,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
     errors: list[Misfit] = []
     findings: list[Finding] = []
     cancel: bool = False  # of a worker's report: stop the work
+    sign_in: list[str] = []  # the ways to sign in, where it was asked who one is
 
 
 def status_of(error: BaseException) -> int:
@@ -145,6 +151,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         errors=[Misfit(**each) for each in _errors(error)],
         cancel=isinstance(error, AttemptSuperseded),
         findings=_findings(error),
+        sign_in=list(error.ways) if isinstance(error, Unauthenticated) else [],
     )
 
 
@@ -162,8 +169,8 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
             {"path": p.path, "code": p.code, "message": p.message, "line": p.line, "column": p.column}
             for p in error.problems
         ]
-    if isinstance(error, InvalidInput | InvalidEvent):
-        top = "/input" if isinstance(error, InvalidInput) else "/data"
+    if isinstance(error, InvalidInput | InvalidEvent | InvalidFields):
+        top = {InvalidInput: "/input", InvalidEvent: "/data", InvalidFields: "/fields"}[type(error)]
         return [{"path": top + _pointer(text), "code": "schema", "message": text} for text in error.problems]
     if isinstance(error, CannotCall):
         return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]

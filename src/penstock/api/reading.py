@@ -13,7 +13,9 @@ from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
 
 from penstock.api.misfits import misfit
+from penstock.api.quick import exchange_of
 from penstock.flow.errors import PenstockError
+from penstock.flow.payload import payload_limit
 from penstock.runtime.errors import Invalid
 from penstock.runtime.quick_json import quick_json
 from penstock.runtime.strict_json import Unreadable as Unreadable
@@ -21,6 +23,8 @@ from penstock.runtime.strict_json import WrongType as WrongType
 from penstock.runtime.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
+AROUND = 64 * 1024
+"""What a body has beside its payload."""
 THROWN_AWAY, PATIENCE = 8 * 1024 * 1024, 1.0
 """Bytes and seconds for which a body that is too large is read on."""
 SECONDS = 30.0
@@ -57,14 +61,31 @@ class NotFitting(Invalid):
         self.errors = [{"path": path, "code": "invalid", "message": message}]
 
 
-async def raw_body(request: Request, most: int = BODY) -> bytes:
+def largest_body() -> int:
+    """Bytes that a body may have: any payload must fit into it."""
+    return max(BODY, payload_limit() + AROUND)
+
+
+async def raw_body(request: Request, most: int | None = None) -> bytes:
     """The body as it came. Raises BodyTooLarge, TooSlow, and WrongType where it is compressed."""
+    most = most or largest_body()
     if request.headers.get("content-encoding", "identity") != "identity":
         raise WrongType("the body is compressed: send it plain, without Content-Encoding")
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length[:20]) > most:
         await _throw_away(request)
         raise BodyTooLarge(most)
+    exchange = exchange_of(request.scope)
+    whole = None if exchange is None else exchange.whole_body()
+    if whole is None:
+        return await _received(request, most)
+    if len(whole) > most:
+        raise BodyTooLarge(most)
+    return whole
+
+
+async def _received(request: Request, most: int) -> bytes:
+    """The body from its parts."""
     parts: list[bytes] = []
     size, more = 0, True
     try:

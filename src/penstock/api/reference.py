@@ -52,6 +52,7 @@ a run: nothing new is dispatched, events are kept, and what is under way may fin
 
 def reference_text(calls: Sequence[Call] = CALLS) -> str:
     """The whole page."""
+    calls = [call for call in calls if call.described]
     described = describe(calls, "")
     schemas = described["components"]["schemas"]
     lines = [HEAD]

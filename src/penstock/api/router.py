@@ -27,11 +27,12 @@ class MethodNotAllowed(NotFound):
 
 
 class _Branch:
-    __slots__ = ("calls", "named", "parameters", "rest")
+    __slots__ = ("calls", "named", "parameters", "rest", "tail")
 
     def __init__(self) -> None:
         self.named: dict[str, _Branch] = {}
         self.rest: _Branch | None = None
+        self.tail: _Branch | None = None
         self.calls: dict[str, Call] = {}
         self.parameters: tuple[str, ...] = ()
 
@@ -39,7 +40,8 @@ class _Branch:
 class Router:
     """Finds the call for a method and a path as it came, still percent-encoded.
 
-    Segments are decoded one by one, after splitting: an encoded slash never makes another path.
+    Segments are decoded one by one, after splitting: an encoded slash never makes another path. A last `{*name}`
+    takes all that is left, as it came.
     """
 
     def __init__(self, calls: Iterable[Call]) -> None:
@@ -50,7 +52,10 @@ class Router:
     def _add(self, call: Call) -> None:
         branch, names = self._root, []
         for segment in call.path.split("/")[1:]:
-            if segment.startswith("{"):
+            if segment.startswith("{*"):
+                names.append(segment[2:-1])
+                branch.tail = branch = branch.tail or _Branch()
+            elif segment.startswith("{"):
                 names.append(segment[1:-1])
                 branch.rest = branch = branch.rest or _Branch()
             else:
@@ -64,8 +69,13 @@ class Router:
     def find(self, method: str, path: str) -> tuple[Call, dict[str, str]]:
         """The call and the values of its path. Raises NoSuchPath, MethodNotAllowed."""
         branch, values = self._root, []
-        for segment in path.split("/")[1:]:
+        segments = path.split("/")[1:]
+        for at, segment in enumerate(segments):
             below = branch.named.get(segment)
+            if below is None and branch.tail is not None:
+                values.append("/".join(segments[at:]))
+                branch = branch.tail
+                break
             if below is None:
                 below = branch.rest
                 if below is None or not segment:

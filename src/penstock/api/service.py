@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,9 @@ from penstock.api.streams import Streams
 from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
+from penstock.objects.stores import Stores
+from penstock.sources.object_hooks import ObjectHooks
+from penstock.sources.object_starts import ObjectStarts
 from penstock.sources.webhook import Hooks
 from penstock.store.protocol import Store
 
@@ -34,6 +38,8 @@ class Service(Struct, kw_only=True):
     store: Store
     access: Access
     hooks: Hooks
+    objects: ObjectHooks
+    stores: Stores
     metrics: Metrics
     oidc: Oidc | None = None
     open: bool = False
@@ -43,6 +49,8 @@ class Service(Struct, kw_only=True):
     limiters: Limiters = field(default_factory=Limiters)
     pulse: Pulse = field(default_factory=Pulse)
     desk: Desk = field(default_factory=Desk)  # of workers that come over HTTP
+    begun: asyncio.Event | None = None  # set once what it was told to serve is there; None: it is
+    parts: dict[str, Any] = field(default_factory=dict)  # applications that are served too, by name
 
     @classmethod
     async def of(cls, engine: Engine, access: Access, *, topics: Sequence[str] = (), **more: Any) -> Service:
@@ -50,6 +58,15 @@ class Service(Struct, kw_only=True):
         running = await engine.running()
         node, worker = running.node, running.worker
         node.dispatch.blot = access.redactor.redact_value
+        if (world := running.world) is not None and world.secrets is None:
+            world.secrets = access.resolve
         hooks = Hooks(node.flows, node.intake, access.secret, topics=topics)
-        metrics = Metrics(node, counts=None if worker is None else worker.counts, hooks=hooks)
-        return cls(engine=engine, store=running.store, access=access, hooks=hooks, metrics=metrics, **more)
+        stores = running.means.stores
+        stores.secrets = access.secret
+        objects = ObjectHooks(hooks, stores, ObjectStarts(node.flows, node.intake, stores))
+        counts = None if worker is None else worker.counts
+        metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.feeding)
+        return cls(
+            engine=engine, store=running.store, access=access, hooks=hooks, objects=objects, stores=stores,
+            metrics=metrics, **more,
+        )  # fmt: skip

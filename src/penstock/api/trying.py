@@ -1,9 +1,10 @@
-"""A draft tried in memory: tasks are stubs, time is virtual, nothing is kept."""
+"""A draft tried in memory: tasks are stubs, or real where that is asked for; time is virtual, nothing is kept."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -13,13 +14,17 @@ from penstock.engine.drafts import Drafts
 from penstock.flow.compile import Flow
 from penstock.flow.view import history_view, run_view
 from penstock.kernel.net import Net
-from penstock.runtime.errors import CallTimedOut, Invalid
+from penstock.runtime.call_errors import CallTimedOut
+from penstock.runtime.errors import Invalid
 from penstock.testing.executor import usual_port
 from penstock.testing.playing import Play
 from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
+from penstock.workers.task import Task, missing_tasks
 
 LIMIT = timedelta(seconds=10)
+REAL_LIMIT = timedelta(seconds=60)
+"""For a try with real tasks, which take the time that they take."""
 LONGEST = 5_000
 """History entries after which a run is shown as it is: one that loops would fill the memory."""
 
@@ -32,22 +37,31 @@ async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
         checked = await drafts.check_draft(workflow)
     else:
         checked = await drafts.check(body.definition)
-    run = partial(play, checked.loaded.flow, body)
+    tasks: Mapping[str, Task] = {}
+    threads, limit = drafts.threads, LIMIT
+    if body.real:
+        tasks, threads, limit = await drafts.callable(workflow), drafts.tries, REAL_LIMIT
+    run = partial(play, checked.loaded.flow, body, tasks, limit)
     try:
-        async with asyncio.timeout(LIMIT.total_seconds() + 1):
-            return await drafts.threads.result_of(run)
+        async with asyncio.timeout(limit.total_seconds() + 1):
+            return await threads.result_of(run)
     except TimeoutError:
-        raise CallTimedOut(workflow, LIMIT) from None
+        raise CallTimedOut(workflow, limit) from None
 
 
-def play(flow: Flow, body: Try) -> Tried:
+def play(flow: Flow, body: Try, tasks: Mapping[str, Task], limit: timedelta = LIMIT) -> Tried:
     """Play a run until it rests, reaches `until`, or takes too long. Raises Invalid, InvalidInput, Endless."""
     before, after = _until(flow, body)
     world = World(start=datetime.now(UTC))
-    stubbed, cast = cast_of(flow, {}, _stubs(flow, body, before), "stub")
+    stubs = _stubs(flow, body, before)
+    real = _real(flow, body, stubs)
+    for name in flow.steps.keys() - real - stubs.keys():
+        if flow.steps[name].task in tasks:
+            stubs[name] = returns(None, usual_port(flow.steps[name].ports))
+    stubbed, cast = cast_of(flow, tasks, stubs, "stub")
     events = [{"event": each.event, "data": each.data} for each in body.events]
     made = world.begin(stubbed, cast, input=body.input, subject=body.subject, events=events)
-    deadline = time.monotonic() + LIMIT.total_seconds()
+    deadline = time.monotonic() + limit.total_seconds()
 
     def stopped() -> str | None:
         if _reached(made, before, after):
@@ -60,7 +74,17 @@ def play(flow: Flow, body: Try) -> Tried:
 
     world.play_until(lambda: made.at_rest or stopped() is not None)
     snapshot = made.snapshot
-    return Tried(run_view(made.flow, snapshot), history_view(made.history), stopped())  # type: ignore[arg-type]
+    missing = missing_tasks(flow, tasks)
+    absent = [name for name in flow.steps if name in real and flow.steps[name].task in missing]
+    return Tried(run_view(made.flow, snapshot), history_view(made.history), stopped(), absent)  # type: ignore[arg-type]
+
+
+def _real(flow: Flow, body: Try, stubs: Mapping[str, Any]) -> set[str]:
+    """The steps that do their work. Raises Invalid where one is named that is not there."""
+    named = set(body.real) if isinstance(body.real, list) else set(flow.steps) if body.real else set()
+    for step in named - flow.steps.keys():
+        raise _no_step(flow, step)
+    return named - stubs.keys()
 
 
 def _until(flow: Flow, body: Try) -> tuple[str | None, str | None]:
@@ -69,8 +93,12 @@ def _until(flow: Flow, body: Try) -> tuple[str | None, str | None]:
     before, after = named.get("before"), named.get("after")
     for step in (before, after, body.from_):
         if step is not None and step not in flow.steps:
-            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+            raise _no_step(flow, step)
     return before, after
+
+
+def _no_step(flow: Flow, step: str) -> Invalid:
+    return Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
 
 
 def _reached(made: Play, before: str | None, after: str | None) -> bool:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from statistics import median
 from types import TracebackType
 from typing import Any
 
 from msgspec import Struct
+
+SOURCES = Path(__file__).resolve().parents[2]
+"""Where another Python finds this package: a contender may have an environment of its own."""
 
 
 class Sample(Struct, frozen=True):
@@ -30,13 +35,14 @@ class Sample(Struct, frozen=True):
 class Contender:
     """A process that does works on request. One that is not installed has `missing` set and no works."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, python: str = sys.executable) -> None:
         self.name = name
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "penstock.bench.process", name],
+            [python, "-m", "penstock.bench.process", name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env=None if python == sys.executable else {**os.environ, "PYTHONPATH": str(SOURCES)},
         )
         hello = self._read()
         self.missing: str | None = hello.get("missing")

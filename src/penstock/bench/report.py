@@ -11,7 +11,7 @@ import msgspec
 from penstock.bench.checking import CheckFigure
 from penstock.bench.figures import Figure
 
-MISSING = "not installed: run `make bench`, or pip install 'penstock[bench]'"
+MISSING = "not installed: pip install 'penstock[bench]', or see `make bench`"
 TITLES = {
     "kernel": "Firing a step in the bare kernel, µs a step (best/median)",
     "run": "A whole run in memory with Python tasks, data, tags and history, µs a step (best/median)",

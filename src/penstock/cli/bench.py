@@ -15,30 +15,32 @@ SUITES = {
     "net": "penstock.bench.net",
     "engine": "penstock.bench.engine.suite",
     "http": "penstock.bench.http.suite",
+    "sources": "penstock.bench.sources.suite",
 }
 
 Suite = Annotated[
     str,
     typer.Argument(
-        metavar="SUITE", help="What to measure: net, engine (the durable one), or http (the service)."
+        metavar="SUITE",
+        help="What to measure: net, engine (the durable one), http (the service), or sources.",
     ),
 ]
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", help="engine, http: an empty database for it, not those it makes by itself.",
+        "--db", metavar="URL", help="All but net: an empty database for it, not those it makes by itself.",
         show_default=False,
     ),
 ]  # fmt: skip
 Runs = Annotated[
     int | None,
-    typer.Option("--runs", metavar="N", min=3, help="engine, http: runs at saturation.", show_default=False),
+    typer.Option("--runs", metavar="N", min=3, help="All but net: runs at saturation.", show_default=False),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="engine, http: fewer runs, and a shorter past.")]
+Quick = Annotated[bool, typer.Option("--quick", help="All but net: fewer runs, and a shorter past.")]
 
 
 def bench(suite: Suite, db: Db = None, runs: Runs = None, quick: Quick = False, json: AsJson = False) -> None:
-    """Measure Penstock, and its neighbours where they are installed (`make bench` installs them).
+    """Measure Penstock, and its neighbours in memory where `penstock[bench]` is installed.
 
     [bold]Examples[/bold]
 
@@ -49,15 +51,17 @@ def bench(suite: Suite, db: Db = None, runs: Runs = None, quick: Quick = False, 
       penstock bench engine --db postgresql://me@localhost/bench --json
 
       penstock bench http --quick
+
+      penstock bench sources --quick
     """
     if suite not in SUITES:
-        raise Wrong.because(f"There is no benchmark '{suite}': say net, engine or http.")
+        raise Wrong.because(f"There is no benchmark '{suite}': say net, engine, http or sources.")
     more: dict[str, Any] = {"db": db, "runs": runs, "quick": quick} if suite != "net" else {}
     if not more and (db is not None or runs is not None or quick):
         raise Wrong.because("`--db`, `--runs` and `--quick` are not for `penstock bench net`.")
-    # Not at the top: it needs packages that only `make bench` installs.
+    # Not at the top: it needs packages that a server does not.
     try:
         library = import_module(SUITES[suite])
     except ImportError as error:
-        raise Wrong.because(f"The benchmark cannot be loaded: {error}. Run `make bench` once.") from None
+        raise Wrong.because(f"The benchmark cannot be loaded: {error}. Install what it names.") from None
     raise typer.Exit(NO if library.main(json, **more) else YES)

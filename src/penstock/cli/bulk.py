@@ -17,8 +17,8 @@ from penstock.cli.filters import read_filter, read_pair
 from penstock.cli.problems import Wrong
 
 NAMES = {
-    "workflow", "version", "status", "subject", "label", "key", "step", "waiting_for", "waiting_since", "since",
-    "until", "q",
+    "workflow", "version", "status", "subject", "parent", "label", "key", "step", "waiting_for", "waiting_since",
+    "since", "until", "q",
 }  # fmt: skip
 
 _ANOTHER = re.compile(rf"\s+(?=(?:{'|'.join(sorted(NAMES))})=)")

@@ -23,6 +23,20 @@ Port = Annotated[
         help="The port; 7777 unless said otherwise, 0 finds a free one.",
     ),
 ]  # fmt: skip
+Stores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--store", metavar="NAME=URL", show_default=False,
+        help="An object store: s3://bucket?endpoint=…&region=… or dir:///path. May be given again.",
+    ),
+]  # fmt: skip
+Buses = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bus", metavar="NAME=URL", show_default=False,
+        help="A broker: nats://host:4222, amqp://user@host/ or kafka://host:9092. May be given again.",
+    ),
+]  # fmt: skip
 
 
 def settings_of(**options: Any) -> Settings:

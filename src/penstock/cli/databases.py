@@ -61,7 +61,7 @@ def with_engine(url: str, do: Callable[[Engine], Awaitable[T]]) -> T:
     must_be_there(url)
 
     async def work() -> T:
-        async with Engine(url, tasks={}, work=False) as engine:
+        async with Engine(url, tasks={}, work=False, feed=False) as engine:
             return await do(engine)
 
     return asyncio.run(work())

@@ -16,7 +16,7 @@ from penstock.cli.console import err, out, plural, print_json, printable
 from penstock.cli.databases import DbOrHere, address_in, asked, must_be_there
 from penstock.cli.inputs import AsJson
 from penstock.cli.tables import print_table
-from penstock.runtime.retention import DAYS
+from penstock.runtime.retention import DAYS, Own
 from penstock.store.opening import Looker, open_store, open_to_look, restore_store, schema_at
 from penstock.store.protocol import Store
 
@@ -147,7 +147,7 @@ def retention(explain: Explain = False, db: DbOrHere = HERE, json: AsJson = Fals
     """Delete runs that ended long ago, as the engine does by itself every few minutes.
 
     Runs that succeeded or were canceled are kept for 30 days, those that failed or timed out for 90, unless the
-    setting `retention_days` says otherwise.
+    setting `retention_days` or the workflow's own `retention` says otherwise.
 
     [bold]Examples[/bold]
 
@@ -173,9 +173,10 @@ async def _address(store: Store) -> str:
 async def _retained(store: Store, days: dict[str, timedelta], explain: bool) -> tuple[str, dict[str, int]]:
     """Rows by table that are deleted, or would be."""
     rows: dict[str, int] = {}
+    own = await Own().ages(store)
     while True:
         # All at once where it is only explained: nothing is deleted, so a second look would find the same.
-        some = (await store.retain(days, 1_000_000 if explain else BATCH, explain)).rows
+        some = (await store.retain(days, 1_000_000 if explain else BATCH, explain, own)).rows
         for table in sorted(some):
             rows[table] = rows.get(table, 0) + some[table]
         if explain or max(some.values(), default=0) < BATCH:

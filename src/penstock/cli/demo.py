@@ -1,167 +1,201 @@
-"""`penstock demo`: the example workflows, proved, drawn and run: a tour."""
+"""`penstock demo`: a server with the example workflows, their tasks, and some runs to look at."""
 
 from __future__ import annotations
 
-import json as json_text
+import asyncio
+import os
+import signal
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from msgspec import Struct
-from rich.console import Console
-from rich.text import Text
+from msgspec.structs import replace
 
-from penstock.cli.check import report_of
+from penstock.cli.announcing import Shown, show_post
 from penstock.cli.commands import NO, YES
-from penstock.cli.console import out, plural, print_json
-from penstock.cli.draw import drawn
-from penstock.cli.findings import show_report, verdict_words
-from penstock.cli.inputs import AsJson, Read, read
+from penstock.cli.configuring import Host, Port, settings_of
+from penstock.cli.console import note, print_json
+from penstock.cli.databases import address_in
+from penstock.cli.demo_parts import SECRET, STORE, Parts, parts_of
+from penstock.cli.demo_scenes import Scene, example_of, play_all, scenes_of, subject_of
+from penstock.cli.demo_tour import Stage, show_stage, stage_view
+from penstock.cli.fronting import front_of
+from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
-from penstock.cli.run import play
-from penstock.cli.run_report import event_option, failures
-from penstock.flow.checking.findings import Report
-from penstock.flow.rest import waiting_for
-from penstock.flow.run import Snapshot
+from penstock.cli.serving import LogLevel, Post, read_post, serve
+from penstock.cli.shelf import BROKEN, examples_in, workflows_on
+from penstock.cli.touring import tour as show_tour
+from penstock.cli.up import Folder, folder_of, publish_file, refuse_unready, serving_lists
+from penstock.engine.loading import load
+from penstock.engine.running import Running
+from penstock.store.opening import is_shared, sqlite_path
 
-BUDGET = 2.0
-MOST_ROUNDS = 5
-"""How often a run that waits is given what it waits for."""
+HERE = "127.0.0.1"
+"""What steps may call in the demo: the services of its own."""
 
 Examples = Annotated[
     str | None,
     typer.Option("--examples", metavar="DIR", help="The folder of the workflows.", show_default=False),
 ]
+Kept = Annotated[
+    str | None,
+    typer.Option(
+        "--db", metavar="URL", show_default=False,
+        help="Keep the runs in this database: a path for SQLite, or postgresql://user@host/name.",
+    ),
+]  # fmt: skip
+Tour = Annotated[
+    bool, typer.Option("--tour", help="Start no server: prove, draw and run each example here, and end.")
+]
 Drawings = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="DIR", help="Where the drawings go; by default a temporary folder.",
-        show_default=False,
+        "--output", "-o", metavar="DIR", show_default=False,
+        help="With --tour: where the drawings go; by default they are not kept.",
     ),
 ]  # fmt: skip
 
 
-class Shown(Struct, frozen=True):
-    """One example: what was proved, drawn and run."""
+def demo(
+    db: Kept = None,
+    host: Host = None,
+    port: Port = None,
+    examples: Examples = None,
+    tour: Tour = False,
+    output: Drawings = None,
+    log_level: LogLevel = "error",
+    json: AsJson = False,
+) -> None:
+    """Start a server with the example workflows and some runs, and say what to open and what to try.
 
-    workflow: Read
-    report: Report
-    drawing: Path
-    events: list[str]
-    run: Snapshot
-
-    @property
-    def good(self) -> bool:
-        return self.report.verdict == "proved" and self.run.status == "succeeded"
-
-    def view(self) -> dict[str, Any]:
-        return {
-            "file": self.workflow.name,
-            "verdict": self.report.verdict,
-            "drawing": str(self.drawing),
-            "events": self.events,
-            "status": self.run.status,
-            "result": self.run.result,
-        }
-
-
-def demo(examples: Examples = None, output: Drawings = None, json: AsJson = False) -> None:
-    """Prove, draw and run the example workflows, and show what a broken one looks like.
+    Runs have succeeded, failed, got stuck, wait for a person and for a call from outside; a release is staged; a folder
+    of pictures is watched. Everything is kept in a temporary folder, which Ctrl-C removes: started again it is fresh.
+    With --db runs are kept there and go on, their files in FILE.demo beside it (./penstock-demo with PostgreSQL); the
+    services of a release are new each time, and so is the release. With --tour no server is started: each example is
+    proved, drawn and run, and broken ones are shown.
 
     [bold]Examples[/bold]
 
       penstock demo
 
-      penstock demo -o drawings
+      penstock demo --port 8080 --db /tmp/demo.db
+
+      penstock demo --tour -o drawings
     """
-    folder = _folder(examples)
-    drawings = Path(output) if output else Path(tempfile.gettempdir()) / "penstock-demo"
-    drawings.mkdir(parents=True, exist_ok=True)
-    console = out()
-    shown = []
-    for path in sorted(folder.glob("*.yaml")):
-        shown.append(show_of(path, drawings))
-        if not json:
-            _show(console, shown[-1])
-    if json:
-        print_json([each.view() for each in shown])
-    else:
-        for path in sorted((folder / "broken").glob("*.yaml")):
-            _show_broken(console, path)
-        _show_next(console, folder)
-    raise typer.Exit(YES if shown and all(each.good for each in shown) else NO)
+    home = examples_in(examples)
+    if tour:
+        raise typer.Exit(YES if _toured(home, output, json) else NO)
+    if output is not None:
+        raise Wrong.because("--output says where drawings go, which only --tour makes: give --tour as well.")
+    with parts_of(home, _beside(db)) as parts:
+        settings = settings_of(
+            db=db or str(parts.folder / "penstock.db"), host=host, port=port,
+            stores={STORE: f"dir://{parts.pictures}"},
+            egress_allow=(HERE,), release_poll_interval="500ms", release_open_reports=True,
+        )  # fmt: skip
+        folder = folder_of(workflows_on(home))
+        post = read_post(
+            settings["db"], folder.sources, grace="5s", front=front_of(settings), settings=settings
+        )
+        folder = replace(folder, files=parts.placed(folder.files))
+        post = serving_lists(post, refuse_unready(folder.files, post.tasks))
+        show = _Show(folder, post, parts, home, json, usual=settings["server"])
+        serve(post, show, log_level, "penstock demo")
 
 
-def _folder(wanted: str | None) -> Path:
-    """The folder of the examples. Raises Wrong."""
-    here = Path("examples")
-    places = [Path(wanted)] if wanted else [here, Path(__file__).resolve().parents[3] / "examples"]
-    for place in places:
-        if any(place.glob("*.yaml")):
-            return place
-    where = f"'{wanted}' holds no .yaml file" if wanted else "the examples are not here"
-    raise Wrong.because(f"{where}: run this in a clone of Penstock, or name their folder with --examples.")
+def _toured(home: Path, output: str | None, json: bool) -> bool:
+    """Prove, draw and run each example; drawings that nobody wants are not kept."""
+    if output is not None:
+        return show_tour(home, Path(output), json)
+    with tempfile.TemporaryDirectory() as folder:
+        return show_tour(home, Path(folder), json, kept=False)
 
 
-def show_of(path: Path, drawings: Path) -> Shown:
-    """Prove, draw and run one example; a run that waits is run again with what it waits for."""
-    workflow = read(str(path), None, say=_silent)
-    drawing = drawings / f"{path.stem}.svg"
-    drawing.write_text(drawn(workflow, "svg"), encoding="utf-8")
-    events: list[str] = []
-    for _ in range(MOST_ROUNDS):
-        played = play(workflow, None, events, fast=True, stubbed=True, quiet=True, say=_silent)
-        snapshot = played.hosted.snapshot
-        if snapshot.status != "waiting":
-            break
-        declared = {event.name: event for event in workflow.loaded.definition.external or ()}
-        events += [event_option(declared[name]) for name in waiting_for(workflow.loaded.flow, snapshot)]
-    return Shown(workflow, report_of(workflow, BUDGET), drawing, events, snapshot)
+def _beside(db: str | None) -> Path | None:
+    """Where the files of runs are that are kept."""
+    if db is None:
+        return None
+    return Path("penstock-demo") if is_shared(db) else Path(f"{sqlite_path(db)[0]}.demo")
 
 
-def _silent(text: str) -> None:
-    """The tour says itself what it does."""
+def _end_with_the_terminal() -> None:
+    """A terminal that is closed ends the demo in good order, unless it was told to outlive it (nohup)."""
+    told: list[int] = []
+
+    def end() -> None:
+        # The shell and the system may both say so, and a second signal would not wait for the end.
+        if not told:
+            told.append(signal.SIGHUP)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, end)
 
 
-def _show(console: Console, shown: Shown) -> None:
-    definition, run = shown.workflow.loaded.definition, shown.run
-    console.print(
-        Text.assemble((definition.title or definition.name, "bold"), (f"  {shown.workflow.name}", "faint"))
-    )
-    if definition.description:
-        console.print(f"  {definition.description}")
-    firings = sum(state.firings for state in run.steps.values())
-    style = "good" if run.status == "succeeded" else "error"
-    given = f", given {', '.join(shown.events)}" if shown.events else ""
-    lines = [
-        Text.assemble("check: ", verdict_words(shown.report)),
-        Text.assemble("draw:  ", str(shown.drawing)),
-        Text.assemble("run:   ", (run.status, style), f" after {plural(firings, 'firing')}{given}"),
-    ]
-    if run.result not in (None, {}):
-        lines.append(Text.assemble("       ", (json_text.dumps(run.result, ensure_ascii=False), "faint")))
-    lines += [Text.assemble("       ", (line, "error")) for line in failures(run)]
-    for line in lines:
-        console.print(Text.assemble("  ", line))
-    console.print()
+class _Show:
+    """Publishes, plays and tells, once the server answers."""
+
+    def __init__(self, folder: Folder, post: Post, parts: Parts, home: Path, json: bool, usual: str) -> None:
+        self.folder, self.post, self.parts, self.home, self.json = folder, post, parts, home, json
+        self.usual = usual
+
+    async def __call__(self, running: Running, base: str | None) -> None:
+        assert base is not None and self.post.front is not None, "the demo answers over HTTP"
+        _end_with_the_terminal()
+        if not self.json:
+            note("Playing some runs of each example …")
+        shown = [await publish_file(running, file) for file in self.folder.files]
+        called = await self._let_call(base)
+        scenes = [scene for each in shown for scene in await scenes_of(running, each, called)]
+        scenes += [await self._publish_broken(running, file) for file in self._stuck()]
+        played, (release, why) = await asyncio.gather(play_all(running, scenes), self._release(base))
+        stage = Stage(
+            base, tuple(played), self.parts.pictures, release, why, self.usual, self._token is not None
+        )
+        if self.json:
+            facts = await running.store.facts()
+            workflows = [{"name": each.name, "version": each.version} for each in shown]
+            print_json({"server": base, "db": address_in(facts), "workflows": workflows, **stage_view(stage)})
+            return
+        await show_post(running, self.post, _as_in_the_folder(shown), False, base)
+        show_stage(stage)
+
+    async def _let_call(self, base: str) -> bool:
+        """Let the transcoder call back; whether it can."""
+        if self.parts.transcoder is None:
+            return False
+        self.parts.transcoder.notify = base
+        body = {"value": self.parts.secret}
+        try:
+            await asyncio.to_thread(self.parts.call, base, self._token, "PUT", f"/api/secrets/{SECRET}", body)
+        except OSError as error:
+            note(f"The transcoder cannot call back: {error}.")
+            return False
+        return True
+
+    async def _release(self, base: str) -> tuple[str | None, str | None]:
+        """The release that is staged, or why there is none."""
+        try:
+            return await asyncio.to_thread(self.parts.release, base, self._token), None
+        except OSError as error:
+            return None, str(error)
+
+    def _stuck(self) -> list[Path]:
+        return [file for file in [self.home / BROKEN / "stuck.yaml"] if file.is_file()]
+
+    async def _publish_broken(self, running: Running, file: Path) -> Scene:
+        """Publish what the checks refute, and the run of it that gets stuck."""
+        why = "to show a run that is stuck"
+        version = await running.catalog.publish(file, start=True, again=False, override=why)
+        example = example_of(load(file).definition)
+        return Scene(version.workflow, subject_of(example), example, helped=False)
+
+    @property
+    def _token(self) -> str | None:
+        return None if self.post.front is None else self.post.front.token
 
 
-def _show_broken(console: Console, path: Path) -> None:
-    repaired = path.parents[1] / f"{path.stem}.py"
-    workflow = read(str(path), [str(repaired)] if repaired.is_file() else None, say=_silent)
-    console.print(Text.assemble(("And one that is broken", "bold"), (f"  {workflow.name}", "faint")))
-    console.print()
-    show_report(console, workflow.name, workflow.text, report_of(workflow, BUDGET))
-    console.print()
-
-
-def _show_next(console: Console, folder: Path) -> None:
-    console.print("Go on with:", style="bold")
-    for line in (
-        f"penstock run {folder}/mediathread.yaml",
-        f"penstock simulate {folder}/viblio.yaml",
-        f"penstock draw {folder}/auto_tag.yaml -o auto_tag.svg",
-        "penstock --help",
-    ):
-        console.print(f"  {line}")
+def _as_in_the_folder(shown: list[Shown]) -> list[Shown]:
+    """Named by their files alone: there are many, and their folder is the same."""
+    return [replace(each, file=Path(each.file).name) for each in shown]

@@ -18,6 +18,7 @@ from penstock.cli.console import out, print_json, printable
 from penstock.cli.databases import DbOption
 from penstock.cli.inputs import AsJson
 from penstock.cli.tables import print_table
+from penstock.flow.duration import format_duration
 from penstock.server.doctor import Finding, examine
 from penstock.server.settings import Settings, Value
 
@@ -56,7 +57,7 @@ def _view(value: Value) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, timedelta):
-        return f"{value.total_seconds():g}s"
+        return format_duration(value)
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}
     return list(value) if isinstance(value, tuple) else value

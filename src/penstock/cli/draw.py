@@ -53,7 +53,7 @@ def draw(
     kind = chosen_format(output, format)
     drawing = drawn(read(file, tasks, no_tasks), kind)
     if output is not None:
-        _write(Path(output), drawing)
+        write_file(Path(output), drawing)
     if json:
         shown = {"file": file, "format": kind, "output": output}
         print_json(shown if output is not None else {**shown, "drawing": drawing})
@@ -89,7 +89,8 @@ def drawn(workflow: Read, kind: str) -> str:
     return to_svg(diagram) if kind == "svg" else to_mermaid(diagram)
 
 
-def _write(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
+    """Write a text. Raises Wrong."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

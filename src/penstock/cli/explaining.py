@@ -9,6 +9,7 @@ import typer
 from rich.text import Text
 
 from penstock.cli.at import At, Penstock, acting
+from penstock.cli.commands import NO, YES
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.filters import Since
 from penstock.cli.inputs import AsJson
@@ -17,6 +18,7 @@ from penstock.cli.runs import Limit, OfWorkflow, Run
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, moment, read_moment
 
+Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The number of the event.")]
 AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.", show_default=False)]
 
 
@@ -35,8 +37,8 @@ def why(at: At, run: Run, step: AtStep = None, json: AsJson = False) -> None:
         print_json(found)
         return
     out().print(printable(found["text"]), style="bold")
-    for each in found["steps"]:
-        out().print(Text.assemble((f"  {each['reason']:<10} ", "faint"), printable(each["text"])))
+    for each in (*found["steps"], *found["refused_keys"]):
+        out().print(Text.assemble((f"  {each.get('reason', 'key'):<10} ", "faint"), printable(each["text"])))
 
 
 @acting
@@ -48,9 +50,10 @@ def incidents(
     local: Local = False,
     json: AsJson = False,
 ) -> None:
-    """List what waits for a person: failed and stalled runs, events set aside, events that nobody took.
+    """List what waits for a person: failing sources, failed and stalled runs, events set aside or not taken.
 
-    Each line says what can be done: `penstock retry`, `skip`, `cancel`, `rerun`.
+    Each line says what can be done: `penstock retry`, `skip`, `cancel`, `rerun`, and of an event `redeliver`, with the
+    number that stands in the first column.
 
     [bold]Examples[/bold]
 
@@ -70,7 +73,7 @@ def incidents(
         return
     rows = [
         (
-            printable(str(each.get("run") or "")),
+            printable(str(each.get("run") or each.get("id") or "")),
             each["kind"],
             moment(each.get("at"), local),
             ", ".join(each["actions"]),
@@ -78,4 +81,22 @@ def incidents(
         )
         for each in found
     ]
-    print_table(out(), ("run", "kind", "at", "actions", "what"), rows, ("at",))
+    print_table(out(), ("run or event", "kind", "at", "actions", "what"), rows, ("at",))
+
+
+@acting
+def redeliver(at: At, number: Number, json: AsJson = False) -> None:
+    """Give an event that nobody took to the run that has its key now; `penstock incidents` shows its number.
+
+    One that could not start a run, such as that of an object, starts it now. Exit code 1: no run has its key.
+
+    [bold]Examples[/bold]
+
+      penstock redeliver 17
+    """
+    done = at.do(lambda engine: engine.redeliver(number))
+    if json:
+        print_json({"id": number, "delivered": done})
+    else:
+        out().print("delivered" if done else "no run has its key yet: it stays where it is")
+    raise typer.Exit(YES if done else NO)

@@ -32,6 +32,7 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
         post.tasks,
         name=post.name or f"{socket.gethostname()}:{os.getpid()}",
         task_lists=post.task_lists,
+        suffix=post.suffix,
         concurrency=post.concurrency,
         processes=post.processes,
         sources=post.sources,

@@ -24,6 +24,7 @@ Version = Annotated[
 ]  # fmt: skip
 Statuses = Annotated[list[str] | None, _text("--status", "STATUS", "Only these. May be given again.")]
 Subject = Annotated[str | None, _text("--subject", "TEXT", "Only about this.")]
+Parent = Annotated[str | None, _text("--parent", "RUN", "Only those that this run started.")]
 Label = Annotated[str | None, _text("--label", "NAME=VALUE", "Only with this label.")]
 Key = Annotated[str | None, _text("--key", "NAME=VALUE", "Only with this correlation key.")]
 AtStep = Annotated[str | None, _text("--step", "STEP", "Only where this step is at work or has failed.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from penstock.server.build import Front, has_tokens, refuse_open
+from penstock.server.build import Front, has_tokens, refuse_open, releases_of
 from penstock.server.settings import Settings
 
 
@@ -18,6 +18,7 @@ def front_of(settings: Settings) -> Front:
         settings["sns_topics"],
         settings.shown(),
         settings["trusted_proxies"],
+        releases_of(settings),
     )
     unsure = not front.local and front.token is None
     refuse_open(front, unsure and asyncio.run(has_tokens(settings["db"])))

@@ -59,7 +59,7 @@ def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False, say: Sa
     name = STDIN_NAME if file == STDIN else file
     text = None
     try:
-        text = _text(file)
+        text = text_in(file)
         if not text.strip():
             raise Wrong.because("the file is empty: write a workflow into it", "unreadable", name)
         offered = _tasks_for(file, tasks, no_tasks, say)
@@ -69,7 +69,8 @@ def read(file: str, tasks: Sequence[str] | None, no_tasks: bool = False, say: Sa
     return Read(name, text, loaded, offered)
 
 
-def _text(file: str) -> str:
+def text_in(file: str) -> str:
+    """The text of a file, or of stdin. Raises DefinitionError, Wrong."""
     if file != STDIN:
         return read_text(Path(file))
     if sys.stdin is None:
@@ -119,7 +120,7 @@ def read_input(text: str) -> Any:
         return read_json(text, "--input")
     file = text[1:]
     try:
-        return read_json(_text(file), STDIN_NAME if file == STDIN else file)
+        return read_json(text_in(file), STDIN_NAME if file == STDIN else file)
     except DefinitionError as error:
         raise Wrong.reading(error, file) from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from io import TextIOWrapper
+from keyword import iskeyword
 from typing import Annotated, ClassVar, TextIO
 
 import typer
@@ -17,8 +18,11 @@ HOMES = {
     "run": "run",
     "simulate": "simulate",
     "draw": "draw",
+    "import": "importing",
+    "export": "exporting",
     "tasks": "tasks",
     "demo": "demo",
+    "examples": "examples",
     "bench": "bench",
     "up": "up",
     "server": "server",
@@ -29,6 +33,9 @@ HOMES = {
     "stop-source": "workflows",
     "pause": "acting",
     "resume": "acting",
+    "schedules": "schedules",
+    "sources": "schedules",
+    "backfill": "schedules",
     "start": "workflows",
     "runs": "runs",
     "show": "runs",
@@ -41,7 +48,11 @@ HOMES = {
     "retry": "acting",
     "rerun": "acting",
     "skip": "acting",
+    "approvals": "approvals",
+    "approve": "approvals",
+    "reject": "approvals",
     "incidents": "explaining",
+    "redeliver": "explaining",
     "workers": "operating",
     "queues": "operating",
     "doctor": "doctor",
@@ -56,7 +67,11 @@ HOMES = {
 class All(Shelved):
     """Every command of `penstock`."""
 
-    homes: ClassVar = {name: f"penstock.cli.{home}:{name.replace('-', '_')}" for name, home in HOMES.items()}
+    homes: ClassVar = {
+        # A name that is a word of Python has a function with an underscore.
+        name: f"penstock.cli.{home}:{name.replace('-', '_')}{'_' if iskeyword(name) else ''}"
+        for name, home in HOMES.items()
+    }
 
 
 app = typer.Typer(

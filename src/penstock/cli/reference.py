@@ -90,8 +90,8 @@ def settings_text() -> str:
     rows = [_setting(each) for each in SETTINGS.values() if each.used]
     later = [_setting(each) for each in SETTINGS.values() if not each.used]
     head = "| setting | variable | default | says |\n| --- | --- | --- | --- |"
-    known = "These are known, and nothing uses them yet:"
-    return "\n".join([SETTINGS_HEAD, head, *rows, "", known, "", head, *later, "", SETTINGS_FOOT])
+    unused = ["These are known, and nothing uses them yet:", "", head, *later, ""] if later else []
+    return "\n".join([SETTINGS_HEAD, head, *rows, "", *unused, SETTINGS_FOOT])
 
 
 def _setting(setting: Setting) -> str:

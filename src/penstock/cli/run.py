@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.boxes.kinds import tasks_in
 from penstock.cli.commands import INTERRUPTED, NO, YES
+from penstock.cli.configuring import settings_of
 from penstock.cli.console import note, print_json
 from penstock.cli.inputs import AsJson, File, NoTasks, Read, Say, Tasks, read, read_event, read_input
 from penstock.cli.problems import Wrong
@@ -18,6 +20,8 @@ from penstock.flow.compile import Flow
 from penstock.flow.run import RunId
 from penstock.flow.view import history_view, run_view
 from penstock.runtime.host import Host
+from penstock.server.build import world_of
+from penstock.steps.kinds import OFFERS
 from penstock.workers.task import Task, missing_tasks
 
 Input = Annotated[
@@ -118,21 +122,32 @@ def play(
 
 def _tasks(workflow: Read, stubbed: bool, say: Say) -> Mapping[str, Task]:
     flow = workflow.loaded.flow
-    missing = missing_tasks(flow, workflow.tasks)
+    given = workflow.tasks if stubbed else {**tasks_in(world_of(settings_of())), **workflow.tasks}
+    missing = missing_tasks(flow, given)
     if missing and not stubbed:
         raise Wrong.because(_no_tasks(flow, missing), "no_task", workflow.name)
     if missing:
         say(f"stubs: {', '.join(missing)}")
-    return {**workflow.tasks, **{name: stub(flow, name) for name in missing}}
+    return {**given, **{name: stub(flow, name) for name in missing}}
 
 
 def _no_tasks(flow: Flow, missing: list[str]) -> str:
-    listed = ", ".join(f"'{name}' ({_steps_with(flow, name)})" for name in missing)
+    built_in = [name for name in missing if name in OFFERS]
+    if built_in:  # nobody can name a file for those
+        up = "penstock up --shell DIR" if "shell" in built_in else "penstock up"
+        return (
+            f"{_listed(flow, built_in)} cannot be done here, where no server runs: publish the workflow to one "
+            f"(`{up}`), or give --stub to end such steps at once."
+        )
     it = "it" if len(missing) == 1 else "them"
     return (
-        f"no Python task is defined for {listed}: name the module or file that defines {it} with --tasks, "
-        f"or give --stub to end {it} on `done` at once."
+        f"no Python task is defined for {_listed(flow, missing)}: name the module or file that defines {it} with "
+        f"--tasks, or give --stub to end {it} on `done` at once."
     )
+
+
+def _listed(flow: Flow, tasks: list[str]) -> str:
+    return ", ".join(f"'{name}' ({_steps_with(flow, name)})" for name in tasks)
 
 
 def _steps_with(flow: Flow, task: str) -> str:

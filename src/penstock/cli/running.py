@@ -101,7 +101,7 @@ async def _play_real(
     loop = asyncio.get_running_loop()
     executor = LoopExecutor(loop, tasks, log=log_to(say))
     host = Host(LoopClock(loop), executor, new_run_id)
-    rest = _Rest(host, say)
+    rest = _Rest(host, executor, say)
     loop.set_exception_handler(rest.broke)
     try:
         with rest.interruptible(loop):
@@ -120,8 +120,8 @@ async def _play_real(
 class _Rest:
     """When a run in real time is over: at rest, interrupted twice, or broken."""
 
-    def __init__(self, host: Host, say: Callable[[str], None]) -> None:
-        self.host = host
+    def __init__(self, host: Host, executor: LoopExecutor, say: Callable[[str], None]) -> None:
+        self.host, self.executor = host, executor
         self.say = say
         self.run: RunId | None = None
         self.interrupts = 0
@@ -129,7 +129,8 @@ class _Rest:
         self.over = asyncio.Event()
 
     def look(self, snapshot: Snapshot) -> None:
-        if snapshot.ended or snapshot.status in ("waiting", "stalled"):
+        waits = snapshot.status == "waiting" and not self.executor.busy  # a stand-in may still answer
+        if snapshot.ended or waits or snapshot.status == "stalled":
             self.over.set()
 
     async def reached(self, seconds: float) -> bool:

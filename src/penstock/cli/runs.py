@@ -37,6 +37,7 @@ def runs(
     version: filters.Version = None,
     status: filters.Statuses = None,
     subject: filters.Subject = None,
+    parent: filters.Parent = None,
     label: filters.Label = None,
     key: filters.Key = None,
     step: filters.AtStep = None,
@@ -61,8 +62,9 @@ def runs(
       penstock runs --label customer=7 --since 2026-03-02 --json
     """
     wanted = filters.read_filter(
-        workflow=workflow, version=version, statuses=status, subject=subject, label=label, key=key,
-        step=step, waiting_for=waiting_for, waiting_since=waiting_since, since=since, until=until, q=q, sort=sort,
+        workflow=workflow, version=version, statuses=status, subject=subject, parent=parent,
+        label=label, key=key, step=step, waiting_for=waiting_for, waiting_since=waiting_since,
+        since=since, until=until, q=q, sort=sort,
     )  # fmt: skip
     found = at.do(lambda engine: engine.runs(limit=limit, **wanted))
     if json:

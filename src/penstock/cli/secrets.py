@@ -11,7 +11,7 @@ import typer
 from penstock.cli.access import ME, in_database
 from penstock.cli.at import At, acting
 from penstock.cli.commands import Command, Commands
-from penstock.cli.console import out, print_json, printable
+from penstock.cli.console import out, plural, print_json, printable
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 from penstock.cli.tables import print_table
@@ -25,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the secre
 
 @secret.callback(invoke_without_command=True)
 def group(context: typer.Context) -> None:
-    """Set, list and remove secrets. Their values are written, never read back."""
+    """Set, list and remove secrets, and renew their key. Their values are written, never read back."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -104,3 +104,41 @@ def remove_secret(at: At, name: Name, json: AsJson = False) -> None:
         print_json({"name": name, "removed": True})
     else:
         out().print(f"{printable(name)} is removed")
+
+
+Reseal = Annotated[
+    bool,
+    typer.Option(
+        "--reseal",
+        help="Make no key: seal with the first of those there are. For keys in PENSTOCK_SECRET_KEY.",
+    ),
+]
+
+
+@secret.command(name="rotate", cls=Command)
+@acting
+def rotate_key(at: At, reseal: Reseal = False, json: AsJson = False) -> None:
+    """Make a new key and seal every secret with it.
+
+    Nothing needs to be stopped. Old keys stay in the file, for what lies in backups.
+
+    [bold]Examples[/bold]
+
+      penstock secret rotate
+
+      penstock secret rotate --db penstock.db
+
+      penstock secret rotate --reseal
+    """
+    if at.db is None:
+        path, body = path_of("api", "secret-keys", "rotate"), {"make": not reseal}
+        view: dict[str, Any] = at.ask(lambda engine: engine.connection.ask("POST", path, body))
+        sealed = int(view["sealed"])
+    else:
+        sealed = in_database(
+            at.db, lambda access: access.renew_seals(ME) if reseal else access.rotate_key(ME)
+        )
+    if json:
+        print_json({"sealed": sealed})
+    else:
+        out().print(f"{plural(sealed, 'secret')} sealed anew")

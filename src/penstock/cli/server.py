@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.cli.announcing import show_post
-from penstock.cli.configuring import Host, Port, settings_of
+from penstock.cli.configuring import Buses, Host, Port, Stores, settings_of
 from penstock.cli.databases import DbOption
 from penstock.cli.fronting import front_of
 from penstock.cli.inputs import AsJson
@@ -16,6 +16,8 @@ def server(
     db: DbOption = None,
     host: Host = None,
     port: Port = None,
+    store: Stores = None,
+    bus: Buses = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
     log_format: LogFormat = "text",
@@ -33,12 +35,16 @@ def server(
 
       PENSTOCK_TOKEN=… penstock server --db postgresql://penstock@db.example/penstock --host 0.0.0.0
     """
-    settings = settings_of(db=db, host=host, port=port)
+    settings = settings_of(db=db, host=host, port=port, stores=store, buses=bus)
     if not settings.given("db"):
         raise Wrong.because("a server needs a database: name it with --db, or PENSTOCK_DB.")
     front = front_of(settings)
     post = read_post(
-        settings["db"], grace=grace, stats=stats, front=front, retention=settings["retention_days"]
+        settings["db"],
+        grace=grace,
+        stats=stats,
+        front=front,
+        settings=settings,
     )
 
     async def announce(running: Running, base: str | None) -> None:

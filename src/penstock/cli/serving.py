@@ -18,14 +18,21 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 
+from penstock.boxes.world import World
 from penstock.cli.commands import INTERRUPTED
+from penstock.cli.configuring import settings_of
 from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine import loop
 from penstock.engine.running import Running
+from penstock.flow.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to
-from penstock.server.build import Front, answering, opened
+from penstock.objects.stores import Stores
+from penstock.server.build import Front, answering, opened, world_of
+from penstock.server.settings import Settings
+from penstock.server.tracing import begin_tracing, tracing_wanted
+from penstock.sources.feed import Means
 from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
@@ -47,7 +54,7 @@ TaskLists = Annotated[
     list[str] | None,
     typer.Option(
         "--task-list", metavar="LIST", show_default=False,
-        help="Serve this task list. May be given again. By default the lists that the tasks name.",
+        help="Serve this task list. May be given again. By default the lists that the tasks and workflows here name.",
     ),
 ]  # fmt: skip
 Concurrency = Annotated[
@@ -78,6 +85,27 @@ Stats = Annotated[
 ]  # fmt: skip
 
 
+Shell = Annotated[
+    str | None,
+    typer.Option(
+        "--shell", metavar="DIR", show_default=False,
+        help="Also run the commands of `shell` steps, in this folder and below. Whoever may publish may then run any.",
+    ),
+]  # fmt: skip
+
+
+def shell_tasks(folder: str | None) -> dict[str, Task]:
+    """The task `shell`, where a worker allows it. Raises Wrong."""
+    if folder is None:
+        return {}
+    if not Path(folder).is_dir():
+        raise Wrong.because(f"--shell '{folder}' is no folder: name one that the commands may use.")
+    from penstock.boxes.shell import shell_task
+
+    task = shell_task(Path(folder))
+    return {task.name: task}
+
+
 class Post(Struct, frozen=True, kw_only=True):
     """What one process serves."""
 
@@ -92,7 +120,11 @@ class Post(Struct, frozen=True, kw_only=True):
     stats: str | None = None
     front: Front | None = None  # where it answers over HTTP, if it does
     retention: Mapping[str, timedelta] = {}
+    means: Means | None = None  # what feeds the sources of workflows here; None: nothing does
     fleet: Muster | None = None
+    world: World | None = None  # what built-in tasks may reach, where they are done here
+    tracing: str = "off"
+    suffix: str = ""
 
 
 Announce = Callable[[Running, str | None], Awaitable[None]]
@@ -118,13 +150,19 @@ def read_post(
     name: str | None = None,
     stats: str | None = None,
     front: Front | None = None,
-    retention: Mapping[str, timedelta] | None = None,
+    settings: Settings | None = None,
+    shell: str | None = None,
 ) -> Post:
-    """What the options of a command come to, its tasks imported. Raises Wrong, TasksUnreadable."""
+    """What the options and settings of a command come to, its tasks imported. Raises Wrong,
+    TasksUnreadable, BadStore."""
     distinct = tuple(dict.fromkeys(sources))
+    if shell is not None and processes:
+        raise Wrong.because("--shell and --processes contradict each other: commands are processes already.")
+    said = settings_of() if settings is None else settings
+    set_payload_limit(said["payload_limit"])
     return Post(
         db=db,
-        tasks=import_tasks(distinct) if distinct else {},
+        tasks={**(import_tasks(distinct) if distinct else {}), **shell_tasks(shell)},
         sources=distinct,
         task_lists=tuple(task_list) if task_list else None,
         concurrency=concurrency,
@@ -134,15 +172,21 @@ def read_post(
         grace=timedelta(0) if grace in ("0", "0s") else read_duration(grace, "--grace"),
         stats=stats,
         front=front,
-        retention=retention or {},
+        retention=said["retention_days"],
+        tracing="off" if front is None else tracing_wanted(said["tracing"], os.environ),
+        suffix=said["task_list_suffix"] or "",
+        means=None if front is None else Means(stores=Stores(said["stores"]), buses=said["buses"]),
+        world=None if front is None else world_of(said),
     )
 
 
 async def _serve(post: Post, announce: Announce, role: str) -> None:
     stop = stop_on_signals(post.grace)
     with _bound(post.front) as listener:
-        async with _working(post, role) as running, _answering(post, running, listener) as base:
+        begun = asyncio.Event()
+        async with _working(post, role) as running, _answering(post, running, listener, begun) as base:
             await announce(running, base)
+            begun.set()
             answers().flush()
             log.info("%s is ready, process %d", role, os.getpid())
             await stop.wait()
@@ -175,7 +219,12 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         name=post.name,
         retention=post.retention,
         fleet=post.fleet,
+        world=post.world,
+        suffix=post.suffix,
+        feed=post.means is not None,
+        means=post.means,
     )
+    begin_tracing(running, post.tracing, os.environ.get("OTEL_SERVICE_NAME"))
     async with counting(post.stats, lambda: stats_of(running)):
         try:
             yield running
@@ -186,12 +235,12 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
 
 @asynccontextmanager
 async def _answering(
-    post: Post, running: Running, listener: socket.socket | None
+    post: Post, running: Running, listener: socket.socket | None, begun: asyncio.Event
 ) -> AsyncIterator[str | None]:
     if post.front is None or listener is None:
         yield None
         return
-    async with answering(running, post.db, post.front, listener) as base:
+    async with answering(running, post.db, post.front, listener, begun) as base:
         yield base
 
 

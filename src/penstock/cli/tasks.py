@@ -12,7 +12,7 @@ from penstock.cli.console import out, print_json, printable
 from penstock.cli.inputs import AsJson, import_tasks
 from penstock.cli.tables import print_table
 from penstock.flow.task import Offer
-from penstock.steps.kinds import KINDS
+from penstock.steps.kinds import OFFERS
 
 Modules = Annotated[
     list[str] | None,
@@ -29,10 +29,7 @@ def tasks(modules: Modules = None, json: AsJson = False) -> None:
 
       penstock tasks shop.py shop.mail --json
     """
-    if modules:
-        offers = [task.offer for task in import_tasks(modules).values()]
-    else:
-        offers = [kind.offer for kind in KINDS.values()]
+    offers = [task.offer for task in import_tasks(modules).values()] if modules else list(OFFERS.values())
     if json:
         print_json([offer_view(offer) for offer in offers])
     else:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.cli.announcing import Shown, show_post
-from penstock.cli.configuring import Host, Port, settings_of
+from penstock.cli.configuring import Buses, Host, Port, Stores, settings_of
 from penstock.cli.databases import DbOption
 from penstock.cli.fronting import front_of
 from penstock.cli.inputs import AsJson
@@ -20,7 +21,9 @@ from penstock.cli.serving import (
     Grace,
     LogFormat,
     LogLevel,
+    Post,
     Processes,
+    Shell,
     Stats,
     TaskLists,
     TaskSources,
@@ -30,6 +33,7 @@ from penstock.cli.serving import (
 from penstock.engine.checking import refuse_errors
 from penstock.engine.loading import SUFFIXES, load, read_text
 from penstock.engine.running import Running
+from penstock.flow.compile import Flow
 from penstock.flow.problems import DefinitionError
 from penstock.workers.loading import beside
 from penstock.workers.task import Task
@@ -57,9 +61,12 @@ def up(
     port: Port = None,
     tasks: TaskSources = None,
     workflows: Workflows = None,
+    store: Stores = None,
+    bus: Buses = None,
     concurrency: Concurrency = CONCURRENCY,
     processes: Processes = 0,
     task_list: TaskLists = None,
+    shell: Shell = None,
     grace: Grace = "30s",
     log_level: LogLevel = "info",
     log_format: LogFormat = "text",
@@ -81,18 +88,20 @@ def up(
 
       penstock up --db postgresql://penstock@db.example/penstock --workflows workflows --tasks shop.tasks
     """
-    settings = settings_of(db=db, host=host, port=port, tasks=tasks, workflows=workflows)
+    settings = settings_of(
+        db=db, host=host, port=port, tasks=tasks, workflows=workflows, stores=store, buses=bus
+    )
     front = front_of(settings)
     folder = read_folder(settings["workflows"]) if settings["workflows"] is not None else Folder()
     post = read_post(
         settings["db"], (*settings["tasks"], *folder.sources), task_list,
         concurrency=concurrency, processes=processes, grace=grace, stats=stats,
-        front=front, retention=settings["retention_days"],
+        front=front, settings=settings, shell=shell,
     )  # fmt: skip
-    _check(folder.files, post.tasks)
+    post = serving_lists(post, refuse_unready(folder.files, post.tasks))
 
     async def announce(running: Running, base: str | None) -> None:
-        shown = [await _publish(running, file) for file in folder.files]
+        shown = [await publish_file(running, file) for file in folder.files]
         await show_post(running, post, shown, json, base)
 
     serve(post, announce, log_level, "penstock up", log_format)
@@ -106,13 +115,19 @@ def read_folder(name: str) -> Folder:
     files = tuple(sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file()))
     if not files:
         raise Wrong.because(f"--workflows '{name}' has no workflow: put a .yaml or .json file into it.")
+    return folder_of(files)
+
+
+def folder_of(files: tuple[Path, ...]) -> Folder:
+    """These workflows, and the Python files beside them."""
     found = (beside(file) for file in files)
     return Folder(files, tuple(str(path) for path in found if path is not None))
 
 
-def _check(files: Sequence[Path], tasks: Mapping[str, Task]) -> None:
-    """Every file can be published, before anything is opened. Raises Wrong, CheckFailed."""
+def refuse_unready(files: Sequence[Path], tasks: Mapping[str, Task]) -> list[Flow]:
+    """What the files hold: every one can be published. Nothing was opened yet. Raises Wrong, CheckFailed."""
     names: dict[str, Path] = {}
+    flows = []
     for file in files:
         try:
             loaded = load(file, tasks)
@@ -124,9 +139,21 @@ def _check(files: Sequence[Path], tasks: Mapping[str, Task]) -> None:
             raise Wrong.because(
                 f"{other} and {file} are both named '{loaded.flow.name}': give one of them another name."
             )
+        flows.append(loaded.flow)
+    return flows
 
 
-async def _publish(running: Running, file: Path) -> Shown:
+def serving_lists(post: Post, flows: Sequence[Flow]) -> Post:
+    """The post with the lists where these workflows put its tasks, unless somebody named the lists."""
+    if post.task_lists is not None or not flows:
+        return post
+    offered = {task.offer.task_list or "default" for task in post.tasks.values()}
+    asked = {step.task_list for flow in flows for step in flow.steps.values() if step.task in post.tasks}
+    return replace(post, task_lists=tuple(sorted(offered | asked)))
+
+
+async def publish_file(running: Running, file: Path) -> Shown:
+    """Publish a workflow of a folder, where its text is new, and start its source."""
     version = await running.catalog.publish(file, start=True, again=False)
     await running.store.set_started(version.workflow, True)
     running.node.flows.forget()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ import typer
 from msgspec.structs import replace
 
 from penstock.cli.announcing import show_post
+from penstock.cli.configuring import settings_of
 from penstock.cli.far_worker import work_far
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
@@ -21,6 +21,7 @@ from penstock.cli.serving import (
     LogLevel,
     Post,
     Processes,
+    Shell,
     Stats,
     TaskLists,
     TaskSources,
@@ -28,6 +29,7 @@ from penstock.cli.serving import (
     serve,
 )
 from penstock.engine.running import Running
+from penstock.server.settings import Settings
 from penstock.workers.worker import CONCURRENCY
 
 Name = Annotated[
@@ -86,6 +88,7 @@ def worker(
     db: Db = None,
     tasks: TaskSources = None,
     task_list: TaskLists = None,
+    shell: Shell = None,
     concurrency: Concurrency = CONCURRENCY,
     processes: Processes = 0,
     executor: Executor = "local",
@@ -112,15 +115,18 @@ def worker(
 
       penstock worker --db postgresql://penstock@db.example/penstock --celery shop.celery:app
     """
-    _refuse_contradictions(tasks, celery, executor, ray_address, processes)
-    server, db = _for_whom(server, db)
+    settings = settings_of(server=server, db=db, tasks=tasks, token=token)
+    sources = [] if celery and not tasks else list(settings["tasks"])
+    _refuse_contradictions(sources, celery, executor, ray_address, processes, shell)
+    server, db = _for_whom(server, db, settings)
     post = read_post(
-        db or "", tasks or (), task_list,
-        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats,
+        db or "", sources, task_list,
+        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats, settings=settings,
+        shell=shell,
     )  # fmt: skip
     with _with_fleet(post, celery, executor, ray_address) as manned:
         if server is not None:
-            work_far(server, token or os.environ.get("PENSTOCK_TOKEN"), manned, log_level, log_format, json)
+            work_far(server, settings["token"], manned, log_level, log_format, json)
             return
 
         async def announce(running: Running, base: str | None) -> None:
@@ -129,27 +135,32 @@ def worker(
         serve(manned, announce, log_level, "penstock worker", log_format)
 
 
-def _for_whom(server: str | None, db: str | None) -> tuple[str | None, str | None]:
-    """A server or a database: what was said before what the environment says. Raises Wrong."""
+def _for_whom(server: str | None, db: str | None, settings: Settings) -> tuple[str | None, str | None]:
+    """A server or a database: what was said before what the environment or the file says. Raises Wrong."""
     if server is not None and db is not None:
         raise Wrong.because("--server and --db contradict each other: give one of them.")
     if server is None and db is None:
-        server, db = os.environ.get("PENSTOCK_SERVER"), os.environ.get("PENSTOCK_DB")
+        server, db = (settings[name] if settings.given(name) else None for name in ("server", "db"))
     if server is None and db is None:
         raise Wrong.because("a worker needs to know for whom it works: name a --server, or a --db.")
     return server, db
 
 
 def _refuse_contradictions(
-    tasks: list[str] | None, celery: str | None, executor: str, ray_address: str | None, processes: int
+    tasks: Sequence[str],
+    celery: str | None,
+    executor: str,
+    ray_address: str | None,
+    processes: int,
+    shell: str | None,
 ) -> None:
-    if celery and (tasks or executor == "ray" or processes):
+    if celery and (tasks or executor == "ray" or processes or shell):
         raise Wrong.because(
             "--celery makes a bridge, which runs no Python tasks itself: start another worker for --tasks."
         )
-    if not tasks and not celery:
+    if not tasks and not celery and not shell:
         raise Wrong.because(
-            "a worker needs tasks: name their module or file with --tasks, or a Celery app with --celery."
+            "a worker needs tasks: name their module or file with --tasks, a Celery app with --celery, or a --shell."
         )
     if executor == "ray" and processes:
         raise Wrong.because("--processes and --executor ray are two ways: Ray has processes of its own.")

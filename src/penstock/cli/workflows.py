@@ -6,6 +6,7 @@ import asyncio
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from penstock.cli.at import At, Penstock, acting
 from penstock.cli.commands import NO, YES
@@ -18,6 +19,7 @@ from penstock.cli.run import Subject
 from penstock.cli.runs import show_view
 from penstock.cli.tables import print_table
 from penstock.cli.watching import watched
+from penstock.engine.checking import check_loaded
 from penstock.engine.running import Running
 from penstock.flow.problems import DefinitionError
 
@@ -86,30 +88,39 @@ def publish(
       penstock publish shop.yaml --db postgresql://penstock@db.example/penstock
     """
     found = [read(file, tasks, no_tasks) for file in files]
-    versions = [_published(at, each, note, start) for each in found]
+    published = [_published(at, each, note, start) for each in found]
     if json:
-        print_json([{"name": name, "version": version} for name, version in versions])
+        print_json(published)
         return
-    for name, version in versions:
-        out().print(f"{printable(name)} version {version}")
+    for each in published:
+        out().print(f"{printable(each['name'])} version {each['version']}")
+        for finding in each["findings"]:
+            out().print(Text.assemble(("  warning", "warning"), f": {printable(finding['message'])}"))
 
 
-def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> tuple[str, int]:
-    """The name and the version. What the server finds wrong is shown in the file."""
+def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> dict[str, Any]:
+    """Name, version and warnings. What the server finds wrong is shown in the file."""
     name = workflow.loaded.flow.name
     text = workflow.text if "\n" in workflow.text else f"{workflow.text}\n"
     try:
         if at.db is not None:
-            return name, asyncio.run(_shelved(at.db, workflow, text, note, start))
-        return name, at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
+            answer = asyncio.run(_shelved(at.db, workflow, text, note, start))
+        else:
+            answer = at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
     except DefinitionError as error:
         raise Wrong.reading(error, workflow.name, workflow.text) from None
+    warnings = [each for each in answer["findings"] if each["severity"] == "warning"]
+    return {"name": name, "version": answer["version"], "findings": warnings}
 
 
-async def _shelved(db: str, workflow: Read, text: str, note: str | None, start: bool | None) -> int:
-    running = await Running.open(db, workflow.tasks, work=False)
+async def _shelved(
+    db: str, workflow: Read, text: str, note: str | None, start: bool | None
+) -> dict[str, Any]:
+    running = await Running.open(db, workflow.tasks, work=False, feed=False)
     try:
-        return (await running.catalog.publish(text, note, start, again=False)).version
+        version = await running.catalog.publish(text, note, start, again=False)
+        findings = [each.to_plain() for each in check_loaded(workflow.loaded).findings]
+        return {"version": version.version, "findings": findings}
     finally:
         await running.close()
 

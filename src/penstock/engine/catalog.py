@@ -30,15 +30,23 @@ class Catalog:
         self._shelf, self._flows, self._tasks = shelf, flows, tasks
 
     async def publish(
-        self, definition: Source, note: str | None = None, start: bool | None = None, again: bool = True
+        self,
+        definition: Source,
+        note: str | None = None,
+        start: bool | None = None,
+        again: bool = True,
+        override: str | None = None,
     ) -> Version:
         """The next version; with `again` False the newest one where nothing changed.
 
-        The first publish starts a workflow whose source is `api`, and others where `start` says so.
-        Raises DefinitionError, CheckFailed.
+        The first publish starts a workflow whose source is `api`, and others where `start` says so. With a reason to
+        `override` also what the checks refute. Raises DefinitionError, CheckFailed.
         """
         loaded = load(definition, self._tasks, elsewhere=await kept_offers(self._shelf))
-        refuse_errors(loaded)
+        if override is None:
+            refuse_errors(loaded)
+        else:
+            note = f"{note} (over errors: {override})" if note else f"over errors: {override}"
         return await self.put(loaded, text_of(definition, loaded), note, start, again)
 
     async def put(
@@ -47,6 +55,7 @@ class Catalog:
         """The same with a text that was read and checked before."""
         offers, begin = encode_offers(loaded.flow, loaded.offers), _begins(loaded, start)
         name = loaded.flow.name
+        self._flows.managers.refuse(name)
         version = await self._shelf.publish(name, text, offers, note, begin, again, by_for(name))
         self._flows.forget()
         return version
@@ -64,6 +73,7 @@ class Catalog:
 
         With `start` also a workflow that is there already is started.
         """
+        self._flows.managers.refuse(loaded.flow.name)
         new = NewVersion(
             workflow=loaded.flow.name,
             definition=text,

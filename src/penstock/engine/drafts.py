@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.engine.checking import CheckFailed, check_loaded
 from penstock.engine.listing import Listing
@@ -21,7 +22,7 @@ from penstock.flow.format.writing import to_plain, write_yaml
 from penstock.flow.problems import DefinitionError
 from penstock.flow.task import Offer
 from penstock.flow.view import time_text
-from penstock.runtime.errors import DraftChanged, NameMismatch, UnknownVersion, UnknownWorkflow
+from penstock.runtime.errors import DraftChanged, Invalid, NameMismatch, UnknownVersion, UnknownWorkflow
 from penstock.runtime.recording import by_for
 from penstock.store.draft_rows import DraftRow, NewDraft, etag_of
 from penstock.store.rows import Version, WorkflowState
@@ -33,6 +34,7 @@ Written = str | Mapping[str, Any]
 
 CHECKS = 2
 """How many definitions are checked at a time: a check may take its whole budget of processor time."""
+TRIES = 4
 REMEMBERED = 128
 
 
@@ -54,23 +56,42 @@ class Drafts:
     def __init__(self, opened: Callable[[], Awaitable[Running]], tasks: Mapping[str, Task]) -> None:
         self._opened, self.tasks = opened, tasks
         self.threads = Threads(CHECKS, "penstock-check")
+        self.tries = Threads(TRIES, "penstock-try")  # with real tasks: checks must not wait for those
         self._known: dict[tuple[str, str], Checked] = {}
         self._listing: Listing | None = None
 
+    async def callable(self, workflow: str) -> Mapping[str, Task]:
+        """The tasks that this process can do at once, in memory. Raises Invalid where the workflow is paused."""
+        running = await self._opened()
+        states = await running.store.workflows()
+        if any(state.halted or (state.name == workflow and state.paused) for state in states):
+            raise Invalid(
+                f"'{workflow}' is paused, so no task of it does its work: resume it, or try it with stubs"
+            )
+        return running.callable
+
     # -- checking ------------------------------------------------------------------------------------------
 
-    async def check(self, written: Written, budget: float = BUDGET, kept: str | None = None) -> Checked:
+    async def check(
+        self,
+        written: Written,
+        budget: float = BUDGET,
+        kept: str | None = None,
+        unfinished: bool = False,
+    ) -> Checked:
         """Read and check a definition, beside the loop. Raises DefinitionError.
 
-        Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments.
+        Decoded JSON becomes YAML text, or `kept` where that says the same: it may have comments. What is
+        `unfinished`, as a draft is, may have no step yet: then nothing is proved.
         """
         elsewhere = await kept_offers((await self._opened()).store)
         offered = str(elsewhere)  # what workers elsewhere offer decides too what is found
         if isinstance(written, str) and budget == BUDGET:
             known = self._known.get((etag_of(written), offered))
-            if known is not None:
+            if known is not None and (unfinished or known.loaded.definition.steps):
                 return known
-        checked = await self.threads.result_of(partial(_check, written, self.tasks, elsewhere, budget, kept))
+        work = partial(_check, written, self.tasks, elsewhere, budget, kept, unfinished)
+        checked = await self.threads.result_of(work)
         if budget == BUDGET:
             while len(self._known) >= REMEMBERED:
                 del self._known[next(iter(self._known))]
@@ -80,14 +101,14 @@ class Drafts:
     async def check_draft(self, workflow: str, budget: float = BUDGET) -> Checked:
         """Raises UnknownWorkflow."""
         draft, newest, _ = await self._find(workflow)
-        return await self.check(_text(draft, newest), budget)
+        return await self.check(_text(draft, newest), budget, unfinished=True)
 
     # -- the draft -----------------------------------------------------------------------------------------
 
     async def show(self, workflow: str) -> dict[str, Any]:
         """The draft with its findings. Raises UnknownWorkflow."""
         draft, newest, state = await self._find(workflow)
-        checked = await self.check(_text(draft, newest))
+        checked = await self.check(_text(draft, newest), unfinished=True)
         return draft_view(workflow, checked, draft, newest, state)
 
     async def etag(self, workflow: str) -> str:
@@ -109,9 +130,11 @@ class Drafts:
         `expect`: the etags that the present one may have. Raises DefinitionError, NameMismatch, DraftChanged.
         """
         running = await self._opened()
+        running.node.flows.managers.refuse(workflow)
         draft, newest, state = await self._look(running, workflow)
         found = draft or newest
-        checked = await self.check(written, kept=None if found is None else found.definition)
+        kept = None if found is None else found.definition
+        checked = await self.check(written, kept=kept, unfinished=True)
         definition = checked.loaded.definition
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
@@ -124,8 +147,9 @@ class Drafts:
     async def discard(self, workflow: str, expect: Collection[str] | None = None) -> None:
         """Forget the draft; versions stay. Raises UnknownWorkflow where there is neither, DraftChanged."""
         await self._find(workflow)
-        store = (await self._opened()).store
-        if await store.drop_draft(workflow, expect, by_for(workflow)) is None:
+        running = await self._opened()
+        running.node.flows.managers.refuse(workflow)
+        if await running.store.drop_draft(workflow, expect, by_for(workflow)) is None:
             raise DraftChanged(workflow)
 
     async def restore(self, workflow: str, version: int, *, author: str) -> dict[str, Any]:
@@ -223,17 +247,19 @@ def _check(
     elsewhere: Mapping[str, Offer],
     budget: float,
     kept: str | None,
+    unfinished: bool,
 ) -> Checked:
-    text = written if isinstance(written, str) else _as_text(written, kept)
-    loaded = load_text(text, tasks, elsewhere)
-    return Checked(text, loaded, check_loaded(loaded, budget))
+    text = written if isinstance(written, str) else _as_text(written, kept, unfinished)
+    loaded = load_text(text, tasks, elsewhere, unfinished)
+    report = check_loaded(loaded, budget)
+    return Checked(text, loaded, report if loaded.definition.steps else replace(report, verdict="undecided"))
 
 
-def _as_text(plain: Mapping[str, Any], kept: str | None) -> str:
-    definition = from_plain(dict(plain))
+def _as_text(plain: Mapping[str, Any], kept: str | None, unfinished: bool) -> str:
+    definition = from_plain(dict(plain), unfinished)
     if kept is not None:
         try:
-            if load_text(kept).definition == definition:
+            if load_text(kept, unfinished=unfinished).definition == definition:
                 return kept
         except DefinitionError:
             pass  # a draft of an older Penstock: it is replaced

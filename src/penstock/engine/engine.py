@@ -10,51 +10,57 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
-import msgspec
-
+from penstock.boxes.world import World
+from penstock.engine.awaiting import Awaiting
+from penstock.engine.calling import Calling
 from penstock.engine.drafts import Drafts
 from penstock.engine.following import Following
 from penstock.engine.loading import Source
 from penstock.engine.options import refuse_options, tasks_given
-from penstock.engine.overseeing import MANY, Overseeing
+from penstock.engine.overseeing import Overseeing
+from penstock.engine.reading import Reading
 from penstock.engine.running import Running
+from penstock.engine.scheduling import Schedules
 from penstock.engine.sync import SyncEngine, closed
+from penstock.flow.compile import LONE, SERVED
 from penstock.flow.occurrence import Outside, Paused, Resumed
 from penstock.flow.run import Pauser, RunId, Snapshot
-from penstock.flow.view import history_view, run_view
+from penstock.flow.view import run_view
+from penstock.objects.stores import Stores
+from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.errors import CallTimedOut, Invalid, NoTask, UnknownWorkflow
-from penstock.runtime.history import read_history
-from penstock.runtime.lists import read_filter
+from penstock.runtime.errors import Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.recording import by_for
-from penstock.runtime.showing import show_run
-from penstock.runtime.texts import refuse_no_number, refuse_no_text
-from penstock.runtime.views import (
-    count_view,
-    row_view,
-)
+from penstock.runtime.texts import refuse_no_limit, refuse_no_text
+from penstock.sources.feed import Means
 from penstock.store.protocol import Store
+from penstock.topics.opening import refuse_bad
 from penstock.workers.call import call_workflow
 from penstock.workers.fleet import Muster
 from penstock.workers.short_calls import ShortCalls
 from penstock.workers.task import REGISTRY, missing_tasks
 from penstock.workers.worker import CONCURRENCY
 
+PAUSED, ALL_PAUSED = "it is paused", "the whole installation is paused"
 CALLS = 32
 """How many workflows may be called at a time; others wait, within their own limit."""
 
 MEMORY = "memory:"
 
 
-class Engine(Overseeing):
+class Engine(Reading, Overseeing, Awaiting, Calling):
     """Publishes workflows and runs them.
 
     `url` says where they are kept: `memory:` (gone with this process), a path such as `penstock.db` for
     SQLite, or `postgresql://user@host/name`. `tasks` are functions, modules, or a map from name to function;
-    without them every `@task` of this process is offered. With `work=False` other processes do the tasks.
+    without them every `@task` of this process is offered. With `work=False` other processes do the tasks,
+    with `feed=False` others run the sources of workflows: schedules, searches, topics.
     `retention` says how long ended runs are kept, by status, such as {"succeeded": timedelta(days=7)};
-    `store` is one that is open already, instead of `url`; `running` is all of it, at work already.
-    What cannot be is refused at once: BadAddress, TasksUnreadable, Invalid.
+    `stores` are object stores by name, such as {"inbox": "dir:///srv/inbox"}, `buses` brokers, such as
+    {"main": "nats://127.0.0.1:4222"};
+    `store` is one that is open already, instead of `url`; `running` is all of it, at work already. `world` is
+    what built-in tasks may reach: without it `http` calls nobody.
+    What cannot be is refused at once: BadAddress, BadStore, BadBus, TasksUnreadable, Invalid.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
 
@@ -70,9 +76,15 @@ class Engine(Overseeing):
         store: Store | None = None,
         running: Running | None = None,
         fleet: Muster | None = None,
+        feed: bool = True,
+        stores: Mapping[str, str] | None = None,
+        buses: Mapping[str, str] | None = None,
+        world: World | None = None,
     ) -> None:
         refuse_options(url, concurrency, grace, retention)
-        self._store, self._retention, self._fleet = store, retention, fleet
+        refuse_bad(buses or {})
+        self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
+        self._means, self._world = Means(stores=Stores(stores), buses=buses or {}), world or World()
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)
@@ -83,6 +95,7 @@ class Engine(Overseeing):
         self._closed = False
         self.drafts = Drafts(self._open, self._tasks)
         self.following = Following(self._open)
+        self.schedules = Schedules(self._open)
 
     # -- workflows -----------------------------------------------------------------------------------------
 
@@ -93,15 +106,18 @@ class Engine(Overseeing):
         note: str | None = None,
         start: bool | None = None,
         again: bool = True,
+        override: str | None = None,
     ) -> int:
         """Publish a definition (YAML or JSON text, a path, or a plain map); its version, 1, 2, 3 …
 
         With `again=False` a text that is the newest version already makes no other: for programs that publish
         whenever they start.
 
-        Raises DefinitionError where it cannot be read and CheckFailed where the checks find an error.
+        Raises DefinitionError where it cannot be read and CheckFailed where the checks find an error, unless
+        `override` says why it is published all the same.
         """
-        return (await (await self._open()).catalog.publish(definition, note, start, again)).version
+        catalog = (await self._open()).catalog
+        return (await catalog.publish(definition, note, start, again, override)).version
 
     async def workflows(self) -> list[dict[str, Any]]:
         """Every workflow: name, newest version, whether it is started and whether it is paused."""
@@ -126,6 +142,8 @@ class Engine(Overseeing):
 
     async def pause_workflow(self, workflow: str | None = None) -> None:
         """Dispatch nothing new of a workflow, or (None) of the installation, until it is resumed."""
+        if workflow is not None:
+            (await self._open()).node.flows.managers.refuse(workflow)
         await self._set_paused(workflow, True)
 
     async def resume_workflow(self, workflow: str | None = None) -> None:
@@ -135,6 +153,7 @@ class Engine(Overseeing):
     async def _set_started(self, workflow: str, started: bool) -> None:
         running = await self._open()
         refuse_no_text(workflow=workflow)
+        running.node.flows.managers.refuse(workflow)
         if not await running.store.set_started(workflow, started, by_for(workflow)):
             raise UnknownWorkflow(workflow, [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
@@ -169,7 +188,10 @@ class Engine(Overseeing):
 
         Raises UnknownWorkflow, InvalidInput, IdempotencyMismatch, and in memory NoTask.
         """
-        run, _ = await self.start_once(
+        running = self._running or await self._open()
+        if self._alone:
+            await self._refuse_missing(workflow)
+        run, _ = await running.node.intake.start_once(
             workflow,
             subject=subject,
             input=input,
@@ -190,7 +212,7 @@ class Engine(Overseeing):
     async def _refuse_missing(self, workflow: str) -> None:
         """In memory nobody else will ever do a task that this process does not have."""
         flow, _ = await (await self._open()).node.flows.newest(workflow)
-        missing = [name for name in missing_tasks(flow, self._tasks) if name != "workflow"]
+        missing = [name for name in missing_tasks(flow, self._tasks) if name not in SERVED | LONE]
         if missing:
             raise NoTask(missing, self._tasks)
 
@@ -245,19 +267,34 @@ class Engine(Overseeing):
         `heartbeat`: the worker is this process. Raises CannotCall where a step cannot run that way and
         CallTimedOut.
         """
-        flows = (await self._open()).node.flows
-        flow, _ = await flows.newest(workflow)
-        if version is not None:
-            flow = await flows.get(workflow, version)
-        until, limit = time.monotonic() + timeout, timedelta(seconds=timeout)
+        refuse_no_limit(timeout)
+        running = self._running or await self._open()
+        node = running.node
+        flow, state = await node.flows.recent(workflow)
+        if state.paused or state.halted:
+            raise CannotCall(workflow, [PAUSED if state.paused else ALL_PAUSED])
+        if version is not None and version != flow.version:
+            flow = await node.flows.get(workflow, version)
+        began, limit = time.monotonic(), timedelta(seconds=timeout)
+        tally, status, steps = node.calls.of(flow.name, node.clock.now), "refused", {}
         run = functools.partial(
-            call_workflow, flow, self._tasks, input=input, subject=subject, limit=limit, until=until
+            call_workflow,
+            flow,
+            running.callable,
+            input=input,
+            subject=subject,
+            limit=limit,
+            until=began + timeout,
         )
         try:
-            async with asyncio.timeout(timeout):
-                return await self._calls.result_of(run)
-        except TimeoutError:
+            answer = await self._calls.result_of(run, timeout)
+            status, steps = answer["status"], answer["steps"]
+            return answer
+        except (TimeoutError, CallTimedOut):
+            status = "timed_out"
             raise CallTimedOut(flow.name, limit) from None
+        finally:
+            tally.add(status, time.monotonic() - began, steps)
 
     async def cancel(self, run: str, *, force: bool = False, reason: str | None = None) -> dict[str, Any]:
         """Cancel a run; its clean-up steps still run, unless `force`."""
@@ -299,38 +336,6 @@ class Engine(Overseeing):
         await (await self._open()).node.intake.disable(run, step, port)
         return await self.show(run)
 
-    # -- reading -------------------------------------------------------------------------------------------
-
-    async def show(self, run: str, *, own: bool = False) -> dict[str, Any]:
-        """The run as it is now; with `own`, of one that was just started here, as this process knows it."""
-        running = await self._open()
-        return await show_run(running.store, await running.node.look(run, own))
-
-    async def history(self, run: str, *, after: int = 0, limit: int | None = None) -> list[dict[str, Any]]:
-        """All that happened to a run, in order."""
-        running = await self._open()
-        refuse_no_number(after=after, limit=limit)
-        await running.node.look(run)
-        return history_view([entry async for entry in read_history(running.store, run, after, limit)])
-
-    async def logs(self, run: str, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
-        """What the tasks of a run wrote with `ctx.log`, in order."""
-        running = await self._open()
-        refuse_no_number(after=after)
-        refuse_no_number(most=MANY, limit=limit)
-        await running.node.look(run)
-        lines = await running.store.logs(run, after, limit)
-        return [{"id": number, **msgspec.json.decode(body)} for number, body in lines]
-
-    async def runs(self, **filters: Any) -> list[dict[str, Any]]:
-        """The first runs of a list, newest first: what `list_runs` takes."""
-        wanted = read_filter(filters, MANY)
-        return [row_view(row) for row in await (await self._open()).store.runs(wanted)]
-
-    async def counts(self, **filters: Any) -> dict[str, int]:
-        """How many runs there are of each status."""
-        return count_view(await (await self._open()).store.count(read_filter(filters)))
-
     # -- life ----------------------------------------------------------------------------------------------
 
     async def running(self) -> Running:
@@ -362,11 +367,14 @@ class Engine(Overseeing):
 
     async def _open(self) -> Running:
         """The store and all that works on it, opened at the first call."""
+        if self._running is not None and not self._closed and not self._opening.locked():
+            return self._running
         async with self._opening:
             if self._closed:
                 raise closed()
             if self._running is None:
                 self._running = await self._begin()
+                await self._running.serve_boxes()
             return self._running
 
     async def _begin(self) -> Running:
@@ -376,6 +384,9 @@ class Engine(Overseeing):
             "grace": self._grace,
             "retention": self._retention,
             "fleet": self._fleet,
+            "world": self._world if self._work else None,
+            "feed": self._feed,
+            "means": self._means,
         }
         if self._store is not None:
             return await Running.on(self._store, self._tasks, shared=True, **how)

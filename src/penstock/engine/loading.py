@@ -14,7 +14,7 @@ from penstock.flow.format.reading import from_plain, read_located
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.flow.task import Offer
 from penstock.runtime.errors import Invalid
-from penstock.steps.kinds import KINDS, OFFERS
+from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.workers.task import Task
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -49,10 +49,13 @@ def load(
 
 
 def load_text(
-    text: str, tasks: Mapping[str, Task] | None = None, elsewhere: Mapping[str, Offer] | None = None
+    text: str,
+    tasks: Mapping[str, Task] | None = None,
+    elsewhere: Mapping[str, Offer] | None = None,
+    unfinished: bool = False,
 ) -> Loaded:
     """The same for a text of unknown origin: never taken for a path. Raises DefinitionError."""
-    located = read_located(text)
+    located = read_located(text, unfinished=unfinished)
     return _compiled(located.definition, located.places, None, tasks, elsewhere=elsewhere)
 
 
@@ -66,7 +69,7 @@ def _compiled(
 ) -> Loaded:
     here = {name: task.offer for name, task in (tasks or {}).items()}
     offers = {**(elsewhere or {}), **OFFERS, **here}
-    flow = compile_flow(definition, KINDS, offers, version=version, places=places, file=file)
+    flow = compile_flow(definition, kinds_with(offers), offers, version=version, places=places, file=file)
     return Loaded(flow, places, offers, file)
 
 

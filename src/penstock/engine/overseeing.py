@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec import to_builtins
 
 from penstock.engine.running import Running
+from penstock.flow.compile import BOXES
 from penstock.runtime.asking import ask_why, ask_why_list
 from penstock.runtime.bulk import act_on_many, preview
 from penstock.runtime.errors import Invalid
@@ -17,11 +19,14 @@ from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.pulse import take_pulse
 from penstock.runtime.recording import by_for
 from penstock.runtime.showing import show_run
-from penstock.runtime.stats import workflow_stats
+from penstock.runtime.stats import percentiles, workflow_stats
 from penstock.runtime.texts import refuse_no_number
 from penstock.runtime.views import queue_view, refused_view, undelivered_view, worker_view
+from penstock.sources.aside import try_again
+from penstock.sources.feeding_listing import list_failing
 
 MANY = 1_000_000
 """Runs, lines or events that may be asked for at once."""
@@ -55,15 +60,19 @@ class Overseeing:
         return await ask_why_list((await self._open()).store, task_list)
 
     async def marking(self: Opening, run: str, *, at: int | None = None) -> dict[str, Any]:
-        """Which events wait in which slots, now or after history entry `at`: `{run, seq, slots, steps}`."""
+        """Which events wait where, now or after history entry `at`: `{run, seq, slots, steps, data, tags}`.
+
+        Of now, status and reason of a step are those that `show` tells.
+        """
         running = await self._open()
         live = await running.node.look(run)
         if at is None:
-            return {"run": run, **marking_now(live.flow, live.snapshot)}
+            shown = (await show_run(running.store, live))["steps"]
+            return {"run": run, **marking_now(live.flow, live.snapshot, shown)}
         if not 0 <= at <= live.snapshot.seq:
             raise Invalid(f"run '{run}' has history entries 1 to {live.snapshot.seq}, none with number {at}")
         entries = [entry async for entry in read_history(running.store, run, 0, at)]
-        return {"run": run, **marking_at(live.flow, entries)}
+        return {"run": run, **marking_at(live.flow, entries, live.snapshot.run.tags)}
 
     async def repair(
         self: Opening,
@@ -78,7 +87,7 @@ class Overseeing:
         """Put events into slots (`{step, slot, event, data}`) or take them out (`{step, slot, number}`).
 
         `expect` is the `seq` of the marking that was looked at. Answers `{seq, status, will_fire}`; with `dry_run`
-        nothing is changed. Raises RunEnded, Changed, Invalid.
+        nothing is changed, and `outlook` says whether the run could still end. Raises RunEnded, Changed, Invalid.
         """
         mender = (await self._open()).node.mender
         return await mender.repair(run, put=put, take=take, expect=expect, reason=reason, dry_run=dry_run)
@@ -101,17 +110,20 @@ class Overseeing:
         return await show_run(running.store, await running.node.look(run))
 
     async def incidents(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
-        """What waits for a person, page by page: failed and stalled runs, events set aside, undelivered events.
+        """What waits for a person, page by page: failing sources, failed and stalled runs, events aside.
 
         Takes `since`, `workflow`, `workflows` (patterns) and `limit`. Answers
         `{"items": [{kind, run, text, actions, …}], "next": cursor or None}`. Raises BadCursor, Invalid.
         """
         running = await self._open()
-        return await list_incidents(running.store, running.node.memory, read_filter(filters), cursor)
+        node = running.node
+        failing = partial(list_failing, node)
+        return await list_incidents(running.store, node.memory, read_filter(filters), cursor, failing)
 
     async def workers(self: Opening) -> list[dict[str, Any]]:
-        """The workers that are there: that gave a sign of life within the last minute."""
-        return [worker_view(row) for row in await (await self._open()).store.workers()]
+        """The workers that are there: that gave a sign of life within the last minute. Not those of built-in tasks."""
+        found = await (await self._open()).store.workers()
+        return [worker_view(row) for row in found if row.task_lists != (BOXES,)]
 
     async def slow(self: Opening) -> list[dict[str, Any]]:
         """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
@@ -154,10 +166,16 @@ class Overseeing:
         return [undelivered_view(row) for row in await (await self._open()).store.undelivered(after, limit)]
 
     async def redeliver(self: Opening, id: int) -> bool:
-        """Give an undelivered event to the run that has its key now; False: there is none."""
+        """Give an undelivered event to the run that has its key now; False: there is none.
+
+        One that could not start a run starts it now, and a message that was set aside is taken. Raises why it cannot.
+        """
         running = await self._open()
         refuse_no_number(id=id)
-        done = await running.store.redeliver(id, by_for(str(id)))
+        by = by_for(str(id))
+        done = await running.store.redeliver(id, by) or await try_again(
+            running.store, running.node.flows, running.node.intake, id, by
+        )
         running.node.ringing.look()
         return done
 
@@ -208,4 +226,20 @@ class Overseeing:
         long each step waits and runs (`steps`: percentiles in seconds). Raises UnknownWorkflow, Invalid."""
         running = await self._open()
         await running.node.flows.newest(workflow)
-        return await workflow_stats(running.store, workflow, since, until, version)
+        found = await workflow_stats(running.store, workflow, since, until, version)
+        tally = running.node.calls.workflows.get(workflow)
+        if tally is None:
+            return found
+        return {**found, "calls": {**tally.view(), "seconds": percentiles(list(tally.seconds))}}
+
+    async def pulse(
+        self: Opening,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        points: int = 72,
+        sees: Callable[[str], bool] = lambda name: True,
+    ) -> dict[str, Any]:
+        """Of all workflows that `sees` lets through: how many runs ended and failed in each of so many `points` of the
+        time (the last day, if nothing is said), how long they take, and how soon tasks begin. Raises Invalid."""
+        return await take_pulse((await self._open()).store, since, until, points, sees)

@@ -6,18 +6,26 @@ import asyncio
 import gc
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from penstock.boxes.world import World
+from penstock.engine.boxing import QUICK, Boxes
 from penstock.engine.catalog import Catalog
 from penstock.engine.offering import keep_offers
+from penstock.engine.publishing import Publishing
+from penstock.engine.webhooks import Webhooks
+from penstock.objects.turns import Turns
 from penstock.runtime.node import Node
+from penstock.runtime.supervising import Pulse, keep_up
+from penstock.sources.feeding import Feeding, Means
 from penstock.store.opening import is_shared, open_store
 from penstock.store.protocol import Store
+from penstock.topics.opening import Buses
 from penstock.workers.fleet import Muster
 from penstock.workers.task import Task
-from penstock.workers.worker import CONCURRENCY, Worker
+from penstock.workers.worker import CONCURRENCY, HERE, Worker, new_local_incarnation
 
 GRACE = timedelta(seconds=30)
 YOUNG = 200_000
@@ -27,16 +35,45 @@ YOUNG = 200_000
 class Running:
     """Opened as a whole and closed as a whole."""
 
-    def __init__(self, store: Store, node: Node, worker: Worker | None, tasks: Mapping[str, Task]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        node: Node,
+        worker: Worker | None,
+        tasks: Mapping[str, Task],
+        feeding: Feeding | None = None,
+        means: Means | None = None,
+        world: World | None = None,
+        publishing: Publishing | None = None,
+    ) -> None:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
+        self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
+        self.at_end: list[Callable[[], Awaitable[None]]] = []
+        """What is done when nothing is decided any more, while the store can still be read."""
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
+        self._feeding: asyncio.Task[None] | None = None
+        self._publishing: asyncio.Task[None] | None = None
+        if node.shared:
+            self.means.stores.turns = Turns(store, node.clock.now)
+        if world is not None:
+            world.stores = self.means.stores
+        self.world, self.boxes = world, None if world is None else Boxes(node, world)
+        boxes = {} if self.boxes is None else self.boxes.tasks
+        self.callable = {**{name: each for name, each in boxes.items() if name in QUICK}, **tasks}
         spare_collections()
         node.begin()
         if worker is not None:
             node.dispatch.nudges.append(worker.nudge)
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
+        if feeding is not None:
+            pulse = node.pulses["feeding"] = Pulse()
+            self._feeding = asyncio.create_task(keep_up("feeding", feeding.run, pulse), name="feeding")
+        if publishing is not None:
+            pulse = node.pulses["publishing"] = Pulse()
+            loop = keep_up("publishing", publishing.run, pulse)
+            self._publishing = asyncio.create_task(loop, name="publishing")
 
     @classmethod
     async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
@@ -64,9 +101,17 @@ class Running:
         grace: timedelta = GRACE,
         retention: Mapping[str, timedelta] | None = None,
         fleet: Muster | None = None,
+        suffix: str = "",
+        feed: bool = True,
+        means: Means | None = None,
+        world: World | None = None,
     ) -> Running:
-        """Begin on a store that is open."""
-        node = await Node.on(store, shared=shared, days=retention)
+        """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
+        sources of workflows are fed."""
+        means = means or Means()
+        node = await Node.on(store, shared=shared, days=retention, suffix=suffix)
+        if not shared:  # nobody else has the store: whoever worked inside a node before is dead
+            await store.give_up(HERE)
         worker = None
         if work and tasks:
             worker = Worker(
@@ -74,16 +119,32 @@ class Running:
                 tasks,
                 name=name or f"{socket.gethostname()}:{os.getpid()}",
                 task_lists=task_lists,
+                suffix=suffix,
                 concurrency=concurrency,
                 processes=processes,
                 sources=sources,
                 grace=grace,
                 now=node.clock.now,
+                new_id=new_local_incarnation,
                 fleet=fleet,
             )
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])
-        return cls(store, node, worker, tasks)
+        feeding = Feeding(node, means) if feed else None
+        webhooks = None if world is None else Webhooks(world, node.clock.now)
+        takers = feed and (means.buses or webhooks)
+        publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
+        return cls(store, node, worker, tasks, feeding, means, world, publishing)
+
+    async def serve_boxes(self) -> None:
+        """Do the built-in tasks from now on: what they may reach is known."""
+        if self.boxes is not None:
+            await self.boxes.begin(self._stop)
+
+    def look(self) -> None:
+        """Something may be there for the feeders."""
+        if self.feeding is not None:
+            self.feeding.look()
 
     def wind_down(self) -> None:
         """Claim nothing more; what runs goes on until `close`."""
@@ -91,12 +152,27 @@ class Running:
 
     async def close(self, grace: timedelta | None = None) -> None:
         """Claim nothing more, let what runs finish within the grace, write all, and close."""
+        if self.boxes is not None:
+            self.boxes.allow(grace)
         self._stop.set()
+        if self._feeding is not None and self.feeding is not None:
+            self._feeding.cancel()
+            await asyncio.gather(self._feeding, return_exceptions=True)
+            await self.feeding.stop()
+        if self.boxes is not None:
+            await self.boxes.end()
         if self.worker is not None and self._working is not None:
             if grace is not None:
                 self.worker.grace = grace
             await asyncio.gather(self._working, return_exceptions=True)
         await self.node.stop()
+        if self._publishing is not None and self.publishing is not None:
+            self._publishing.cancel()
+            await asyncio.gather(self._publishing, return_exceptions=True)
+            await self.publishing.stop()
+        for each in self.at_end:
+            await each()
+        await self.means.stores.close()
         await self.store.close()
 
 

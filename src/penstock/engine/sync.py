@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from types import TracebackType
@@ -36,8 +37,18 @@ class SyncEngine:
         self._thread = threading.Thread(target=self._loop.run_forever, name="penstock", daemon=True)
         self._thread.start()
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(self._waits_for, dir(self._engine))})
+
+    def _waits_for(self, name: str) -> bool:
+        return not name.startswith("_") and inspect.iscoroutinefunction(getattr(self._engine, name))
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._engine, name)
+        if not inspect.iscoroutinefunction(method):
+            raise AttributeError(
+                f"an engine for plain callers has no '{name}': use penstock.Engine in a loop"
+            )
 
         @functools.wraps(method)
         def waiting(*args: Any, **kwargs: Any) -> Any:

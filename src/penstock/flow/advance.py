@@ -22,12 +22,16 @@ from penstock.flow.occurrence import (
     CleanupTimedOut,
     Continued,
     Disabled,
+    Done,
+    Failed,
     GivenUp,
     Granted,
     Occurrence,
     Outside,
+    Parked,
     Paused,
     Rang,
+    Reminded,
     Repaired,
     Reported,
     Resumed,
@@ -35,13 +39,19 @@ from penstock.flow.occurrence import (
     RunTimedOut,
     Skipped,
 )
-from penstock.flow.plan import Answer, Plan
+from penstock.flow.plan import Answer, Attempt, Plan
 from penstock.flow.repairing import disable, retry
 from penstock.flow.rest import settle
 from penstock.flow.run import Failure, Header, Origin, Snapshot
 from penstock.flow.tags import NO_TAGS
 from penstock.flow.turn import Turn
 from penstock.kernel.net import CANCEL, START, TIMEOUT
+
+AT_ONCE = 1_000
+"""Attempts that are done within one decision."""
+
+Do = Callable[[Attempt], Done | Failed | Parked]
+"""Does an attempt, and says how it ended."""
 
 
 def new_run(header: Header) -> Snapshot:
@@ -55,6 +65,38 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
     for event in events:
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
+    return _decided(turn)
+
+
+def advance_through(
+    flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: datetime, do: Do
+) -> Plan:
+    """The same where attempts are done as they come: what follows from them is decided at once, in the same plan.
+
+    Attempts that are left in the plan are to be done as always: there were very many.
+    """
+    turn = Turn(flow, snapshot, now)
+    for event in events:
+        turn.answers.append(_RULES[type(event)](turn, event))
+        begin_woken(turn)
+    done = 0
+    while turn.attempts and not turn.unfinished and done < AT_ONCE:
+        attempts, turn.attempts = turn.attempts, []
+        for attempt in attempts:
+            if _is_wanted(turn, attempt):
+                report(turn, Reported(attempt.firing, attempt.index, attempt.attempt, do(attempt)))
+                begin_woken(turn)
+        done += len(attempts)
+    return _decided(turn)
+
+
+def _is_wanted(turn: Turn, attempt: Attempt) -> bool:
+    """Whether nothing that was done before it has withdrawn it."""
+    element = turn.elements.get((attempt.firing, attempt.index))
+    return element is not None and element.attempt == attempt.attempt and element.state == "running"
+
+
+def _decided(turn: Turn) -> Plan:
     settle(turn)
     if turn.ending is not None and not turn.ended:  # a failure that was put off may have begun the clean-up
         begin_woken(turn)
@@ -112,6 +154,15 @@ def _rang(turn: Turn, rang: Rang) -> Answer:
         finish_element(turn, step, firing, element, "done", element.output)
     else:
         return "superseded"
+    return "accepted"
+
+
+def _remind(turn: Turn, reminded: Reminded) -> Answer:
+    element = turn.elements.get((reminded.firing, reminded.index))
+    if element is None or element.attempt != reminded.attempt or element.state != "parked":
+        return "superseded"
+    data = {"reminded": True, "parked": "approval", "index": element.index}
+    turn.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
     return "accepted"
 
 
@@ -188,6 +239,7 @@ _RULES: dict[type[Any], Callable[[Turn, Any], Answer]] = {
     BegunFrom: begin_from,
     Outside: _outside,
     Reported: report,
+    Reminded: _remind,
     Granted: _granted,
     Rang: _rang,
     RunTimedOut: _run_timed_out,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from penstock.expression import EvaluationError
 from penstock.flow.compile import FlowStep
 from penstock.flow.dispatching import dispatch_plain, hold, refill, start
-from penstock.flow.finishing import end_failed, end_firing, fail_element, finish_inline
+from penstock.flow.finishing import correlate, end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.format.nodes import Node, describe
 from penstock.flow.keys import key_text
 from penstock.flow.limits import length_problem
@@ -26,8 +26,8 @@ from penstock.kernel.marking import Taken, Token
 INLINE_FIRINGS = 1_000
 """How many firings without a task one decision may make: a loop of decisions alone must not hold the engine."""
 
-MOST_ITEMS = 20_000
-"""Items that one `each` may have: every one of them is a task of the run."""
+MOST_TASKS = 20_000
+"""Tasks that a run may have pending: every item of an `each` is one."""
 
 
 def begin_woken(turn: Turn) -> None:
@@ -143,6 +143,9 @@ def _react(
         return
     reaction, key = said
     if isinstance(reaction, Queue):
+        if reaction.correlate and (wrong := correlate(turn, step, firing, reaction.correlate)) is not None:
+            fail_element(turn, step, firing, Element(firing.number, index, step.name, "running"), wrong)
+            return
         element = Element(firing.number, index, step.name, "queued", reaction.params, key=key)
         if index is None:
             start(turn, step, firing, element)
@@ -210,8 +213,12 @@ def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
         return Failure("expression", f"`each` cannot be told: {_named(error)}")
     if not isinstance(items, list):
         return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
-    if len(items) > MOST_ITEMS:
-        return Failure("too_large", f"`each` has {len(items)} items, {MOST_ITEMS} at most: split the list")
+    if len(items) > MOST_TASKS - len(turn.elements):
+        others = f" beside {len(turn.elements)} tasks that are pending" if turn.elements else ""
+        message = (
+            f"`each` has {len(items)} items{others}, a run may have {MOST_TASKS} at most: split the list"
+        )
+        return Failure("too_large", message)
     return items
 
 

@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from penstock.expression import Expression, ExpressionError, Template, compile_expression
 from penstock.flow.definition import Definition, Policy, Slot, Step
+from penstock.flow.notices import NOTICE_SCOPE, topic_problems
 from penstock.flow.policy import backoff_of, pick, timeouts_of
 from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.references import References, references
 from penstock.flow.retry import Retry, Timeouts
+from penstock.flow.scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
 from penstock.flow.step import BadParameter, Box, Kind, Queue
 from penstock.flow.task import Offer
 from penstock.flow.task_box import TaskBox
+from penstock.flow.validation import Misfits, misfits_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net
 from penstock.kernel.wiring import WiredStep, Wiring
 
 CLEANUP_TIMEOUT = timedelta(minutes=10)
+APPROVAL, WORKFLOW = "approval", "workflow"
+LONE = frozenset({APPROVAL, WORKFLOW})
+"""Tasks that the engine does by itself: a person, or another run, ends them."""
+PARKING = frozenset({APPROVAL, "http", "service"})
+"""Tasks that may wait for somebody outside without a worker."""
+SERVED = frozenset({"http", "mail", "service", "update"})
+"""Tasks that the server does with a worker of its own, unless a step names another task list."""
+BOXES = "penstock"
+"""The task list of the built-in tasks that the server's own worker does."""
 Places = Mapping[str, tuple[int, int]]
 
 
@@ -56,6 +70,9 @@ class FlowStep(Struct, frozen=True):
     parallel: int | None  # firings at once; of an `each` step: elements at once, None is all
     disabled: str | None
     fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
+    under_way: Literal["running", "parked"]  # what an attempt is from the beginning
+    output: Misfits | None = None  # what its task promised to give on `done`
+    secrets: References = {}  # what its parameters name
 
 
 class Flow:
@@ -74,19 +91,30 @@ class Flow:
         self.net = net
         self.wiring = wiring
         self.steps = steps
-        self.result = result
-        self.version = version
+        self.result, self.version = result, version
         self.by_index = tuple(steps[step.name] for step in wiring.steps)
         self.outside = {event.name: event for event in net.outside}
         self.fans = any(step.each is not None for step in steps.values())
-        self.timeout = definition.timeout
-        self.cleanup_timeout = (
-            definition.cleanup_timeout if definition.cleanup_timeout is not None else CLEANUP_TIMEOUT
-        )
+        self.asks = any(step.task == APPROVAL for step in steps.values())
+        self.parks = any(step.task in PARKING for step in steps.values())
+        # No decision writes for others.
+        self.is_plain = not (self.fans or definition.notify or {step.task for step in steps.values()} & LONE)
+        self._fits: Misfits | None = None
+        self.routes: dict[Any, Any] = {}  # what `straight` has worked out
+        self.timeout, given = definition.timeout, definition.cleanup_timeout
+        self.cleanup_timeout = CLEANUP_TIMEOUT if given is None else given
 
     @property
     def name(self) -> str:
         return self.definition.name
+
+    def input_problems(self, value: Any) -> list[str]:
+        """What is wrong with an input, by `params`; the check is made once for all runs."""
+        if self.definition.params is None:
+            return []
+        if self._fits is None:
+            self._fits = misfits_of(self.definition.params)
+        return self._fits({} if value is None else value)
 
     def as_version(self, version: int) -> Flow:
         """The same flow, published as another version."""
@@ -106,8 +134,6 @@ class Flow:
 
 
 SCOPE = ("run", "data", "tags", "events", "event", "steps", "item", "index", "now")
-HOOK_SCOPE = ("body", "headers", "query", "event")
-"""What the expressions of a hook may read: the call, and the envelope that it came in."""
 
 
 def compile_flow(
@@ -118,25 +144,32 @@ def compile_flow(
     version: int = 1,
     places: Places | None = None,
     file: str | None = None,
+    suffix: str = "",
 ) -> Flow:
-    """The flow of a definition. Raises DefinitionError with every problem that only compiling can find."""
-    return _Compiler(definition, kinds, offers or {}, places or {}).flow(version, file)
+    """The flow of a definition. Raises DefinitionError with every problem that only compiling can find.
+
+    `suffix` is appended to the names of its task lists.
+    """
+    return _Compiler(definition, kinds, offers or {}, places or {}, suffix).flow(version, file)
 
 
 class _Compiler:
     """Gathers problems while it compiles, so that all are told at once."""
 
     def __init__(
-        self, definition: Definition, kinds: Mapping[str, Kind], offers: Mapping[str, Offer], places: Places
-    ) -> None:
+        self, definition: Definition, kinds: Mapping[str, Kind], offers: Mapping[str, Offer], places: Places,
+        suffix: str = "",
+    ) -> None:  # fmt: skip
         self.definition = definition
         self.kinds = kinds
         self.offers = offers
-        self.places = places
+        self.places, self.suffix = places, suffix
         self.problems: list[Problem] = []
+        self.unmade: set[str] = set()  # steps whose box cannot be made: nobody knows its ports
         self.awaited = {
             name for step in definition.steps.values() for slot in slots_of(step) for name in slot.events
         }
+        self.told = {name for notice in definition.notify or () for name in notice.events or ()}
 
     def flow(self, version: int, file: str | None) -> Flow:
         boxes = {name: self.box(name, step) for name, step in self.definition.steps.items()}
@@ -149,6 +182,7 @@ class _Compiler:
         }
         result = self.expression("result", self.definition.result, ("run", "data", "tags", "steps", "now"))
         self.check_hooks()
+        self.check_notify(net)
         if self.problems:
             raise DefinitionError(
                 sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)), file
@@ -213,16 +247,19 @@ class _Compiler:
             return kind.box(params) if kind else TaskBox.of(params, SCOPE)
         except BadParameter as error:
             self.problem(
-                "bad_parameter",
+                error.code,
                 f"steps.{name}.with.{error.path}".rstrip("."),
                 f"step '{name}': {error.message}",
             )
         except ExpressionError as error:
             path = getattr(error, "path", "")
             self.problem("bad_expression", f"steps.{name}.with.{path}".rstrip("."), f"step '{name}': {error}")
+        self.unmade.add(name)
         return TaskBox.of({}, SCOPE)
 
     def ports_of(self, name: str, step: Step, box: Box) -> tuple[str | None, ...]:
+        if name in self.unmade:
+            return said_ports(name, step, self.awaited | self.told)
         offered = self.offered_ports(step, box)
         for port in step.emits or {}:
             if port not in offered:
@@ -252,10 +289,7 @@ class _Compiler:
         self, name: str, step: Step, box: Box, wired: WiredStep, ports: tuple[str | None, ...]
     ) -> FlowStep:
         defaults = self.definition.defaults or Policy()
-        own = step.policy
-        offer = self.offers.get(step.task)
-        fallback = (offer.task_list if offer else None) or "default"
-        retries, multipliers = pick(own.retries, defaults.retries, 0), (1, 1, 1)
+        own, offer = step.policy, self.offers.get(step.task)
         path = f"steps.{name}"
         return FlowStep(
             wired=wired,
@@ -271,44 +305,65 @@ class _Compiler:
             serialize_limit=step.serialize_limit or 1,
             serialize_scope=step.serialize_scope or name,
             retry=Retry(
-                retries,
-                pick(own.timeout_retries, defaults.timeout_retries, multipliers),
+                pick(own.retries, defaults.retries, 0),
+                pick(own.timeout_retries, defaults.timeout_retries, (1, 1, 1)),
                 backoff_of(own.backoff, defaults.backoff),
+                offer is not None and offer.resumes,
             ),
             timeouts=timeouts_of(own.timeouts, defaults.timeouts),
-            task_list=pick(own.task_list, defaults.task_list, fallback),
+            task_list=self.task_list(step, defaults),
             priority=pick(own.priority, defaults.priority, 0),
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
             disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
             fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
+            output=misfits_of(offer.output) if offer is not None and offer.output is not None else None,
+            under_way="parked" if step.task == APPROVAL else "running",
+            secrets=references(step.params or {}),
         )
+
+    def task_list(self, step: Step, defaults: Policy) -> str:
+        """Where its attempts wait; what the server itself does goes to its own list, unless the step names another."""
+        offer = self.offers.get(step.task)
+        fallback = (offer.task_list if offer else None) or "default"
+        if fallback == BOXES and step.policy.task_list is None:
+            return BOXES
+        return pick(step.policy.task_list, defaults.task_list, fallback) + self.suffix
 
     def way(self, step: Step, exit: Exit) -> Way:
         listed = (step.emits or {}).get(exit.port or "", ())
         names = tuple(
             name
             for name in exit.fires
-            if name in self.awaited - {FAIL, CANCEL} or (name in listed and name not in RESERVED)
+            if name in self.awaited - {FAIL, CANCEL}
+            or (name in {*listed, *self.told} and name not in RESERVED)
         )
         ending = next((name for name in (FAIL, CANCEL) if name in exit.fires), None)
         return Way(exit.port, names, OK in exit.fires, ending, exit.failure, exit.put_off)
 
     def check_hooks(self) -> None:
-        """What is said about calls from outside can be worked out, as far as its text shows."""
+        """What is said about calls and messages can be worked out, as far as its text shows."""
         source = self.definition.source
-        if source is not None and source.kind == "webhook":
+        if source is not None and source.kind in ("webhook", "topic"):
             for key in ("where", "subject", "input", "id"):
                 self.expression(f"source.{key}", source.options.get(key), HOOK_SCOPE)
+        if source is not None and source.kind in ("object", "search"):
+            self.expression("source.where", source.options.get("where"), OBJECT_SCOPE)
+            glob = source.options.get("glob")
+            self.expression("source.glob", None if glob is None else glob_over_key(glob), OBJECT_SCOPE)
         for number, event in enumerate(self.definition.external or ()):
-            says = event.from_
-            if says is None or says.kind != "webhook":
+            if (says := event.from_) is None:
                 continue
             keys = {f"key.{name}": text for name, text in (says.key or {}).items()}
             parts = {"where": says.where, "data": says.data, "set": says.set, "id": says.id, **keys}
             for key, text in parts.items():
                 self.expression(f"external[{number}].from.{key}", text, HOOK_SCOPE)
 
-    # -- problems ------------------------------------------------------------------------------------------
+    def check_notify(self, net: Net) -> None:
+        """Of what somebody is told can happen, and what is told can be worked out, as far as its text shows."""
+        for number, notice in enumerate(self.definition.notify or ()):
+            self.expression(f"notify[{number}].data", notice.data, NOTICE_SCOPE)
+        for problem in topic_problems(self.definition, net):
+            self.problem(*problem)
 
     def expression(self, path: str, source: str | None, names: tuple[str, ...]) -> Expression | None:
         if source is None:
@@ -335,3 +390,11 @@ class _Compiler:
 def slots_of(step: Step) -> tuple[Slot, ...]:
     """R6: a step without `after`, or with an empty one, waits for START."""
     return step.after or (Slot((START,)),)
+
+
+def said_ports(name: str, step: Step, events: set[str]) -> tuple[str, ...]:
+    """The ports that a definition speaks of, where its parameters hide which there are."""
+    told = (each.partition(".") for each in sorted(events))
+    meant = [port for of, _, port in told if of == name and port]
+    disabled = (step.disabled,) if isinstance(step.disabled, str) else ()
+    return tuple(dict.fromkeys((*(step.emits or {}), *meant, *disabled, "done", "failed")))

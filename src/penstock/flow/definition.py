@@ -106,6 +106,24 @@ class Source(Struct, frozen=True, kw_only=True):
     options: dict[str, Json] = {}
 
 
+EndStatus = Literal["succeeded", "failed", "canceled", "timed_out"]
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """Somebody who is told: of these events and ends, of every end where neither is said; `data` is CEL.
+
+    Either a topic of a bus, or the webhook at a `url`, signed with the secret of that name.
+    """
+
+    bus: str | None = None
+    topic: str | None = None
+    url: str | None = None
+    secret: str | None = None
+    events: tuple[str, ...] | None = None
+    statuses: tuple[EndStatus, ...] | None = None
+    data: str | None = None
+
+
 class Definition(Struct, frozen=True, kw_only=True):
     """A whole workflow as its author wrote it."""
 
@@ -126,6 +144,6 @@ class Definition(Struct, frozen=True, kw_only=True):
     max_running: int | None = None
     retention: timedelta | None = None
     labels: dict[str, str] | None = None
-    notify: Json = None
+    notify: tuple[Notice, ...] | None = None
     view: Json = None
     extra: dict[str, Json] = {}  # every `x-...` key

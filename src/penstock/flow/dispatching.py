@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep
-from penstock.flow.plan import Acquire, Attempt
+from penstock.flow.duration import moment_of
+from penstock.flow.occurrence import Reported, TimedOut
+from penstock.flow.plan import Acquire, Attempt, Timer
+from penstock.flow.retry import Timeouts
 from penstock.flow.run import Element, ElementState, Firing
+from penstock.flow.step import TIMES
 from penstock.flow.turn import Turn
+from penstock.flow.view import time_text
 
 REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
 
@@ -28,8 +34,9 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
     if not turn.open:
         hold(turn, element, "paused")
         return
+    params = element.params if step.under_way == "running" else _asked_now(element.params, turn.now)
     tried = Element(
-        element.firing, element.index, element.step, "running", element.params, element.attempt + 1,
+        element.firing, element.index, element.step, step.under_way, params, element.attempt + 1,
         element.failures, element.timeouts, element.multiplier, element.key,
     )  # fmt: skip
     _hand_over(turn, step, firing, tried)
@@ -39,9 +46,17 @@ def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> No
             turn.steps = turn.steps.set(step.name, replace(state, status="running", reason=None))
 
 
+def _asked_now(params: Any, now: datetime) -> Any:
+    """A question with its times as moments: who queued for a key or was paused is not late before being asked."""
+    return {
+        name: time_text(moment_of(value, now)) if name in TIMES and value is not None else value
+        for name, value in params.items()
+    }
+
+
 def dispatch_plain(turn: Turn, step: FlowStep, firing: Firing, params: Any) -> None:
     """The first attempt of a firing that begins and of which nothing had to be evaluated: most are."""
-    _hand_over(turn, step, firing, Element(firing.number, None, step.name, "running", params, 1))
+    _hand_over(turn, step, firing, Element(firing.number, None, step.name, step.under_way, params, 1))
 
 
 def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
@@ -51,9 +66,19 @@ def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> 
             turn.was.run, firing.number, element.index, step.name, step.task, element.attempt, element.params,
             turn.data, firing.tags, firing.taken,
             step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
-            step.task_list, step.priority, step.ports,
+            step.task_list, step.priority, step.ports, step.secrets,
         )
     )  # fmt: skip
+
+
+def limits(times: Timeouts, attempt: Attempt | Element, now: datetime) -> tuple[Timer, ...]:
+    """The time-outs of an attempt that no worker holds a lease of, as timers; a stale one changes nothing."""
+    found = (("start_to_close", times.start_to_close), ("schedule_to_close", times.schedule_to_close))
+    return tuple(
+        Timer(now + limit, Reported(attempt.firing, attempt.index, attempt.attempt, TimedOut(name)))
+        for name, limit in found
+        if limit is not None
+    )
 
 
 def hold(turn: Turn, element: Element, state: ElementState) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 LONGEST = timedelta(days=36_500)
@@ -33,6 +33,17 @@ def parse_duration(value: object) -> timedelta:
     if microseconds > LONGEST // timedelta(microseconds=1):
         raise ValueError(f"is too long; {LONGEST.days}d at most")
     return timedelta(microseconds=round(microseconds))
+
+
+def moment_of(value: object, now: datetime) -> datetime:
+    """A duration from now on, or a time such as 2026-05-01T12:00:00Z. Raises ValueError."""
+    try:
+        return now + parse_duration(value)
+    except ValueError:
+        if not isinstance(value, str):
+            raise
+    moment = datetime.fromisoformat(value)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
 def format_duration(duration: timedelta) -> str:

@@ -8,34 +8,65 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile import FlowStep, Way
-from penstock.flow.dispatching import dispatch, hold, refill
+from penstock.flow.dispatching import dispatch, hold, limits, refill
 from penstock.flow.emitting import put_event
 from penstock.flow.ending import end_early
 from penstock.flow.limits import is_keepable, length_problem
-from penstock.flow.occurrence import Done, Failed, Rang, Reported, TimedOut
+from penstock.flow.occurrence import Done, Failed, Parked, Rang, Reported, TimedOut
 from penstock.flow.patch import merge_patch
 from penstock.flow.payload import TooLarge, refuse_large_data
 from penstock.flow.plan import Answer, Timer
 from penstock.flow.run import Element, Failure, Firing, Origin, Result, attempts_of
 from penstock.flow.step import Finish
-from penstock.flow.tags import TagChange, change
+from penstock.flow.tags import TagChange, change, mark_of
 from penstock.flow.turn import Turn
 from penstock.flow.withdrawing import close_element, close_firing, drop_results, withdraw_elements
 from penstock.kernel.net import CANCEL, FAIL, OK
+
+MISFITS, MESSAGE = 5, 2000
+"""Of an output that does not fit: things that are told, and characters of the sentence."""
+UNDER_WAY = ("running", "parked")
 
 
 def report(turn: Turn, reported: Reported) -> Answer:
     """How an attempt ended; a report of an attempt that is not the current one changes nothing."""
     element = turn.elements.get((reported.firing, reported.index))
-    if element is None or element.attempt != reported.attempt or element.state != "running":
+    if element is None or element.attempt != reported.attempt or element.state not in UNDER_WAY:
         return "superseded"
     firing, step, outcome = turn.firings[element.firing], turn.flow.steps[element.step], reported.outcome
+    if isinstance(outcome, Done) and step.output is not None:
+        outcome = _promised(step, outcome)
+    if reported.outside and element.state == "running":
+        turn.withdrawn += (element.id,)  # it was faster than the worker that hands the work over
     if isinstance(outcome, Done):
         _complete(turn, step, firing, element, outcome)
     elif isinstance(outcome, Failed):
         _retry_failure(turn, step, firing, element, outcome)
+    elif isinstance(outcome, Parked):
+        return _park(turn, step, firing, element, outcome)
     else:
         _retry_timeout(turn, step, firing, element, outcome)
+    return "accepted"
+
+
+def _promised(step: FlowStep, done: Done) -> Done | Failed:
+    """What a task gave on `done` fits what it offered, or the attempt failed."""
+    assert step.output is not None
+    wrong = step.output(done.output) if done.port == "done" else []
+    if not wrong:
+        return done
+    message = f"the output of task '{step.task}' does not fit its schema: {'; '.join(wrong[:MISFITS])}"
+    return Failed(error=Failure("error", message[:MESSAGE], {"errors": wrong[:MISFITS]}))
+
+
+def _park(turn: Turn, step: FlowStep, firing: Firing, element: Element, parked: Parked) -> Answer:
+    """The attempt goes on without a worker: whoever was given the work reports its end."""
+    if element.state != "running":
+        return "superseded"
+    turn.keep_element(replace(element, state="parked"))
+    turn.timers += limits(step.timeouts.times(element.multiplier), element, turn.now)
+    data = {"parked": parked.waits, "index": element.index}
+    turn.record("attempt", step.name, attempt=element.attempt, data=data, firing=firing.number)
     return "accepted"
 
 
@@ -51,19 +82,22 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
         message = f"the task of step '{step.name}' ended on port `failed`"
         fail_element(turn, step, firing, element, Failure("error", message, done.output))
         return
-    wrong = _wrong_key(step, done.correlate) if done.correlate else None
-    if wrong is not None:
+    if done.correlate and (wrong := _wrong_key(step, done.correlate)) is not None:
         fail_element(turn, step, firing, element, wrong)
         return
-    tags = None
-    if done.tags is not None or done.replace_tags:
-        tags = TagChange.of(done.tags or {}, done.replace_tags)
     if (large := _too_large(turn, done.set)) is not None:
         fail_element(turn, step, firing, element, large)
         return
     if done.correlate:
-        _correlate(turn, step, firing, done.correlate)
-    finish_element(turn, step, firing, element, done.port, done.output, tags, done.set)
+        correlate(turn, step, firing, done.correlate)
+    finish_element(turn, step, firing, element, done.port, done.output, tag_change(done), done.set)
+
+
+def tag_change(done: Done) -> TagChange | None:
+    """What a task does to the tags; None: nothing."""
+    if done.tags is None and not done.replace_tags:
+        return None
+    return TagChange.of(done.tags or {}, done.replace_tags)
 
 
 def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
@@ -79,11 +113,15 @@ def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
     return None
 
 
-def _correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) -> None:
+def correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) -> Failure | None:
+    """Give the run keys by which outside events find it; or why it cannot have them."""
+    if (wrong := _wrong_key(step, keys)) is not None:
+        return wrong
     for key, value in keys.items():
         number = turn.record("correlated", step.name, data={key: value}, firing=firing.number)
         turn.keys = turn.keys.set((key, value), number)
         turn.correlations += ((key, value),)
+    return None
 
 
 def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:
@@ -116,9 +154,9 @@ def finish_element(
         turn.tags = changed if turn.tags is firing.tags else change(turn.tags, tags, firing.number)
         firing = replace(firing, tags=changed)
     if firing.total is None:
-        end_firing(turn, step, firing, port, output, element.attempt or None)
+        end_firing(turn, step, firing, port, output, element.attempt or None, tags=tags)
     else:
-        _element_ended(turn, step, firing, element, port, output)
+        _element_ended(turn, step, firing, element, port, output, tags)
 
 
 def _too_large(turn: Turn, patch: dict[str, Any] | None) -> Failure | None:
@@ -156,13 +194,16 @@ def _retry_failure(turn: Turn, step: FlowStep, firing: Firing, element: Element,
 
 
 def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut) -> None:
-    timeouts = element.timeouts + 1
     kind = "lost" if outcome.limit == "lost" else "timeout"
+    free = (
+        kind == "lost" and step.retry.resumes
+    )  # else a server that is restarted often enough would fail what is well
+    timeouts = element.timeouts if free else element.timeouts + 1
     message = (
         "the worker vanished" if kind == "lost" else f"the attempt outlived its {outcome.limit} time-out"
     )
     error = Failure(kind, outcome.message or message, {"limit": outcome.limit})
-    multiplier = step.retry.after_timeout(timeouts)
+    multiplier = element.multiplier if free else step.retry.after_timeout(timeouts)
     turn.withdrawn += (element.id,)
     if multiplier is None:
         fail_element(turn, step, firing, element, error)
@@ -180,11 +221,19 @@ def _record_attempt(turn: Turn, element: Element, error: Failure, due: datetime)
 
 
 def _element_ended(
-    turn: Turn, step: FlowStep, firing: Firing, element: Element, port: str | None, output: Any
+    turn: Turn,
+    step: FlowStep,
+    firing: Firing,
+    element: Element,
+    port: str | None,
+    output: Any,
+    tags: TagChange | None,
 ) -> None:
     assert element.index is not None
     data = {"index": element.index, "port": port, "output": output}
-    turn.record("attempt", step.name, attempt=element.attempt or None, data=data, firing=firing.number)
+    turn.record(
+        "attempt", step.name, None, None, element.attempt or None, data, firing.number, mark_of(tags), tags
+    )
     if port not in ("done", None) and not step.collect:
         decided = {"item": firing.items[element.index], "index": element.index, "output": output}
         attempts = attempts_of(turn.elements, firing) + element.attempt
@@ -279,11 +328,12 @@ def end_firing(
     output: Any,
     attempt: int | None,
     disabled: bool = False,
+    tags: TagChange | None = None,
 ) -> None:
     """The firing ended on a port: its events are fired."""
     attempts = attempt or 0 if firing.total is None else firing.attempts
     close_firing(turn, firing, "disabled" if disabled else "complete", attempts, port, output)
-    turn.record("ended", step.name, None, port, attempt, output, firing.number)
+    turn.record("ended", step.name, None, port, attempt, output, firing.number, mark_of(tags), tags)
     fire_way(turn, step, firing, step.ways[port], output, None)
 
 
@@ -305,14 +355,21 @@ def fire_way(turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, er
 
 
 def _cause(step: FlowStep, firing: Firing, data: Any) -> Failure:
-    """Why a step that did its work fired FAIL: the failure that it was told of, else its own word."""
-    for token in firing.taken.tokens():
-        told = token.load.data.get("error") if isinstance(token.load.data, dict) else None
-        if isinstance(told, dict) and isinstance(told.get("message"), str):
-            return Failure(str(told.get("kind", "error")), told["message"], told.get("detail"))
+    """Why a step that did its work fired FAIL: its own word, else the failure that it was told of."""
+    told = next(filter(_is_failure, (_told(token.load.data) for token in firing.taken.tokens())), None)
     if step.task == "fail" and isinstance(data, dict) and isinstance(data.get("message"), str):
-        return Failure("error", data["message"])
+        return Failure("error", data["message"], None if told is None else {"after": told})
+    if told is not None:
+        return Failure(str(told.get("kind", "error")), told["message"], told.get("detail"))
     return Failure("error", f"step '{step.name}' fired FAIL")
+
+
+def _told(data: Any) -> Any:
+    return data.get("error") if isinstance(data, dict) else None
+
+
+def _is_failure(told: Any) -> bool:
+    return isinstance(told, dict) and isinstance(told.get("message"), str)
 
 
 def plain_failure(error: Failure) -> dict[str, Any]:

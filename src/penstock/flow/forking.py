@@ -84,7 +84,7 @@ def begin_from(turn: Turn, begun: BegunFrom) -> Answer:
     if not set_out(turn, begun.tags):
         return "duplicate"
     turn.data = begun.data
-    turn.record("set", data=begun.data)
+    turn.record("set", data=begun.data, tags=TagChange(begun.tags, replace=True))
     for name in begun.came:
         turn.came = turn.came.set(name, turn.came.get(name, 0) + 1)
     for name, output in begun.outputs.items():

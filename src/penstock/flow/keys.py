@@ -12,6 +12,8 @@ def key_text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    if type(value) is str or value is None:
+        return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

@@ -1,6 +1,9 @@
-"""How long the texts may be by which runs are found: every database must be able to keep them in an index."""
+"""What texts and JSON may be like: every database must be able to keep them, and index those runs are found by."""
 
 from __future__ import annotations
+
+DEEPEST, MOST_KEYS = 64, 10_000
+"""Levels of JSON inside each other, and keys of one object."""
 
 KEY, SUBJECT, EVENT = 512, 1_000, 128
 """Characters, of which each may have two bytes in UTF-8 on average."""

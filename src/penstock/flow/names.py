@@ -42,6 +42,8 @@ def wrong_identifier(name: str) -> str | None:
         return "is empty"
     if len(name) > LONGEST:
         return f"has {len(name)} characters; {LONGEST} at most"
+    if name in (".", ".."):
+        return "means a folder in addresses; take another name"
     if _PLAIN.fullmatch(name):
         return None
     bad = next(each for each in name if not _PLAIN.fullmatch(each))

@@ -53,13 +53,31 @@ class TimedOut(Struct, frozen=True, tag=True):
     message: str | None = None  # what is known of it, for people
 
 
+class Parked(Struct, frozen=True, tag=True, kw_only=True):
+    """A task has handed its work to somebody outside, who will report its end: no worker has it any more."""
+
+    waits: str = "callback"  # what for, in a word
+
+
+Outcome = Done | Failed | TimedOut | Parked
+
+
 class Reported(Struct, frozen=True, tag=True, gc=False):
     """How an attempt ended. A report of an attempt that is not the current one changes nothing."""
 
     firing: int
     index: int | None
     attempt: int
-    outcome: Done | Failed | TimedOut
+    outcome: Outcome
+    outside: bool = False  # by whoever the work was handed to: no lease is ended by it
+
+
+class Reminded(Struct, frozen=True, tag=True):
+    """A person who has not decided is reminded; whoever keeps time may tell them."""
+
+    firing: int
+    index: int | None
+    attempt: int
 
 
 class Granted(Struct, frozen=True, tag=True):
@@ -187,6 +205,7 @@ Occurrence = (
     Begun
     | Outside
     | Reported
+    | Reminded
     | Granted
     | Rang
     | RunTimedOut

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
 import msgspec
 
+from penstock.flow.limits import DEEPEST, MOST_KEYS
+
 PAYLOAD_LIMIT = 256 * 1024
-"""Bytes of JSON that one payload may have."""
+"""Bytes of JSON that one payload may have, where nobody says otherwise."""
 
 DATA_LIMIT = 1024 * 1024
 """Bytes of JSON that the data of a run may have."""
 
-DEEPEST, MOST_KEYS = 64, 10_000
-"""How deep a payload may be nested, and how many keys one object in it may have."""
+
+_in_force = [PAYLOAD_LIMIT]
+
+
+def payload_limit() -> int:
+    """Bytes of JSON that one payload may have in this process."""
+    return _in_force[0]
+
+
+def set_payload_limit(limit: int = PAYLOAD_LIMIT) -> None:
+    """Let payloads have so many bytes: said once, by who starts the process."""
+    _in_force[0] = limit
 
 
 class TooLarge(Exception):
@@ -33,14 +45,14 @@ class NotJson(Exception):
     """A value has no form in JSON."""
 
 
-def pure(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
+def pure(value: Any, limit: int | None = None) -> Any:
     """A copy in plain JSON: what is done to the value later does not change the run. Raises TooLarge, NotJson."""
     if value is None or value is True or value is False:
         return value
     try:
         text = _encode(value)
-        if len(text) > limit:
-            raise TooLarge(len(text), limit)
+        if len(text) > (most := limit or _in_force[0]):
+            raise TooLarge(len(text), most)
         # By `find`: `in` takes several times as long on a short text, and every payload comes by here.
         if text.find(b"null") >= 0 or text.translate(_ANY_DIGIT).find(_LONG_NUMBER) >= 0:
             _refuse_numbers(value)
@@ -62,7 +74,7 @@ def kept_text(text: str) -> str:
     return _UNKEPT.sub("\ufffd", text)
 
 
-def plain(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
+def plain(value: Any, limit: int | None = None) -> Any:
     """As `pure`, but what JSON has no form for is not given one. Raises TooLarge, NotJson."""
     made = pure(value, limit)
     if made != value:
@@ -72,9 +84,9 @@ def plain(value: Any, limit: int = PAYLOAD_LIMIT) -> Any:
 
 def refuse_large_data(data: Any) -> None:
     """The data of a run stays within its limit. Raises TooLarge."""
-    size = len(_encode(data))
-    if size > DATA_LIMIT:
-        raise TooLarge(size, DATA_LIMIT)
+    size, most = len(_encode(data)), max(DATA_LIMIT, payload_limit())
+    if size > most:
+        raise TooLarge(size, most)
 
 
 def copied(value: Any) -> Any:
@@ -97,11 +109,13 @@ def _refuse_numbers(value: Any) -> None:
         raise ValueError(f"{value} is not a number of JSON")
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise ValueError(f"{value} does not fit into 64 bits")
-    if isinstance(value, Mapping):
-        for item in value.values():
-            _refuse_numbers(item)
+    items: Iterable[Any] = ()
+    if isinstance(value, dict | Mapping):
+        items = value.values()
     elif isinstance(value, list | tuple | set | frozenset):
-        for item in value:
+        items = value
+    for item in items:
+        if type(item) is not str and item is not None:  # what most are
             _refuse_numbers(item)
 
 

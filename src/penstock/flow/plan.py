@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from penstock.flow.references import References
 from penstock.flow.retry import Timeouts
 from penstock.flow.run import ElementKey, Header, Snapshot
-from penstock.flow.tags import Tags
+from penstock.flow.tags import TagChange, Tags
 from penstock.kernel.marking import Taken
 
 EntryKind = Literal[
@@ -31,7 +32,8 @@ class Entry(Struct, frozen=True, gc=False):
     attempt: int | None = None
     data: Any = None
     firing: int | None = None
-    id: str | None = None  # of an outside event
+    id: str | None = None  # of an outside event; of an end: the mark of what it did to the tags
+    tags: TagChange | None = None  # what it did to the tags of the run
 
 
 class Attempt(Struct, frozen=True, gc=False):
@@ -51,6 +53,7 @@ class Attempt(Struct, frozen=True, gc=False):
     task_list: str
     priority: int
     ports: tuple[str, ...]
+    secrets: References = {}  # what the definition names; a look-alike in `params` comes from data
 
     @property
     def id(self) -> str:
@@ -107,3 +110,16 @@ class Plan(Struct):
     emissions: tuple[Emission, ...]
     unfinished: bool
     touched: list[ElementKey]  # elements of an `each` that changed, or whose result did
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no more follows than a new snapshot, history, and attempts."""
+        return not (
+            self.withdrawn
+            or self.timers
+            or self.acquires
+            or self.releases
+            or self.correlations
+            or self.emissions
+            or self.unfinished
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from penstock.flow.compile import Flow
@@ -13,7 +13,7 @@ from penstock.flow.patch import merge_patch
 from penstock.flow.plan import Entry
 from penstock.flow.repairing import forget_failures
 from penstock.flow.run import Origin
-from penstock.flow.tags import NO_TAGS
+from penstock.flow.tags import NO_TAGS, TagChange, Tags, change
 from penstock.kernel.firing import Board
 from penstock.kernel.marking import Marking, Taken, Token
 from penstock.kernel.net import START
@@ -26,10 +26,17 @@ class BrokenHistory(Exception):
 
 def fold(flow: Flow, history: Iterable[Entry]) -> Marking:
     """The marking after the last entry. Raises BrokenHistory."""
+    return replayed(flow, history).board.marking()
+
+
+def replayed(flow: Flow, history: Iterable[Entry], tags: Mapping[str, Any] | None = None) -> Replay:
+    """The run after the last entry, with its data and tags; it began with `tags`. Raises BrokenHistory."""
     replay = Replay(flow)
+    if tags:
+        replay.tags = change(NO_TAGS, TagChange(dict(tags)), 0)
     for entry in history:
         replay.take(entry)
-    return replay.board.marking()
+    return replay
 
 
 class Replay:
@@ -39,10 +46,13 @@ class Replay:
         self.flow, self.input = flow, input
         self.board = Board(flow.wiring)
         self.data: Any = None
+        self.tags: Tags = NO_TAGS
         self.taken: dict[int, tuple[WiredStep, Taken]] = {}
 
     def take(self, entry: Entry) -> None:
         """What one entry says. Raises BrokenHistory."""
+        if entry.tags is not None:
+            self.tags = change(self.tags, entry.tags, entry.seq)
         if entry.kind == "event":
             self.event(entry)
         elif entry.kind == "fired":

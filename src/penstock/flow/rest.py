@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from penstock.flow.compile import Flow
 from penstock.flow.ending import end_early, finish_run
-from penstock.flow.run import Failure, Snapshot
+from penstock.flow.run import Element, Failure, Snapshot, Status
 from penstock.flow.turn import Turn
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.net import FAIL
@@ -31,7 +31,7 @@ def settle(turn: Turn) -> None:
     if turn.ended or turn.started_at is None:
         return
     if turn.firings or turn.unfinished:
-        turn.status = "paused" if turn.paused and turn.ending is None else "running"
+        turn.status = _moving(turn)
     elif turn.ending is not None:
         finish_run(turn, turn.ending)
     elif turn.paused:
@@ -44,6 +44,21 @@ def settle(turn: Turn) -> None:
         finish_run(turn, "succeeded")
     else:
         _settle_open(turn)
+
+
+def _moving(turn: Turn) -> Status:
+    """What a run in motion is shown as: `waiting` where all that moves waits for people or callbacks."""
+    if turn.ending is not None:
+        return "running"
+    if turn.paused:
+        return "paused"
+    if not turn.flow.parks or turn.unfinished or not turn.elements:
+        return "running"
+    return "waiting" if all(map(_is_parked, turn.elements.values())) else "running"
+
+
+def _is_parked(element: Element) -> bool:
+    return element.state in ("parked", "queued")  # one that is queued waits for one that is parked
 
 
 def _settle_open(turn: Turn) -> None:
@@ -61,7 +76,7 @@ def _only_outside(marking: Marking) -> bool:
 
 
 def waiting_for(flow: Flow, snapshot: Snapshot) -> tuple[str, ...]:
-    """The outside events that would let the run go on."""
+    """The outside events that would let the run go on; none where it only waits for people or callbacks."""
     pending = _pending(flow, snapshot.came)
     wanted = {
         name
@@ -72,6 +87,11 @@ def waiting_for(flow: Flow, snapshot: Snapshot) -> tuple[str, ...]:
         if name in pending
     }
     return tuple(name for name in flow.outside if name in wanted)
+
+
+def parked_steps(snapshot: Snapshot) -> tuple[str, ...]:
+    """The steps whose work is with somebody outside, in the order of their names."""
+    return tuple(sorted({each.step for each in snapshot.elements.values() if each.state == "parked"}))
 
 
 def starving(flow: Flow, snapshot: Snapshot) -> tuple[Starving, ...]:

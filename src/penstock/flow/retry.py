@@ -62,6 +62,7 @@ class Retry(Struct, frozen=True):
     retries: int = 0
     timeout_retries: tuple[float, ...] = (1, 1, 1)
     backoff: Backoff = Backoff()
+    resumes: bool = False  # the task goes on where it was: an attempt that is lost costs none
 
     def after_failure(self, failures: int, seed: str, asked: timedelta | None = None) -> timedelta | None:
         """How long to wait after the `failures`-th failure; None: give up. `asked` is the task's own wish."""

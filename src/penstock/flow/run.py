@@ -31,6 +31,7 @@ class Header(Struct, frozen=True, kw_only=True):
     parent: str | None = None
     rerun_of: str | None = None
     tags: dict[str, Any] = {}  # those that it began with
+    by: str | None = None  # who started it, where that is known
 
 
 class Origin(Struct, frozen=True, array_like=True, gc=False):
@@ -70,7 +71,7 @@ class Firing(Struct, frozen=True, array_like=True, gc=False):
     attempts: int = 0  # of elements that have ended
 
 
-ElementState = Literal["queued", "running", "backoff", "key", "sleep", "paused"]
+ElementState = Literal["queued", "running", "backoff", "key", "sleep", "paused", "parked"]
 ElementKey = tuple[int, int | None]
 
 

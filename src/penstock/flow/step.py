@@ -13,6 +13,9 @@ from penstock.flow.plan import Emission
 from penstock.flow.tags import TagChange
 from penstock.flow.task import Offer
 
+TIMES = ("due", "remind")
+"""The parameters of a question to people that become moments when it is asked."""
+
 
 class Finish(Struct, frozen=True, gc=False, kw_only=True):
     """End at once on `port`; None is a task without ports."""
@@ -32,9 +35,10 @@ class Sleep(Struct, frozen=True):
 
 
 class Queue(Struct, frozen=True, gc=False):
-    """Hand the parameters to a worker."""
+    """Hand the parameters to a worker; the run has these correlation keys from then on."""
 
     params: Any = None
+    correlate: dict[str, str] | None = None
 
 
 Reaction = Finish | Sleep | Queue
@@ -72,9 +76,9 @@ class BoxError(Exception):
 class BadParameter(Exception):
     """A parameter of a box is wrong: the path below `with`, a plain sentence, and where it is known the place in it."""
 
-    def __init__(self, path: str, message: str) -> None:
+    def __init__(self, path: str, message: str, code: str = "bad_parameter") -> None:
         super().__init__(message)
-        self.path, self.message = path, message
+        self.path, self.message, self.code = path, message, code
 
 
 class Kind(Protocol):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
+
+from penstock.flow.keys import key_text
 
 LINEAGE = 32
 """How many earlier changes of a tag are remembered, to tell an overwrite from a conflict at a join."""
@@ -31,6 +34,11 @@ class TagChange(Struct, frozen=True):
     remove: tuple[str, ...] = ()
     replace: bool = False
 
+    def mark(self) -> str:
+        """A short text for each change, so that a report that comes again can be compared with the first."""
+        said = key_text([self.set, sorted(self.remove), self.replace])
+        return blake2b(said.encode(), digest_size=8).hexdigest()
+
     @classmethod
     def of(cls, given: dict[str, Any], replace: bool) -> TagChange:
         """The change that a task asks for: a tag with the value None is removed."""
@@ -38,6 +46,10 @@ class TagChange(Struct, frozen=True):
             return cls(given, (), replace)
         gone = tuple([name for name, value in given.items() if value is None])
         return cls({name: value for name, value in given.items() if value is not None}, gone, replace)
+
+
+def mark_of(change: TagChange | None) -> str | None:
+    return None if change is None else change.mark()
 
 
 class Conflict(Struct, frozen=True):

@@ -16,3 +16,5 @@ class Offer(Struct, frozen=True, kw_only=True):
     doc: str = ""
     parameters: dict[str, Any] = {}  # JSON Schema of `with`
     task_list: str | None = None
+    output: dict[str, Any] | None = None  # JSON Schema of what it gives on `done`
+    resumes: bool = False  # an attempt goes on where one before it was: to lose one costs none

@@ -29,6 +29,7 @@ from penstock.flow.run import (
     Snapshot,
     Status,
 )
+from penstock.flow.tags import TagChange
 from penstock.kernel.firing import Board
 
 
@@ -130,10 +131,11 @@ class Turn:
         data: Any = None,
         firing: int | None = None,
         id: str | None = None,
+        tags: TagChange | None = None,
     ) -> int:
         """Append one entry to the history; its number. By position where every firing comes by: it is faster."""
         self.seq = number = self.seq + 1
-        self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing, id))
+        self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing, id, tags))
         return number
 
     def keep_element(self, element: Element) -> None:
@@ -181,7 +183,7 @@ class Turn:
             each
             for each in self.attempts
             if (element := self.elements.get((each.firing, each.index))) is not None
-            and element.state == "running"
+            and element.state in ("running", "parked")
             and element.attempt == each.attempt
         ]
 

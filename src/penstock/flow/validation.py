@@ -2,17 +2,64 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
 
+from penstock.flow.schema_cost import TOO_COSTLY, is_too_costly
+
+Misfits = Callable[[Any], list[str]]
+"""What is wrong with a value, each with its place; empty where it fits."""
+
 
 def violations(schema: Any, value: Any) -> list[str]:
     """What is wrong with `value`, each with its place; empty where it fits or there is no schema."""
-    if schema is None:
-        return []
-    checker = jsonschema_rs.validator_for(schema, retriever=_refuse)
-    return [_sentence(error) for error in checker.iter_errors(value)]
+    return [] if schema is None else misfits_of(schema)(value)
+
+
+def misfits_of(schema: Any) -> Misfits:
+    """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end."""
+    if is_too_costly(schema):
+        raise ValueError(TOO_COSTLY)
+    try:
+        checker = jsonschema_rs.validator_for(schema, retriever=_refuse)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
+        raise ValueError(str(error).partition("\n")[0]) from None
+    return lambda value: [_sentence(error) for error in checker.iter_errors(value)]
+
+
+DIALECT = re.compile(
+    r"http://json-schema\.org/draft-0[467]/schema#?|https://json-schema\.org/draft/(?:2019-09|2020-12)/schema#?"
+)
+STRANGE_DIALECT = "`$schema` names no known draft of JSON Schema; leave it out for draft 2020-12"
+
+
+def has_strange_dialect(schema: Any) -> bool:
+    """Whether a schema is of a draft that would have to be fetched."""
+    dialect = schema.get("$schema") if isinstance(schema, dict) else None
+    return isinstance(dialect, str) and not DIALECT.fullmatch(dialect)
+
+
+def schema_fault(schema: Any) -> str | None:
+    """Why a value is no JSON Schema that can be used as it is: ` at PLACE: WHY`, or `: WHY`; None where it is one.
+
+    A schema may be valid and still not be one to check by: a pattern that cannot be read, a reference to nowhere.
+    """
+    if has_strange_dialect(schema):
+        return f": {STRANGE_DIALECT}"
+    try:
+        jsonschema_rs.meta.validate(schema)
+        if is_too_costly(schema):
+            raise ValueError(TOO_COSTLY)
+        jsonschema_rs.validator_for(schema, retriever=_refuse)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
+        said = str(getattr(error, "message", None) or error).splitlines()[0].rstrip(".")
+        said = re.sub(r"Resource ('.*') is not present in a registry.*", r"\1 is outside this file", said)
+        inside = "".join(f"/{each}" for each in getattr(error, "instance_path", ()))
+        return f" at `{inside}`: {said}" if inside else f": {said}"
+    return None
 
 
 def _refuse(address: str) -> Any:

@@ -10,7 +10,7 @@ import msgspec
 
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
-from penstock.flow.rest import starving, waiting_for
+from penstock.flow.rest import parked_steps, starving, waiting_for
 from penstock.flow.run import NEVER_FIRED, Failure, Snapshot, attempts_of
 from penstock.flow.tags import visible
 from penstock.kernel.firing import enabled
@@ -38,7 +38,7 @@ def run_view(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
         "started_at": time_text(snapshot.started_at),
         "ended_at": time_text(snapshot.ended_at),
         "error": failure_view(snapshot.error),
-        "waiting_for": list(waiting_for(flow, snapshot)) if resting else [],
+        "waiting_for": [*waiting_for(flow, snapshot), *parked_steps(snapshot)] if resting else [],
         "starving": [{"step": each.step, "missing": each.events()} for each in starving(flow, snapshot)]
         if resting
         else [],

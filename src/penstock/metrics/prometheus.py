@@ -15,10 +15,13 @@ from prometheus_client import CollectorRegistry, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
+from penstock.flow.compile import BOXES
 from penstock.flow.occurrence import Done, Failed, Reported
-from penstock.runtime.deciding import Decision
+from penstock.metrics.catalogue import MEASURES
+from penstock.runtime.decision import Decision
 from penstock.runtime.node import Node
 from penstock.store.errors import StoreError
+from penstock.store.outgoing import OutboxRow
 from penstock.store.rows import QueueRow, Worker
 
 MOST = 500
@@ -53,41 +56,56 @@ class Tallies(Protocol):
     def refused(self) -> Mapping[str, int]: ...
 
 
+class Feeders(Protocol):
+    """What feeders count, by the kind of source."""
+
+    @property
+    def held(self) -> Mapping[str, int]: ...
+
+    @property
+    def started(self) -> Mapping[str, int]: ...
+
+    @property
+    def failures(self) -> Mapping[str, int]: ...
+
+
 class Metrics:
-    """All that one process shows. `counts` are those of its worker, `hooks` those of its hooks."""
+    """All that one process shows. `counts` are those of its worker, `hooks` of its hooks, `feeders` of its feeders."""
 
     def __init__(
-        self, node: Node, *, counts: Mapping[str, int] | None = None, hooks: Tallies | None = None
+        self,
+        node: Node,
+        *,
+        counts: Mapping[str, int] | None = None,
+        hooks: Tallies | None = None,
+        feeders: Feeders | None = None,
     ) -> None:
-        self.node, self.hooks = node, hooks
+        self.node, self.hooks, self.feeders = node, hooks, feeders
         self.counts = {} if counts is None else counts
         self.registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self.registry)
-        own = self.registry
-        self._run_seconds = Histogram(
-            "penstock_run_seconds", "How long runs took.", ["workflow"], buckets=_RUN, registry=own
-        )
-        self._commit_seconds = Histogram(
-            "penstock_commit_seconds", "How long a commit took.", buckets=_COMMIT, registry=own
-        )
-        self._commit_size = Histogram(
-            "penstock_commit_runs", "How many runs one commit changed.", buckets=_SIZE, registry=own
-        )
-        self._http_seconds = Histogram(
-            "penstock_http_request_seconds", "How long requests took.", ["route"], buckets=_HTTP, registry=own
-        )
+        self._run_seconds = self._histogram("penstock_run_seconds", _RUN)
+        self._commit_seconds = self._histogram("penstock_commit_seconds", _COMMIT)
+        self._commit_size = self._histogram("penstock_commit_runs", _SIZE)
+        self._http_seconds = self._histogram("penstock_http_request_seconds", _HTTP)
         self._started: Counter[tuple[str, ...]] = Counter()
         self._ended: Counter[tuple[str, ...]] = Counter()
         self._attempts: Counter[tuple[str, ...]] = Counter()
         self._requests: Counter[tuple[str, ...]] = Counter()
         self._took = {OTHER: self._run_seconds.labels(OTHER)}  # by workflow, at hand
+        self._answered: dict[str, Histogram] = {}  # by route, at hand
         self._queues: list[QueueRow] = []
         self._workers: list[Worker] = []
+        self._outbox: list[OutboxRow] = []
         self._up = False
         self._now: datetime | None = None
         self.registry.register(_Reading(self))
         node.advancer.settled.append(self.settled)
         node.advancer.wrote = self.wrote
+
+    def _histogram(self, name: str, buckets: Sequence[float]) -> Histogram:
+        said = MEASURES[name]
+        return Histogram(name, said.about, said.labels, buckets=buckets, registry=self.registry)
 
     # -- watching ------------------------------------------------------------------------------------------
 
@@ -127,7 +145,10 @@ class Metrics:
         """A request was answered; by its template, for addresses have no end."""
         route = "unknown" if call is None else call.path
         self._requests[method if call is not None else "any", route, str(status)] += 1
-        self._http_seconds.labels(route).observe(seconds)
+        took = self._answered.get(route)
+        if took is None:
+            took = self._answered[route] = self._http_seconds.labels(route)
+        took.observe(seconds)
 
     def _named(self, workflow: str) -> str:
         if workflow not in self._took:
@@ -142,9 +163,9 @@ class Metrics:
         """The text that Prometheus reads, and its media type. A database that is away costs only what is in it."""
         try:
             self._queues, self._workers = await self.node.store.queues(), await self.node.store.workers()
-            self._up = True
+            self._outbox, self._up = await self.node.store.outbox(), True
         except StoreError:
-            self._queues, self._workers, self._up = [], [], False
+            self._queues, self._workers, self._outbox, self._up = [], [], [], False
         self._now = self.node.clock.now()
         encode, media = choose_encoder(accept)
         return encode(self.registry), media
@@ -157,50 +178,47 @@ class Metrics:
         if self.hooks is not None:
             taken = {(answer,): n for answer, n in self.hooks.taken.items()}
             refused = {(reason,): n for reason, n in self.hooks.refused.items()}
-            yield _counter("penstock_hooks", "Calls of hooks that were answered well.", ["answer"], taken)
-            yield _counter(
-                "penstock_hooks_refused", "Calls of hooks that were refused, by reason.", ["reason"], refused
-            )
-        labels = ["method", "route", "status"]
-        yield _counter("penstock_http_requests", "Requests that were answered.", labels, self._requests)
+            yield _counter("penstock_hooks", taken)
+            yield _counter("penstock_hooks_refused", refused)
+        if self.feeders is not None:
+            yield from _of_feeders(self.feeders)
+        yield _counter("penstock_http_requests", self._requests)
 
     def _of_runs(self) -> Iterable[Metric]:
         intake = self.node.intake
-        yield _counter("penstock_runs_started", "Runs that were started.", ["workflow"], self._started)
-        yield _counter("penstock_runs_ended", "Runs that ended.", ["workflow", "status"], self._ended)
-        yield _counter(
-            "penstock_attempts", "Attempts that ended, by outcome.", ["workflow", "outcome"], self._attempts
-        )
-        yield _single("penstock_duplicates", "Starts and events that were repeats.", intake.duplicates)
+        yield _counter("penstock_runs_started", self._started)
+        yield _counter("penstock_runs_ended", self._ended)
+        yield _counter("penstock_attempts", self._attempts)
+        calls = self.node.calls.counts()
+        yield _counter("penstock_calls", calls)
+        yield _single("penstock_duplicates", intake.duplicates)
 
     def _of_work(self) -> Iterable[Metric]:
         dispatch, ringing = self.node.dispatch, self.node.ringing
-        yield _single("penstock_tasks_handed", "Tasks handed to whoever waited for them.", dispatch.handed)
-        yield _single("penstock_tasks_leased", "Tasks taken from their lists.", dispatch.leased)
-        yield _single("penstock_reports_late", "Reports of attempts that were over.", dispatch.rejected)
-        yield _single("penstock_reports_repeated", "Reports that came before.", dispatch.repeated)
-        yield _single("penstock_timers_rung", "Timers that fell due.", ringing.rung)
-        yield _single("penstock_attempts_overdue", "Attempts that outlived a time-out.", ringing.timed_out)
-        yield _single("penstock_attempts_lost", "Attempts whose worker vanished.", ringing.lost)
+        yield _single("penstock_tasks_handed", dispatch.handed)
+        yield _single("penstock_tasks_leased", dispatch.leased)
+        yield _single("penstock_reports_late", dispatch.rejected)
+        yield _single("penstock_reports_repeated", dispatch.repeated)
+        yield _single("penstock_timers_rung", ringing.rung)
+        yield _single("penstock_attempts_overdue", ringing.timed_out)
+        yield _single("penstock_attempts_lost", ringing.lost)
         counts = {(name.removeprefix("worker."),): n for name, n in self.counts.items()}
-        yield _counter("penstock_worker", "What the worker of this process did.", ["what"], counts)
+        yield _counter("penstock_worker", counts)
         yield from _of_queues(self._queues, self._now)
-        yield _gauge("penstock_workers", "Workers that are there.", [], {(): len(self._workers)})
-        room = sum(worker.concurrency for worker in self._workers)
-        yield _gauge("penstock_worker_room", "Tasks that they can do at a time.", [], {(): room})
+        yield from _of_outbox(self._outbox, self._now)
+        workers = [worker for worker in self._workers if worker.task_lists != (BOXES,)]
+        yield _gauge("penstock_workers", {(): len(workers)})
+        room = sum(worker.concurrency for worker in workers)
+        yield _gauge("penstock_worker_room", {(): room})
 
     def _of_database(self) -> Iterable[Metric]:
         advancer = self.node.advancer
-        yield _gauge("penstock_store_up", "Whether the database answers.", [], {(): int(self._up)})
-        yield _single("penstock_decisions", "Decisions about runs.", advancer.decided)
-        yield _single(
-            "penstock_decisions_stale", "Decisions that were too late and made anew.", advancer.stale
-        )
-        yield _single("penstock_commits", "Commits of decisions.", advancer.batches)
+        yield _gauge("penstock_store_up", {(): int(self._up)})
+        yield _single("penstock_decisions", advancer.decided)
+        yield _single("penstock_decisions_stale", advancer.stale)
+        yield _single("penstock_commits", advancer.batches)
         failures = {(name,): pulse.failures for name, pulse in self.node.pulses.items()}
-        yield _counter(
-            "penstock_loop_failures", "How often a loop failed and began anew.", ["loop"], failures
-        )
+        yield _counter("penstock_loop_failures", failures)
 
 
 class _Reading:
@@ -213,35 +231,54 @@ class _Reading:
         return self._metrics.families()
 
 
+def _of_feeders(feeders: Feeders) -> Iterable[Metric]:
+    held, started, failures = (
+        {(kind,): n for kind, n in each.items()} for each in (feeders.held, feeders.started, feeders.failures)
+    )
+    yield _gauge("penstock_feeders", held)
+    yield _counter("penstock_fed", started)
+    yield _counter("penstock_feeder_failures", failures)
+
+
 def _of_queues(queues: Iterable[QueueRow], now: datetime | None) -> Iterable[Metric]:
     rows = list(queues)[:MOST]
-    for name, said in (
-        ("ready", "wait for a worker"),
-        ("held", "are held by a pause"),
-        ("leased", "are under way"),
-    ):
+    for name in ("ready", "held", "leased"):
         found = {(row.task_list,): float(getattr(row, name)) for row in rows}
-        yield _gauge(f"penstock_queue_{name}", f"Tasks that {said}.", ["task_list"], found)
+        yield _gauge(f"penstock_queue_{name}", found)
     ages = {
         (row.task_list,): max(0.0, (now - row.oldest).total_seconds()) if now and row.oldest else 0.0
         for row in rows
     }
-    yield _gauge("penstock_queue_oldest_seconds", "How long the oldest has waited.", ["task_list"], ages)
+    yield _gauge("penstock_queue_oldest_seconds", ages)
 
 
-def _counter(name: str, said: str, labels: list[str], values: Values) -> Metric:
-    family = CounterMetricFamily(name, said, labels=labels)
+def _of_outbox(rows: Iterable[OutboxRow], now: datetime | None) -> Iterable[Metric]:
+    """How far what is published lags behind, by bus."""
+    waiting: dict[tuple[str], float] = {}
+    oldest: dict[tuple[str], float] = {}
+    for row in rows:
+        waiting[row.bus,] = waiting.get((row.bus,), 0.0) + row.waiting
+        age = 0.0 if now is None else max(0.0, (now - row.oldest).total_seconds())
+        oldest[row.bus,] = max(age, oldest.get((row.bus,), 0.0))
+    yield _gauge("penstock_outbox_waiting", waiting)
+    yield _gauge("penstock_outbox_oldest_seconds", oldest)
+
+
+def _counter(name: str, values: Values) -> Metric:
+    said = MEASURES[name]
+    return _filled(CounterMetricFamily(name, said.about, labels=said.labels), values)
+
+
+def _single(name: str, value: int) -> Metric:
+    return _counter(name, {(): value})
+
+
+def _gauge(name: str, values: Values) -> Metric:
+    said = MEASURES[name]
+    return _filled(GaugeMetricFamily(name, said.about, labels=said.labels), values)
+
+
+def _filled(family: CounterMetricFamily | GaugeMetricFamily, values: Values) -> Metric:
     for each, value in list(values.items()):
-        family.add_metric(list(each), value)
-    return family
-
-
-def _single(name: str, said: str, value: int) -> Metric:
-    return _counter(name, said, [], {(): value})
-
-
-def _gauge(name: str, said: str, labels: list[str], values: Values) -> Metric:
-    family = GaugeMetricFamily(name, said, labels=labels)
-    for each, value in values.items():
         family.add_metric(list(each), value)
     return family

@@ -87,6 +87,8 @@ class _Reader:
         if entry.attempt is None:
             return
         said = entry.data if isinstance(entry.data, dict) and entry.kind == "attempt" else {}
+        if "parked" in said:
+            return  # it goes on with somebody outside
         index = said.get("index")
         error = "failed" if "error" in said or entry.port == "failed" else None
         self.keep(

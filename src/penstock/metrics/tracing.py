@@ -18,7 +18,7 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from penstock.flow.run import Snapshot
 from penstock.metrics.spans import MOST, Span, spans_of
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.runtime.history import read_history
 from penstock.runtime.node import Node
 from penstock.runtime.trace_ids import Origin, origin_of

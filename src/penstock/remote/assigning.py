@@ -81,6 +81,7 @@ def offered(offer: Offer) -> Offered:
         parameters=offer.parameters,
         ports=offer.ports,
         task_list=offer.task_list,
+        output=offer.output,
     )
 
 

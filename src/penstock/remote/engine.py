@@ -10,6 +10,8 @@ from typing import Any
 
 from penstock.flow.view import time_text
 from penstock.remote.connection import DEFAULT, Connection, Told, path_of
+from penstock.remote.scheduling import RemoteSchedules
+from penstock.runtime.errors import Conflict
 
 PAGE = 200
 HISTORY_PAGE = 1000
@@ -23,16 +25,19 @@ class RemoteEngine:
 
     def __init__(self, url: str = DEFAULT, token: str | None = None) -> None:
         self.connection = Connection(url, token)
+        self.schedules = RemoteSchedules(self.connection, self.listed)
 
     # -- workflows -----------------------------------------------------------------------------------------
 
     async def publish(
         self, name: str, text: str, *, note: str | None = None, start: bool | None = None, again: bool = True
-    ) -> int:
-        """Publish a definition, YAML or JSON as it was written; its version."""
+    ) -> dict[str, Any]:
+        """Publish a definition, YAML or JSON as it was written: `version`, `verdict`, `findings`."""
         body = _given(definition=text, note=note, start=start, again=again)
-        answer = await self.connection.post(path_of("api", "workflows", name, "publish"), body)
-        return int(answer["version"])
+        answer: dict[str, Any] = await self.connection.post(
+            path_of("api", "workflows", name, "publish"), body
+        )
+        return answer
 
     async def workflows(self) -> list[dict[str, Any]]:
         """Every workflow: name, newest version, whether it is started and whether it is paused."""
@@ -53,6 +58,14 @@ class RemoteEngine:
     async def resume_workflow(self, workflow: str | None = None) -> None:
         """Go on where the pause of a workflow or of the installation held runs."""
         await self.connection.post(_workflow_path(workflow, "resume"))
+
+    async def redeliver(self, id: int) -> bool:
+        """Give an undelivered event to the run that has its key now; False: there is none."""
+        try:
+            await self.connection.post(path_of("api", "events", "undelivered", str(id), "redeliver"))
+        except Conflict:
+            return False
+        return True
 
     # -- runs ----------------------------------------------------------------------------------------------
 
@@ -136,6 +149,21 @@ class RemoteEngine:
         """Act on every run that a filter of `runs` finds; with `dry_run` only count them."""
         body = {"filter": run_query(filter), "action": action, "dry_run": dry_run}
         answer: dict[str, Any] = await self.connection.ask("POST", "/api/runs/bulk", body, patience=600)
+        return answer
+
+    async def approvals(
+        self, *, status: str | None = "open", workflow: str | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """What people are, or were, asked to decide, the newest first; `status` None: all."""
+        query = {"status": status or "all", "workflow": workflow}
+        return await self.listed("/api/approvals", query, limit=limit)
+
+    async def decide(
+        self, id: str, decision: str, *, fields: Any = None, comment: str | None = None
+    ) -> dict[str, Any]:
+        """Approve or reject, once."""
+        body = _given(decision=decision, fields=fields, comment=comment)
+        answer: dict[str, Any] = await self.connection.post(path_of("api", "approvals", id), body)
         return answer
 
     async def edit_tokens(self, **changes: Any) -> dict[str, Any]:

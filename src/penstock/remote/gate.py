@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from time import monotonic
+from time import monotonic as machine_time
 from typing import Any, TypeVar, get_args
 
 import msgspec
 
 from penstock.access.errors import TooManyRequests
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.occurrence import Done, Failed, Parked, TimedOut
 from penstock.flow.payload import kept_text
 from penstock.flow.run import Failure
 from penstock.flow.task import Offer
@@ -42,6 +42,7 @@ from penstock.remote.wire import (
     Told,
     Written,
 )
+from penstock.runtime.chores import Chores
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.errors import StoreAway, StoreFull
@@ -86,16 +87,23 @@ class _Wanted(msgspec.Struct, frozen=True):
 class HttpGate:
     """Claims, renews and reports over HTTP. `now` is the server's time as well as it is known here.
 
-    `offers` are what the worker's tasks offer: the server shows them while the worker is there.
+    `offers` are what the worker's tasks offer: the server shows them while the worker is there. `monotonic` counts
+    the seconds of this machine.
     """
 
-    def __init__(self, connection: Connection, offers: Sequence[Offer] = ()) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        offers: Sequence[Offer] = (),
+        monotonic: Callable[[], float] = machine_time,
+    ) -> None:
         self._line, self._offers = connection, [offered(offer) for offer in offers]
+        self._monotonic = monotonic
         self._clock: StoreClock | None = None
         self._given: dict[Lease, _Wanted] = {}
         self._writers: dict[_Writer, Lease] = {}
         self._worker = ""
-        self._chores: set[asyncio.Task[None]] = set()
+        self._chores = Chores(LOG, "tasks that came after the stop could not be given back")
 
     def now(self) -> datetime:
         """The server's time; this machine's until the server was heard."""
@@ -118,7 +126,7 @@ class HttpGate:
         try:
             polled = await asyncio.shield(asking)
         except asyncio.CancelledError:
-            self._later(self._end_poll(asking, wish.worker))
+            self._chores.begin(self._end_poll(asking, wish.worker))
             raise
         return [self._assigned(given) for given in polled.tasks]
 
@@ -193,11 +201,17 @@ class HttpGate:
                 )
             case TimedOut() as lost:
                 return self._item(report.lease, fail=Fault(error=Error(lost.message or "it is lost", "lost")))
+            case Parked():
+                error = Error(
+                    "only a task of the server itself can leave its work to somebody outside", "fatal"
+                )
+                return self._item(report.lease, fail=Fault(error=error, retry=False))
 
-    async def release(self, leases: Sequence[Lease]) -> None:
-        await self._say([self._item(lease, release=Nothing()) for lease in leases])
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        told = await self._say([self._item(lease, release=Nothing()) for lease in leases])
         for lease in leases:
             self._forget(lease)
+        return [each.status == 200 for each in told]
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Lines of tasks that are over and told are dropped: nobody waits for them."""
@@ -230,15 +244,12 @@ class HttpGate:
         await self._ask("PUT", "offers", body, None, ANSWER)
 
     async def leave(self, worker: str) -> None:
-        if self._chores:
-            await asyncio.wait(self._chores, timeout=2 * HANG_UP)
+        await self._chores.wait(2 * HANG_UP)
         await self._ask("POST", "leave", Leaving(worker=worker), None, ANSWER)
 
     async def close(self) -> None:
         """Hang up."""
-        for chore in list(self._chores):
-            chore.cancel()
-        await asyncio.gather(*self._chores, return_exceptions=True)
+        await self._chores.end()
         await self._line.close()
 
     # -- the line ------------------------------------------------------------------------------------------
@@ -263,7 +274,7 @@ class HttpGate:
 
     async def _ask(self, method: str, what: str, body: Any, kind: type[T] | None, patience: float) -> Any:
         """Raises GateAway where it is nobody's fault and can be tried again."""
-        asked = monotonic()
+        asked = self._monotonic()
         try:
             raw = await self._line.ask(method, f"/api/tasks/{what}", body, patience=patience)
         except (NoServer, ServerAway, TooManyRequests, StoreAway, StoreFull) as error:
@@ -275,21 +286,11 @@ class HttpGate:
         except msgspec.ValidationError as error:
             raise RemoteError(f"the server's answer to {what} cannot be read: {error}") from error
         if self._clock is None:
-            self._clock = StoreClock(answer.now)
+            self._clock = StoreClock(answer.now, self._monotonic)
         else:
             # An answer to a poll may be old when it comes: the question was asked long before.
             self._clock.tell(answer.now, asked)
         return answer
-
-    def _later(self, chore: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.ensure_future(chore)
-        self._chores.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._chores.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            LOG.warning("tasks that came after the stop could not be given back: %s", error)
 
 
 def _calls(items: Sequence[Item]) -> Iterator[list[Item]]:

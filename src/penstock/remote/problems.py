@@ -7,18 +7,22 @@ from functools import cache
 from typing import Any
 
 # Classes that were never imported would not be found by their code.
-import penstock.access.errors
 import penstock.engine.checking
 import penstock.runtime.errors
 import penstock.store.errors  # noqa: F401
+from penstock.access.errors import Unauthenticated
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.remote.errors import RemoteError
+
+SIGN_IN = "give a token of `penstock access create`, as PENSTOCK_TOKEN or with --token"
 
 
 def error_of(problem: Mapping[str, Any]) -> Exception:
     """The error to raise. What its class would know besides code and sentence is in `problem`."""
     code, detail = str(problem["code"]), str(problem.get("detail") or problem.get("title") or "it refused")
+    if code == Unauthenticated.code:  # who reads this sends no headers
+        detail = f"{detail.partition(': send ')[0]}: {SIGN_IN}"
     if code == DefinitionError.code:
         return _definition_error(problem, detail)
     kind = _kinds().get(code, RemoteError)

@@ -173,7 +173,7 @@ class AllTold(Struct):
 
 
 class Offered(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """A task as a worker offers it; `parameters` is the JSON Schema of its `with`."""
+    """A task as a worker offers it; `parameters` is the JSON Schema of its `with`, `output` that of what it gives."""
 
     name: Name
     title: Annotated[str, Meta(max_length=200)] = ""
@@ -181,6 +181,7 @@ class Offered(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=Tr
     parameters: dict[str, Any] = {}
     ports: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=100)] = ("done", "failed")
     task_list: Name | None = None
+    output: dict[str, Any] | None = None
 
 
 class Offers(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):

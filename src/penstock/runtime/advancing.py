@@ -9,14 +9,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from penstock.flow.occurrence import Outside, Retried, Skipped
-from penstock.runtime.deciding import Decision, Reserved, decide, write_down
+from penstock.runtime.deciding import decide, write_down
+from penstock.runtime.decision import Decision, Reserved
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.doubts import Doubts
-from penstock.runtime.errors import UnknownRun
+from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.flows import Flows
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.request import Request
@@ -25,7 +25,7 @@ from penstock.store.change import Change, Committed, Message, Outcome
 from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.protocol import Runs
 
-BATCH = 500
+BATCH = 512
 LANES = 2
 TOGETHER = 32
 """Runs that are decided and then written down: few enough for a processor to have them still at hand."""
@@ -147,7 +147,7 @@ class Advancer:
             for at in range(0, len(runs), TOGETHER):
                 decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now)
                 decisions += decided
-                written += [each for each in decided if self._write_down(each)]
+                written += self._write_down(decided)
             self.decided += len(written)
             await self._write(written)
         except BaseException:
@@ -167,7 +167,7 @@ class Advancer:
                 flow = self._flows.known(header.workflow, header.version)
                 assert flow is not None, "a run is made only with its flow at hand"
                 lives[run] = Live(flow, first.new)
-            elif live is None or any([request.fresh for request in requests]):
+            elif live is None or first.fresh or (len(requests) > 1 and any(each.fresh for each in requests)):
                 wanted.append(run)
             else:
                 lives[run] = live
@@ -182,31 +182,29 @@ class Advancer:
         lives: dict[str, Live | BaseException],
         now: datetime,
     ) -> list[Decision]:
+        """One run that cannot be decided about must not hold the others."""
         decisions: list[Decision] = []
         for run in runs:
             live, requests = lives.get(run), batch[run]
             if not isinstance(live, Live):
                 self._refuse(run, requests, live)
-            elif (decision := self._decide(live, requests, now)) is not None:
-                decisions.append(decision)
+                continue
+            try:
+                decisions.append(decide(live, requests, now))
+            except Exception as error:
+                self._undecided(live, requests, error)
         return decisions
 
-    def _decide(self, live: Live, requests: list[Request], now: datetime) -> Decision | None:
-        """One run that cannot be decided about must not hold the others."""
-        try:
-            return decide(live, requests, now)
-        except Exception as error:
-            self._undecided(live, requests, error)
-            return None
-
-    def _write_down(self, decision: Decision) -> bool:
+    def _write_down(self, decisions: Sequence[Decision]) -> list[Decision]:
         """Nor may one whose decision cannot be written down."""
-        try:
-            write_down(decision, self._dispatch)
-            return True
-        except Exception as error:
-            self._undecided(decision.live, decision.requests, error)
-            return False
+        written: list[Decision] = []
+        for decision in decisions:
+            try:
+                write_down(decision, self._dispatch)
+                written.append(decision)
+            except Exception as error:
+                self._undecided(decision.live, decision.requests, error)
+        return written
 
     def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
@@ -219,8 +217,9 @@ class Advancer:
             log.error("run %s cannot be read and is left alone: %s", run, error)
         elif gone := [request.read for request in requests if request.read is not None]:
             self._dispatch.discard(gone)
+        told = UnknownRun(run) if error is None else UnreadableRun(run, error)
         for request in requests:
-            request.tell(None, error or UnknownRun(run))
+            request.tell(None, told)
 
     # -- writing -------------------------------------------------------------------------------------------
 
@@ -305,23 +304,26 @@ class Advancer:
         """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
         memory = self._memory
         self._doubts.settle(decisions)
+        given: Reserved = []
+        rest: list[tuple[Decision, Change, Reserved]] = []
         for decision in decisions:
-            live = decision.live
-            live.snapshot = snapshot = decision.plan.snapshot
-            if snapshot.ended:
-                memory.forget(snapshot.run.id)
-            else:
-                memory.keep(snapshot.run.id, live)
-        given = [decision.desks for decision in decisions]
-        for decision in decisions:
-            decision.desks = []  # a desk is freed by who gives its decision up: never one that was handed over
-        if any(given):
-            self._dispatch.hand_over(list(chain.from_iterable(given)), committed.now, committed.fence)
-        for decision, desks in zip(decisions, given, strict=True):
-            change = decision.change
+            live, change, desks = decision.live, decision.change, decision.desks
             assert change is not None
-            if len(change.tasks) != len(desks) or change.hold is False or change.void:
-                self._tell_workers(decision, change, desks)
+            live.snapshot = snapshot = decision.plan.snapshot
+            live.first = None if change.new is None else change.tasks
+            if snapshot.ended:
+                memory.forget(change.run)
+            else:
+                memory.keep(change.run, live)
+            if desks:
+                given += desks
+                decision.desks = []  # it is freed by who gives its decision up: never one that was handed over
+            if not change.plain or len(change.tasks) != len(desks):
+                rest.append((decision, change, desks))
+        if given:
+            self._dispatch.hand_over(given, committed.now, committed.fence)
+        for each in rest:
+            self._tell_workers(*each)
         for decision in decisions:
             self._answer(decision)
         for settled in self.settled:

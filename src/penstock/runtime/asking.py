@@ -11,6 +11,9 @@ from penstock.runtime.memory import Live
 from penstock.runtime.why import Facts, why_list, why_run
 from penstock.store.protocol import Store
 
+REFUSED = 1000
+"""Refused keys of all runs that are looked through."""
+
 
 async def ask_why(store: Store, live: Live, step: str | None = None) -> dict[str, Any]:
     """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
@@ -28,8 +31,14 @@ async def ask_why(store: Store, live: Live, step: str | None = None) -> dict[str
         paused=[each.run for each in await store.states(holders) if each.status == "paused"],
         workers=await store.workers(),
         queues=await store.queues() if live.snapshot.elements else (),
+        refused=await _refused(store, run) if live.snapshot.keys else (),
     )
     return {"run": run, **why_run(live.flow, live.snapshot, facts, step)}
+
+
+async def _refused(store: Store, run: str) -> list[tuple[str, str, str]]:
+    rows = await store.refused(REFUSED)
+    return [(name, value, holder) for name, value, asker, holder in rows if asker == run]
 
 
 async def ask_why_list(store: Store, task_list: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Done, TimedOut
+from penstock.flow.occurrence import Done, Parked, TimedOut
 from penstock.runtime.gate import Report
 from penstock.store.rows import Beat, LogLine
 
@@ -18,7 +18,7 @@ Blot = Callable[[Any], Any]
 def blotted_report(report: Report, blot: Blot) -> Report:
     """Why it failed; what it gives is its own and stays."""
     outcome = report.outcome
-    if isinstance(outcome, Done):
+    if isinstance(outcome, Done | Parked):
         return report
     if isinstance(outcome, TimedOut):
         return replace(report, outcome=replace(outcome, message=blot(outcome.message)))

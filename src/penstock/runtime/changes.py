@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from msgspec import Struct
 
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.store.errors import StoreError
 from penstock.store.rows import RunState
 

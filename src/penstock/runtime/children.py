@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
-from penstock.flow.occurrence import Canceled, Done, Failed, Reported, TimedOut
+from penstock.flow.compile import WORKFLOW
+from penstock.flow.occurrence import Canceled, Done, Failed, Reported
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Element, ElementKey, Failure, Snapshot
 from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.store.change import Post
 
-TASK = "workflow"
+TASK = WORKFLOW
 """The task that the engine does by itself."""
 
 DEEPEST = 32
@@ -65,20 +65,6 @@ def begun_posts(child: str, wish: StartChild) -> tuple[Post, ...]:
     place = parent_of(child)
     assert place is not None
     return () if wish.wait else (_report(*place, Done(output={"run": child})),)
-
-
-def limits(attempt: Attempt, now: datetime) -> list[tuple[datetime, bytes]]:
-    """The time-outs of a step that waits for a child run, as timers: no worker holds a lease of it."""
-    times = attempt.timeouts
-    found = (("start_to_close", times.start_to_close), ("schedule_to_close", times.schedule_to_close))
-    return [
-        (
-            now + limit,
-            encode_message(Reported(attempt.firing, attempt.index, attempt.attempt, TimedOut(name))),
-        )
-        for name, limit in found
-        if limit is not None
-    ]
 
 
 def _wish(run: str, params: Any) -> tuple[StartChild | None, str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from penstock.flow.advance import advance
+from penstock.flow.compile import LONE
 from penstock.flow.occurrence import (
     Canceled,
     CleanupTimedOut,
@@ -21,20 +22,26 @@ from penstock.flow.occurrence import (
     RunTimedOut,
     Skipped,
 )
-from penstock.flow.plan import Answer, Attempt, Emission, Plan
-from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Element, ElementKey, Pauser, Snapshot
-from penstock.runtime.children import TASK, cancel_post, end_post, limits, start_posts
+from penstock.flow.plan import Answer, Attempt, Plan
+from penstock.flow.rest import parked_steps, starving, waiting_for
+from penstock.flow.run import Element, ElementKey, Snapshot
+from penstock.flow.straight import straight
+from penstock.runtime.approving import asked_by, ended_in, times_of
+from penstock.runtime.children import TASK, cancel_post, end_post, start_posts
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
-from penstock.runtime.codec.snapshots import encode_header, encode_parts
+from penstock.runtime.codec.snapshots import encode_parts
+from penstock.runtime.decision import Decision, Desks, Reserve, new_run_of, new_task, wider
 from penstock.runtime.errors import Invalid, SlotFull
 from penstock.runtime.host import checked_event
-from penstock.runtime.inbox import KEPT_FOR, NO_RUN
+from penstock.runtime.inbox import KEPT_FOR
+from penstock.runtime.keeping import kept
 from penstock.runtime.limits import refuse_full
 from penstock.runtime.memory import Live
+from penstock.runtime.notifying import letters_of
 from penstock.runtime.request import Request
 from penstock.runtime.resting import RESTS, new_rest
+from penstock.runtime.straight_change import straight_change
 from penstock.store.change import (
     WHOLE,
     Change,
@@ -44,62 +51,19 @@ from penstock.store.change import (
     NewRun,
     NewTask,
     Post,
-    Seen,
     Unlock,
 )
 
-HEARTBEAT = timedelta(seconds=60)
 _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
 
 
-class Desk(Protocol):
-    """Where a worker of this process waits for work."""
-
-    @property
-    def worker(self) -> str: ...
-
-
-Reserve = Callable[[Attempt], Desk | None]
-"""A desk that will take the attempt as soon as it is durable."""
-
-
-class Desks(Protocol):
-    """Where work is promised to workers before it is durable."""
-
-    def reserve(self, attempt: Attempt) -> Desk | None: ...
-
-    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
-        """What was promised came to nothing."""
-        ...
-
-
-Reserved = list[tuple[Attempt, Desk]]
-"""Work, and who is to get it once it is durable."""
-
-
-class Decision:
-    """What was decided about one run, and what is to be written."""
-
-    __slots__ = ("answers", "change", "desks", "live", "now", "parked", "plan", "requests")
-
-    def __init__(
-        self,
-        live: Live,
-        requests: Sequence[Request],
-        answers: list[Answer],
-        plan: Plan,
-        now: datetime,
-        parked: tuple[Kept, ...] = (),
-    ) -> None:
-        self.live, self.requests, self.answers, self.plan, self.now = live, requests, answers, plan, now
-        self.parked = parked  # events that did not fit the workflow
-        self.change: Change | None = None  # None: nothing is to be written
-        self.desks: Reserved = []
-
-
 def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
     """Decide about all that happened to one run, in order."""
+    if len(requests) == 1:
+        straight_on = straight(live.flow, live.snapshot, requests[0].occurrence, now)
+        if straight_on is not None:
+            return Decision(live, requests, straight_on.answers, straight_on, now, straight=True)
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     if not parked:
@@ -120,7 +84,8 @@ def write_down(decision: Decision, desks: Desks) -> None:
         or _uses_up(decision)
     ):
         try:
-            decision.change = _change(decision, desks.reserve)
+            change = straight_change(decision, desks.reserve) if decision.straight else None
+            decision.change = _change(decision, desks.reserve) if change is None else change
         except BaseException:
             desks.free(decision.desks)
             decision.desks = []
@@ -169,13 +134,17 @@ def _uses_up(decision: Decision) -> bool:
     return used_up or bool(_ended(decision))
 
 
-def _ended(decision: Decision) -> list[EndedTask]:
+def _told(decision: Decision) -> Iterable[tuple[Request, Answer]]:
+    return zip(decision.requests, decision.answers, strict=False)
+
+
+def _ended(decision: Decision) -> tuple[EndedTask, ...]:
     """The task rows that go: of leases whose report counts, and of those that were found to be overdue."""
-    ended: list[EndedTask] = []
+    ended: tuple[EndedTask, ...] = ()
     for request, answer in zip(decision.requests, decision.answers, strict=False):
         lease = request.lease
         if lease is not None and (answer == "accepted" or request.overdue):
-            ended.append(EndedTask(lease.firing, lease.index, lease.attempt, lease.fence))
+            ended += (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),)
     return ended
 
 
@@ -183,38 +152,55 @@ def _change(decision: Decision, reserve: Reserve) -> Change:
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
     live.pack.begin()
+    tasks = _tasks(decision, reserve) if plan.attempts else ()
+    # A retry that ends at once ends the run anew: it had asked for its keys again.
+    over = snapshot.ended and (not was.ended or snapshot.epoch != was.epoch)
+    new = new_run_of(live, decision.requests[0], decision.now)
+    # By position: so many keywords would cost more than all else here.
     change = Change(
-        run=snapshot.run.id,
-        base=plan.base,
-        revision=snapshot.revision,
-        seq=snapshot.seq,
-        status=snapshot.status,
-        ended_at=snapshot.ended_at,
-        waiting=None if snapshot.status == "running" else _waiting(live, snapshot),
-        head=live.encode(snapshot),
-        page=encode_page(plan.history, live.pack) if plan.history else None,
-        page_from=was.seq + 1,
-        tasks=_tasks(decision, reserve) if plan.attempts else (),
-        ended=tuple(_ended(decision)),
-        # A retry that ends at once ends the run anew: it had asked for its keys again.
-        over=snapshot.ended and (not was.ended or snapshot.epoch != was.epoch),
+        snapshot.run.id, plan.base, snapshot.revision, snapshot.seq, snapshot.status, snapshot.ended_at,
+        None if snapshot.status == "running" else _waiting(live, snapshot), live.encode(snapshot), new,
+        encode_page(plan.history, live.pack) if plan.history else None, was.seq + 1, tasks, _ended(decision),
+        over, _is_plain(decision, tasks, over, new) and not live.pack.fresh,
+    )  # fmt: skip
+    return change if change.plain else replace(change, **_rare(decision, change))
+
+
+def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: NewRun | None) -> bool:
+    """Whether nothing rare follows: most decisions are so, and nobody need look for what they have not."""
+    live, plan, request = decision.live, decision.plan, decision.requests[0]
+    was, snapshot = live.snapshot, plan.snapshot
+    alone = len(decision.requests) == 1 and not decision.parked and request.is_plain
+    return (
+        alone
+        and live.flow.is_plain
+        and plan.is_plain
+        and len(tasks) == len(plan.attempts)
+        and not (was.paused or snapshot.paused or snapshot.aside)
+        and not (over and snapshot.run.parent is not None)
+        and was.status not in RESTS
+        and snapshot.status not in RESTS
+        and (new is None or (new.start_key is None and new.labels == "{}"))
     )
+
+
+def _rare(decision: Decision, change: Change) -> dict[str, Any]:
+    """The fields of a change that most have not."""
+    live, plan = decision.live, decision.plan
     rare = _rare_of_requests(decision)
     _add_rare_of_plan(rare, decision, change)
+    if live.flow.definition.notify:
+        rare["letters"] = letters_of(live.flow.definition.notify, plan.history, plan.snapshot)
     if live.pack.fresh:  # the last: whatever is encoded above may find something large
         rare["payloads"] = tuple(live.pack.fresh)
-    return replace(change, **rare) if rare else change
+    return rare
 
 
 def _rare_of_requests(decision: Decision) -> dict[str, Any]:
-    """The fields of a change that say what its requests use up: most decisions have none of them."""
+    """Those that say what its requests use up."""
     rare: dict[str, Any] = {}
-    live, requests = decision.live, decision.requests
-    if requests[0].new is not None:
-        rare["new"] = _new_run(live, requests[0], decision.now)
-    for request, answer in zip(requests, decision.answers, strict=False):
-        if request.lease is not None:
-            continue  # it ends an attempt, and uses up nothing else
+    live = decision.live
+    for request, answer in _told(decision):
         if request.audit is not None and answer == "accepted":
             rare["audits"] = (*rare.get("audits", ()), request.audit)
         if request.rung is not None:
@@ -222,20 +208,19 @@ def _rare_of_requests(decision: Decision) -> dict[str, Any]:
         if request.read is not None:
             rare["read"] = (*rare.get("read", ()), request.read)
         if isinstance(request.occurrence, Retried | Skipped) and request.occurrence.paused is not None:
-            rare["revived"] = live.snapshot.run.workflow, _wider(request.occurrence.paused)
-        if request.seen is not None:
+            rare["revived"] = live.snapshot.run.workflow, wider(request.occurrence.paused)
+        if request.seen is not None and answer != "superseded":
             rare["seen"] = (*rare.get("seen", ()), request.seen)
     return rare
 
 
 def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) -> None:
-    """The fields of a change that say what follows for others: most decisions have none of them."""
+    """Those that say what follows for others."""
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
-    # What is no task for a worker is a child run.
-    children = len(change.tasks) < len(plan.attempts) and [
-        each for each in plan.attempts if each.task == TASK
-    ]
+    # What is no task for a worker is a child run, or waits for a person.
+    lone = len(change.tasks) < len(plan.attempts) and [each for each in plan.attempts if each.task in LONE]
+    children = lone and [each for each in lone if each.task == TASK]
     canceled = _cancel_posts(decision) if plan.withdrawn else ()
     if posts := _posts(decision, children or (), canceled, change.over):
         rare["posts"] = tuple(posts)
@@ -246,18 +231,18 @@ def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) 
         rare["parts"] = tuple(encode_parts(was, snapshot, plan.touched, live.pack))
     if (was.paused or snapshot.paused) and _held(was) != _held(snapshot):
         rare["hold"] = _held(snapshot)
-    if plan.timers or children:
-        timers = [(timer.due, encode_message(timer.occurrence)) for timer in plan.timers]
-        rare["timers"] = (
-            *timers,
-            *(limit for each in children or () for limit in limits(each, decision.now)),
-        )
+    if plan.timers or lone:
+        timers = [*plan.timers, *(times_of(lone, decision.now) if lone else ())]
+        rare["timers"] = tuple([(timer.due, encode_message(timer.occurrence)) for timer in timers])
+    if live.flow.asks:
+        said = [(request.occurrence, answer) for request, answer in _told(decision)]
+        rare["asked"], rare["decided"] = asked_by(plan.attempts), ended_in(live.flow, was, snapshot, said)
     if plan.acquires or plan.releases or plan.correlations:
         _add_keys(rare, plan)
     if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
         rare["rest"] = new_rest(live.flow, was, snapshot)
     if decision.parked or plan.emissions:
-        rare["kept"] = (*decision.parked, *(_kept(each, decision.now) for each in plan.emissions))
+        rare["kept"] = (*decision.parked, *(kept(each, decision.now) for each in plan.emissions))
 
 
 def _add_keys(rare: dict[str, Any], plan: Plan) -> None:
@@ -293,12 +278,12 @@ def _tasks(decision: Decision, reserve: Reserve) -> tuple[NewTask, ...]:
     # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
     held = _held(decision.plan.snapshot)
     for attempt in decision.plan.attempts:
-        if attempt.task == TASK:
-            continue  # a child run does it
+        if attempt.task in LONE:
+            continue  # a child run does it, or a person
         desk = None if held else reserve(attempt)
         if desk is not None:
             decision.desks.append((attempt, desk))
-        tasks.append(_new_task(attempt, desk, held))
+        tasks.append(new_task(attempt, desk, held))
     return tuple(tasks)
 
 
@@ -322,16 +307,6 @@ def _is_child(live: Live, element: Element) -> bool:
     return live.flow.steps[element.step].task == TASK
 
 
-def _new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
-    times = attempt.timeouts
-    return NewTask(
-        attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
-        attempt.task_list, attempt.priority, times.schedule_to_start, times.start_to_close,
-        times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
-        held, attempt.step,
-    )  # fmt: skip
-
-
 def _place(element: ElementKey) -> tuple[int, int]:
     return element[0], WHOLE if element[1] is None else element[1]
 
@@ -340,54 +315,10 @@ def _lock(key: str, most: int, element: ElementKey) -> Lock:
     return Lock(key, most, *_place(element), encode_message(Granted(*element)))
 
 
-def _kept(emission: Emission, now: datetime) -> Kept:
-    event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
-    return keep(emission.key, event, now)
-
-
-def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> Kept:
-    """An event that looks for a run by its keys."""
-    return Kept(
-        keys=tuple(key.items()),
-        event=event.event,
-        body=encode_message(event),
-        reason=NO_RUN,
-        until=now + KEPT_FOR,
-        seen=seen_by_key(event, now, source),
-    )
-
-
-def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
-    """Found by key, an id is unique within its source and event."""
-    scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
-    return None if event.id is None else Seen(scope, event.id, now + KEPT_FOR)
-
-
-def _new_run(live: Live, request: Request, now: datetime) -> NewRun | None:
-    if request.new is None:
-        return None
-    header = live.snapshot.run
-    return NewRun(
-        workflow=header.workflow,
-        version=header.version,
-        subject=header.subject,
-        parent=header.parent,
-        labels=msgspec.json.encode(header.labels).decode(),
-        started_at=now,
-        header=encode_header(header, live.pack),
-        start_key=request.start_key,
-        paused=_wider(live.snapshot.paused),
-    )
-
-
-def _wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
-    return "workflow" in paused, "installation" in paused
-
-
 def _waiting(live: Live, snapshot: Snapshot) -> str | None:
     """What a run at rest waits for, so that it can be looked for."""
     if snapshot.status == "waiting":
-        names = list(waiting_for(live.flow, snapshot))
+        names = [*waiting_for(live.flow, snapshot), *parked_steps(snapshot)]
     elif snapshot.status == "stalled":
         names = sorted({name for each in starving(live.flow, snapshot) for name in each.events()})
     else:

@@ -16,7 +16,8 @@ class Desk:
     """Where one worker gets work of some lists. `room`: what it may be given, `coming`: what is written for it."""
 
     __slots__ = (
-        "back_by", "coming", "given", "key", "lists", "ready", "room", "sitting", "sweep_at", "tasks", "watched",
+        "awaited", "back_by", "coming", "expected", "given", "key", "lists", "ready", "room", "sitting", "sweep_at",
+        "tasks", "watched",
     )  # fmt: skip
 
     def __init__(self, key: Key) -> None:
@@ -25,7 +26,9 @@ class Desk:
         self.lists = frozenset(lists)
         self.tasks = None if tasks is None else frozenset(tasks)
         self.room = self.coming = self.sitting = 0
-        self.back_by = 0.0  # until then one that went off with work counts as sitting: it comes for more
+        self.expected = False  # one that went off with work counts as sitting for a while: it comes for more
+        self.back_by = 0.0  # until then, by the loop's time, while a timer that looks is `awaited`
+        self.awaited = False
         self.sweep_at = 0.0  # when it is swept where nobody sits there, if it is `watched`
         self.watched = False
         self.given: list[Assignment] = []
@@ -45,10 +48,28 @@ class Desk:
         taken, self.given = self.given[:limit], self.given[limit:]
         return taken
 
+    def expect_back(self, seconds: float) -> None:
+        """The worker went off with work and comes back within so many seconds, or is not counted on any more.
+
+        One timer, however often it goes: whether it is expected is asked for every task.
+        """
+        loop = asyncio.get_running_loop()
+        self.expected, self.back_by = True, loop.time() + seconds
+        if not self.awaited:
+            self.awaited = True
+            loop.call_at(self.back_by, self._look_for, loop)
+
+    def _look_for(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.awaited = self.expected and loop.time() < self.back_by
+        if self.awaited:
+            loop.call_at(self.back_by, self._look_for, loop)
+        else:
+            self.expected = False
+
     def takes(self, attempt: Attempt) -> bool:
         return (
             self.room > 0
-            and (self.sitting > 0 or self.back_by > asyncio.get_running_loop().time())
+            and (self.sitting > 0 or self.expected)
             and attempt.task_list in self.lists
             and (self.tasks is None or attempt.task in self.tasks)
         )

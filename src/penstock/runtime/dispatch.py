@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
+
 from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Reported
+from penstock.flow.occurrence import Done, Reported
 from penstock.flow.plan import Answer, Attempt
+from penstock.flow.retry import Timeouts
 from penstock.flow.run import Snapshot
+from penstock.runtime.backlog import Backlog
 from penstock.runtime.blotting import Blot, blotted_beat, blotted_line, blotted_report
-from penstock.runtime.deciding import HEARTBEAT
-from penstock.runtime.deciding import Desk as AnyDesk
+from penstock.runtime.chores import Chores
+from penstock.runtime.decision import HEARTBEAT
+from penstock.runtime.decision import Desk as AnyDesk
 from penstock.runtime.desks import Desk, Key, key_of
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
@@ -25,8 +30,11 @@ from penstock.store.change import WHOLE
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
 
-PATIENCE = timedelta(seconds=5)
-"""How long a worker may be away from its desk before what was laid there goes to others."""
+PATIENCE = timedelta(seconds=1)
+"""How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""
+
+SHARE = 3
+"""Such a part of a lease may pass on a desk: the rest is for who does the work."""
 
 BACK = 1.0
 """Seconds within which a worker that went off with work comes back: meanwhile more is reserved for it."""
@@ -34,10 +42,10 @@ BACK = 1.0
 LOOK_AGAIN = timedelta(seconds=1)
 """How long a worker waits before it looks into a store that others write too."""
 
-SEEN = 10_000
-"""Lists that are remembered as looked into: names that strangers made up must not fill the memory."""
-
 log = logging.getLogger("penstock.dispatch")
+
+Ends = tuple[datetime, datetime | None]
+"""When a lease runs out, and the end of its attempt."""
 
 
 class Dispatch:
@@ -46,9 +54,8 @@ class Dispatch:
     def __init__(self, store: Store, memory: Memory, clock: StoreClock, shared: bool) -> None:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
         self._desks: dict[Key, Desk] = {}
-        self._backlog: set[str] = set()  # lists that may hold work for whoever looks
-        self._seen: set[str] = set()  # lists that were looked into once
-        self._tidying: set[asyncio.Task[None]] = set()
+        self._backlog = Backlog()
+        self._tidying = Chores(log, "what was not wanted any more could not be given back")
         self.submit: Callable[[Request], None] = lambda request: None
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
@@ -59,11 +66,9 @@ class Dispatch:
     # -- what decisions need -------------------------------------------------------------------------------
 
     def reserve(self, attempt: Attempt) -> Desk | None:
-        """A desk that takes the attempt. Not where others wait in its list: they came first."""
-        if attempt.task_list in self._backlog:
-            return None
+        """A desk that takes the attempt. Not where others wait for it in the list: they came first."""
         for desk in self._desks.values():
-            if desk.takes(attempt):
+            if desk.takes(attempt) and self._backlog.has_seen(desk.key, attempt.task_list):
                 desk.room -= 1
                 desk.coming += 1
                 return desk
@@ -71,10 +76,16 @@ class Dispatch:
 
     def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime, fence: int) -> None:
         """What was reserved is durable: the work is theirs, under the fence that the store gave it."""
+        ends: dict[int, Ends] = {}  # of the time-outs that the attempts of one step share
         for attempt, desk in desks:
             assert isinstance(desk, Desk)
             desk.coming -= 1
-            desk.given.append(_assignment(attempt, fence, now))
+            limits = attempt.timeouts
+            if (until := ends.get(id(limits))) is None:
+                until = ends[id(limits)] = _ends(limits, now)
+            index = WHOLE if attempt.index is None else attempt.index
+            lease = Lease(attempt.run.id, attempt.firing, index, attempt.attempt, fence)
+            desk.given.append(Assignment(lease, attempt, *until))
             if len(desk.given) == 1:
                 desk.ready.set() if desk.sitting else self._sweep_later(desk)
         self.handed += len(desks)
@@ -89,16 +100,15 @@ class Dispatch:
 
     def note(self, lists: Iterable[str]) -> None:
         """There may be work in these lists: for who waits here, else for other nodes."""
-        noted = set(lists)
-        self._backlog |= noted
-        self._wake(noted)
+        noted = list(lists)
+        self._backlog.add(noted)
+        self._wake(set(noted))
         self.ring("tasks")
 
     def look(self) -> None:
         """There may be work in any list: another node made it, or it was given back, or a pause is over."""
-        self._seen.clear()
+        self._backlog.add_unknown()
         for desk in self._desks.values():
-            self._backlog |= desk.lists
             desk.ready.set()
 
     def _wake(self, lists: set[str]) -> None:
@@ -113,20 +123,16 @@ class Dispatch:
 
     def discard(self, messages: Sequence[int]) -> None:
         """Messages for a run that is gone."""
-        self._later(self._store.discard(messages))
+        self._tidying.begin(self._store.discard(messages))
 
     # -- what workers do -----------------------------------------------------------------------------------
 
     async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
         """Work for a worker, at once or as soon as there is some."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + wait.total_seconds()
-        if len(self._seen) > SEEN:
-            self._seen.clear()
-        self._backlog |= set(wish.task_lists) - self._seen
-        self._seen |= set(wish.task_lists)
+        until, key = loop.time() + wait.total_seconds(), key_of(wish)
         while True:
-            if not self._backlog.isdisjoint(wish.task_lists):
+            if self._to_look_for(wish, self._desks.get(key)):
                 found = await self._lease(wish)
                 if found:
                     return found
@@ -137,7 +143,7 @@ class Dispatch:
             if given:
                 return given
             if self._shared:
-                self._backlog |= set(wish.task_lists)
+                self._backlog.forget(key)
 
     async def _sit(self, wish: Wish, seconds: float) -> list[Assignment]:
         """Wait until something is given, or a list may have work, or the time is over.
@@ -148,29 +154,31 @@ class Dispatch:
         desk.sit(wish.limit)
         try:
             async with asyncio.timeout(seconds):
-                while not desk.given and self._backlog.isdisjoint(desk.lists):
+                while not desk.given and not self._to_look_for(wish, desk):
                     desk.ready.clear()
                     await desk.ready.wait()
         except TimeoutError:
             pass
         except BaseException:
-            desk.back_by = 0.0
+            desk.expected = False
             asyncio.get_running_loop().call_soon(self._sweep, desk)
             raise
         finally:
             desk.sitting -= 1
         given = desk.take(wish.limit)
         if given:
-            desk.back_by = asyncio.get_running_loop().time() + BACK
+            desk.expect_back(BACK)
         if not desk.sitting:
             self._sweep_later(desk) if given or desk.given or desk.coming else self._desks.pop(key, None)
         return given
 
     def _sweep_later(self, desk: Desk) -> None:
-        """Sweep a desk that nobody sits at; one timer a desk, however often it is left."""
+        """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
         loop = asyncio.get_running_loop()
-        desk.sweep_at = loop.time() + PATIENCE.total_seconds()
-        if not desk.watched:
+        lasts = min((each.expires - self._clock.now() for each in desk.given), default=SHARE * PATIENCE)
+        at = loop.time() + min(PATIENCE, lasts / SHARE).total_seconds()
+        sooner, desk.sweep_at = at < desk.sweep_at, at
+        if sooner or not desk.watched:
             desk.watched = True
             loop.call_at(desk.sweep_at, self._look_after, desk)
 
@@ -187,35 +195,38 @@ class Dispatch:
         if not desk.sitting:
             given, desk.given = desk.given, []
             if given:
-                self._later(self.release([each.lease for each in given]))
+                self._tidying.begin(self.release([each.lease for each in given]))
             if not desk.coming and self._desks.get(desk.key) is desk:
                 del self._desks[desk.key]
 
-    def _later(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tidying.add(task)
-        task.add_done_callback(self._tidied)
-
-    def _tidied(self, task: asyncio.Task[None]) -> None:
-        self._tidying.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("what was not wanted any more could not be given back: %s", error)
+    def _to_look_for(self, wish: Wish, desk: Desk | None) -> int:
+        """How many tasks a worker should ask the store for, none while there is something for it here."""
+        coming, given = (desk.coming, desk.given) if desk else (0, [])
+        return 0 if given else max(0, min(wish.limit - coming, self._backlog.unseen(key_of(wish))))
 
     async def _lease(self, wish: Wish) -> list[Assignment]:
-        lists = set(wish.task_lists)
-        if (desk := self._desks.get(key_of(wish))) is not None:
-            desk.back_by = 0.0  # its room goes to what is found now
-        self._backlog -= lists  # before looking: what comes to the lists meanwhile must not be forgotten
+        """What is found in the store, no more than came there; the rest of its room is kept for what is made now."""
+        key = key_of(wish)
+        desk, unseen = self._desks.get(key), self._backlog.unseen(key)
+        asked = self._to_look_for(wish, desk)
+        if desk is not None:
+            desk.room = wish.limit - desk.coming - asked
+            desk.expect_back(BACK)
+        before = self._backlog.see(key)  # before looking: what comes meanwhile must not be forgotten
         leased: list[Leased] | None = None
-        looking = asyncio.ensure_future(self._store.lease(wish))
+        looking = asyncio.ensure_future(self._store.lease(replace(wish, limit=asked)))
         try:
             leased = await asyncio.shield(looking)
         except asyncio.CancelledError:
-            self._later(self._give_back(looking))  # whoever asked has gone: what it gets goes to others
+            self._tidying.begin(
+                self._give_back(looking)
+            )  # whoever asked has gone: what it gets goes to others
             raise
         finally:
-            if leased is None or len(leased) == wish.limit:
-                self._backlog |= lists
+            if leased is None:
+                self._backlog.unsee(key, before)
+            elif len(leased) == asked:
+                self._backlog.leave(key, unseen - asked)
         self.leased += len(leased)
         for each in leased:
             self.expect(each.expires)
@@ -223,7 +234,7 @@ class Dispatch:
             return await self._assignments(leased)
         except BaseException:
             # The leases are durable and nobody will use them: left alone, each would cost an attempt.
-            self._later(self.release([each.lease for each in leased]))
+            self._tidying.begin(self.release([each.lease for each in leased]))
             raise
 
     async def _give_back(self, looking: asyncio.Future[list[Leased]]) -> None:
@@ -233,8 +244,7 @@ class Dispatch:
         """Nobody comes back to a desk: what lies there goes to the lists again."""
         for desk in list(self._desks.values()):
             self._sweep(desk)
-        if self._tidying:
-            await asyncio.wait(list(self._tidying), timeout=5)
+        await self._tidying.wait(5)
 
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
         """The work itself; a lease whose run says otherwise is left to run out."""
@@ -259,7 +269,10 @@ class Dispatch:
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""
-        reports = [blotted_report(report, self.blot) for report in reports]
+        blot = self.blot
+        reports = [
+            report if type(report.outcome) is Done else blotted_report(report, blot) for report in reports
+        ]
         answers = _Answers(len(reports))
         requests = [_request(report, answers.told) for report in reports]
         for request in requests:
@@ -278,11 +291,13 @@ class Dispatch:
         self.rejected += verdict != "repeated"
         return verdict
 
-    async def release(self, leases: Sequence[Lease]) -> None:
-        if leases:
-            await self._store.release(leases)
-            self.look()
-            self.ring("tasks")
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        if not leases:
+            return []
+        released = await self._store.release(leases)
+        self.look()
+        self.ring("tasks")
+        return released
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         await self._store.log([blotted_line(line, self.blot) for line in lines])
@@ -328,19 +343,13 @@ def _request(report: Report, told: Told) -> Request:
     lease = report.lease
     index = None if lease.index == WHOLE else lease.index
     occurrence = Reported(lease.firing, index, lease.attempt, report.outcome)
-    return Request(lease.run, occurrence, told, lease=lease)
+    return Request(lease.run, occurrence, told, lease)
 
 
-def _assignment(attempt: Attempt, fence: int, now: datetime) -> Assignment:
-    limits = attempt.timeouts
-    index = WHOLE if attempt.index is None else attempt.index
+def _ends(limits: Timeouts, now: datetime) -> Ends:
+    """When a lease that begins now runs out, and when its attempt must have ended."""
     ends = [limit for limit in (limits.start_to_close, limits.schedule_to_close) if limit is not None]
-    return Assignment(
-        Lease(attempt.run.id, attempt.firing, index, attempt.attempt, fence),
-        attempt,
-        now + (limits.heartbeat or HEARTBEAT),
-        now + min(ends) if ends else None,
-    )
+    return now + (limits.heartbeat or HEARTBEAT), now + min(ends) if ends else None
 
 
 def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:
@@ -354,5 +363,5 @@ def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:
     return Attempt(
         snapshot.run, firing.number, index, step.name, step.task, element.attempt, element.params,
         snapshot.data, firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list,
-        step.priority, step.ports,
+        step.priority, step.ports, step.secrets,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from penstock.flow.occurrence import GivenUp
 from penstock.flow.plan import Answer
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.runtime.request import Request
 from penstock.store.errors import StoreError
 

@@ -1,10 +1,12 @@
-"""What a caller can do wrong. One sentence each, with the remedy; nothing is changed.
+"""What a caller can do wrong. One sentence each, with the remedy; nothing is changed. `call_errors` has those of calls.
 
 PenstockError
 ├── NotFound
 │   ├── UnknownWorkflow
 │   ├── UnknownVersion
-│   └── UnknownRun
+│   ├── UnknownRun
+│   ├── UnknownApproval      nobody is asked that
+│   └── UnknownCallback      no step waits for that call
 ├── Invalid
 │   ├── InvalidInput         the input does not fit `params`
 │   ├── BadPayload           it is not JSON
@@ -12,26 +14,29 @@ PenstockError
 │   ├── UndeclaredEvent      the event is not declared `external`
 │   ├── OtherWorkflow        the run with the event's key is of another workflow
 │   ├── InvalidEvent         the event's data does not fit its `schema`
+│   ├── InvalidFields        what a person filled in does not fit the form
 │   ├── NameMismatch         the definition is of another workflow
 │   ├── IdempotencyMismatch  the key was used before for another start
-│   ├── CannotCall           the workflow has steps that cannot run inside a call
 │   └── BadCursor            the cursor of a list was not given by it
 ├── Conflict
+│   ├── UnreadableRun        a later Penstock wrote it, or it is damaged
 │   ├── RunEnded             the run has ended
 │   ├── NotRetryable         only a failed run can be retried
 │   ├── NotSkippable         the step has nothing to skip
 │   ├── SlotFull             too many events wait at a step already
+│   ├── AlreadyDecided       somebody decided before
+│   ├── AlreadyOver          what was called back is over
+│   ├── Managed              only the application that the workflow belongs to may
 │   └── Changed              it is not any more as it was expected to be
 ├── PreconditionFailed
 │   └── DraftChanged         the draft is not what the caller has seen
-├── CallTimedOut             a call took too long
+├── NotSeparate              who asks may not decide that too
 └── NoTask                   no task of that name is offered here
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import timedelta
 from difflib import get_close_matches
 
 from penstock.flow.errors import PenstockError
@@ -93,6 +98,38 @@ class UnknownRun(NotFound):
     def __init__(self, run: str) -> None:
         super().__init__(f"there is no run '{run}'")
         self.run = run
+
+
+class UnreadableRun(Conflict):
+    """A run that a later Penstock wrote, or that is damaged: it is left alone."""
+
+    code = "unreadable_run"
+
+    def __init__(self, run: str, why: BaseException) -> None:
+        super().__init__(
+            f"run '{run}' cannot be read, and is left alone: a later Penstock may have written it ({why})"
+        )
+        self.run = run
+
+
+class UnknownApproval(NotFound):
+    """Nobody is asked to decide that."""
+
+    code = "unknown_approval"
+
+    def __init__(self, id: str) -> None:
+        super().__init__(f"there is no approval '{id[:200]}': `penstock approvals` lists them")
+
+
+class UnknownCallback(NotFound):
+    """No step waits for that call, or ever did."""
+
+    code = "unknown_callback"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no step of any run gave this address away: call the one that the function was handed"
+        )
 
 
 class UnknownStep(NotFound):
@@ -178,6 +215,16 @@ class InvalidEvent(Invalid):
         self.event, self.problems = event, tuple(problems)
 
 
+class InvalidFields(Invalid):
+    """What a person filled in does not fit the form of the approval."""
+
+    code = "invalid_fields"
+
+    def __init__(self, step: str, problems: Sequence[str]) -> None:
+        super().__init__(f"the fields do not fit the form of '{step}': {'; '.join(problems)}")
+        self.problems = tuple(problems)
+
+
 class IdempotencyMismatch(Invalid):
     """The idempotency key was used before with another input, subject, version or other labels."""
 
@@ -199,16 +246,6 @@ class NameMismatch(Invalid):
     def __init__(self, wanted: str, found: str) -> None:
         super().__init__(f"the definition says `name: {found}`, and this is '{wanted}': make them the same")
         self.wanted, self.found = wanted, found
-
-
-class CannotCall(Invalid):
-    """The workflow cannot run inside one call."""
-
-    code = "cannot_call"
-
-    def __init__(self, workflow: str, reasons: Sequence[str]) -> None:
-        super().__init__(f"'{workflow}' cannot be called: {'; '.join(reasons)}; start a run instead")
-        self.workflow, self.reasons = workflow, tuple(reasons)
 
 
 class BadCursor(Invalid):
@@ -246,6 +283,25 @@ class NotRetryable(Conflict):
             said = f"run '{run}' is {status}, and only a failed run can be retried: rerun it"
         super().__init__(said)
         self.run, self.status, self.step = run, status, step
+
+
+class AlreadyDecided(Conflict):
+    """Somebody decided before, or nobody is asked any more."""
+
+    code = "already_decided"
+
+    def __init__(self, id: str, status: str, by: str | None, at: str | None) -> None:
+        who = f"{status} by {by}" if by else status
+        super().__init__(f"approval '{id}' was {who} at {at}: one decision counts, the first")
+
+
+class AlreadyOver(Conflict):
+    """What was called back has ended otherwise."""
+
+    code = "already_over"
+
+    def __init__(self) -> None:
+        super().__init__("this call does not count: the step has ended, or waits for another attempt")
 
 
 class NotSkippable(Conflict):
@@ -304,16 +360,16 @@ class DraftChanged(PreconditionFailed):
         self.workflow = workflow
 
 
-class CallTimedOut(PenstockError):
-    """A call took longer than its time limit."""
+class NotSeparate(PenstockError):
+    """Four eyes: who started the run, or decided in it before, may not decide this."""
 
-    code = "call_timed_out"
+    code = "not_separate"
 
-    def __init__(self, workflow: str, limit: timedelta) -> None:
+    def __init__(self, by: str, what: str) -> None:
         super().__init__(
-            f"the call of '{workflow}' took longer than {limit}: start a run instead, or allow more time"
+            f"'{by}' {what}, so somebody else must decide this: sign in as another person. Where nobody signs in all "
+            f"are '{by}': there leave `separate` out of the step"
         )
-        self.workflow, self.limit = workflow, limit
 
 
 class NoTask(PenstockError):

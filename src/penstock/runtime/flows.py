@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -12,13 +12,17 @@ from penstock.flow.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.task import Offer
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
+from penstock.runtime.managing import Managers
 from penstock.runtime.texts import can_be_kept, refuse_no_number
-from penstock.steps.kinds import KINDS, OFFERS
+from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version, WorkflowState
 
 LATEST = 2**31
 """No workflow has so many versions."""
+
+RECENT, OLDEST = 1.0, 10.0
+"""Seconds after which calls have the newest version looked for beside them, and after which they wait for it."""
 
 _offers = msgspec.json.Decoder(dict[str, Offer]).decode
 
@@ -32,12 +36,16 @@ def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
 class Flows:
     """Versions by name and number. A version never changes, so it is read once."""
 
-    def __init__(self, shelf: Shelf, shared: bool) -> None:
-        self._shelf = shelf
+    def __init__(self, shelf: Shelf, shared: bool, suffix: str = "") -> None:
+        self._shelf, self.suffix = shelf, suffix  # of the names of task lists
         self._shared = shared
+        self.managers = Managers()
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
-        self._forgotten = 0
+        self._forgotten, self._looked = 0, -math.inf
+        self.told: list[
+            Callable[[], None]
+        ] = []  # whoever wants to know when something was published or paused
         self._compiling = asyncio.Lock()
         self._looking: asyncio.Task[None] | None = None
         self._next: asyncio.Task[None] | None = None
@@ -62,33 +70,65 @@ class Flows:
         if found is None:
             await self._raise_unknown(workflow, version)
         assert found is not None
-        flow = self._flows[workflow, version] = compile_version(found)
+        flow = self._flows[workflow, version] = compile_version(found, self.suffix)
         return flow
 
     async def newest(self, workflow: str) -> tuple[Flow, WorkflowState]:
         """The version that new runs use, and the state of the workflow. Raises UnknownWorkflow."""
+        if self._shared:
+            await self._look()
+        return await self.believed(workflow)
+
+    def at_hand(self, workflow: str) -> tuple[Flow, WorkflowState] | None:
+        """What `believed` gives, where nothing has to be read for it."""
         state = self._states.get(workflow)
-        if state is None or self._shared:
+        flow = None if state is None else self._flows.get((workflow, state.latest))
+        return None if state is None or flow is None else (flow, state)
+
+    async def believed(self, workflow: str) -> tuple[Flow, WorkflowState]:
+        """The same as this process knew it last: for what the store compares when it is written."""
+        state = self._states.get(workflow)
+        if state is None:
             await self._look()
             state = self._states.get(workflow)
         if state is None:
             raise UnknownWorkflow(workflow, self._states)
         return await self.get(workflow, state.latest), state
 
+    async def recent(self, workflow: str) -> tuple[Flow, WorkflowState]:
+        """The same for calls: read anew beside them, so that none waits for the store. Raises UnknownWorkflow.
+
+        What another node publishes or pauses is known a second later.
+        """
+        state = self._states.get(workflow)
+        if state is None or (self._shared and self._age() > OLDEST):
+            return await self.newest(workflow)
+        if self._shared and self._age() > RECENT and self._next is None:
+            self._next = asyncio.create_task(self._read(self._looking))
+            self._next.add_done_callback(_heeded)
+        return self._flows.get((workflow, state.latest)) or await self.get(workflow, state.latest), state
+
+    def _age(self) -> float:
+        return asyncio.get_running_loop().time() - self._looked
+
     async def states(self) -> list[WorkflowState]:
         """Every workflow, by name."""
-        await self._look()
+        if self._shared or not self._states:  # where nobody else writes, what is known is so
+            await self._look()
         return list(self._states.values())
 
     def forget(self) -> None:
         """Something was published or paused: look again."""
         self._forgotten += 1
         self._states.clear()
+        for tell in self.told:
+            tell()
 
     async def _look(self) -> None:
         """Read the states anew. Who asks while others read waits for the next reading, which all then share."""
         if self._next is None:
             self._next = asyncio.create_task(self._read(self._looking))
+            self._next.add_done_callback(_heeded)
         await asyncio.shield(self._next)
 
     async def _read(self, before: asyncio.Task[None] | None) -> None:
@@ -101,6 +141,7 @@ class Flows:
             if forgotten == self._forgotten:
                 break  # otherwise it may have been read before what it should show
         self._states = {state.name: state for state in found}
+        self._looked = asyncio.get_running_loop().time()
 
     async def _raise_unknown(self, workflow: str, version: int) -> None:
         await self._look()
@@ -110,7 +151,16 @@ class Flows:
         raise UnknownVersion(workflow, version, state.latest)
 
 
-def compile_version(version: Version) -> Flow:
+def _heeded(reading: asyncio.Task[None]) -> None:
+    """Whoever waited may have gone: that it failed is then nobody's trouble, and must not be told as one."""
+    if not reading.cancelled():
+        reading.exception()
+
+
+def compile_version(version: Version, suffix: str = "") -> Flow:
     """The flow of a published version, with the ports that its tasks had then."""
     offers = {**OFFERS, **_offers(version.offers)}
-    return compile_flow(read_definition(version.definition), KINDS, offers, version=version.version)
+    definition = read_definition(version.definition)
+    return compile_flow(
+        definition, kinds_with(offers, checked=False), offers, version=version.version, suffix=suffix
+    )

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.occurrence import Outcome
 from penstock.flow.plan import Attempt
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
@@ -22,7 +22,7 @@ conflict    another report ended this very attempt before: nothing was changed
 """
 
 
-class Assignment(Struct, frozen=True):
+class Assignment(Struct, frozen=True, gc=False):
     """Work for one worker: what is to be done, under which lease, and until when."""
 
     lease: Lease
@@ -31,11 +31,11 @@ class Assignment(Struct, frozen=True):
     deadline: datetime | None
 
 
-class Report(Struct, frozen=True):
+class Report(Struct, frozen=True, gc=False):
     """How an attempt ended. The only time-out a worker may report is `lost`: the process of the task died."""
 
     lease: Lease
-    outcome: Done | Failed | TimedOut
+    outcome: Outcome
 
 
 class Gate(Protocol):
@@ -54,8 +54,8 @@ class Gate(Protocol):
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]: ...
 
-    async def release(self, leases: Sequence[Lease]) -> None:
-        """Give back what was not begun; it costs no attempt."""
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        """Give back what was not begun; it costs no attempt. False: the lease was lost already."""
         ...
 
     async def log(self, lines: Sequence[LogLine]) -> None: ...

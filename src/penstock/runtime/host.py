@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.advance import advance, new_run
+from penstock.flow.advance import Do, advance, advance_through, new_run
 from penstock.flow.compile import Flow
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import (
@@ -91,6 +91,7 @@ class Host:
         self.inbox = Inbox()
         self._ids = ids
         self._started: dict[tuple[str, str], RunId] = {}
+        self.does: Do | None = None  # does attempts within the decision that makes them
         self._queue: deque[tuple[RunId, Occurrence]] = deque()
         self._pumping = False
 
@@ -112,7 +113,7 @@ class Host:
         Raises InvalidInput, BadPayload, UndeclaredEvent, InvalidEvent, IdempotencyMismatch.
         """
         input = plain_payload(input, "the input")
-        problems = violations(flow.definition.params, {} if input is None else input)
+        problems = flow.input_problems(input)
         if problems:
             raise InvalidInput(flow.name, problems)
         labels = {**(flow.definition.labels or {}), **(labels or {})}
@@ -255,7 +256,11 @@ class Host:
                 hosted = self.runs[run]
                 if hosted.unfinished:
                     _keep_going(batch)
-                self._apply(hosted, advance(hosted.flow, hosted.snapshot, batch, self.clock.now()))
+                flow, snapshot, now = hosted.flow, hosted.snapshot, self.clock.now()
+                if self.does is None:
+                    self._apply(hosted, advance(flow, snapshot, batch, now))
+                else:
+                    self._apply(hosted, advance_through(flow, snapshot, batch, now, self.does))
         finally:
             self._pumping = False
 

@@ -1,14 +1,15 @@
-"""Incidents: what waits for a person. Failed and stalled runs, events set aside, events that nobody took."""
+"""Incidents: what waits for a person. Sources that fail, failed and stalled runs, events set aside or not taken."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from penstock.flow.patterns import matches
 from penstock.flow.rest import starving
 from penstock.flow.view import failure_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
@@ -17,12 +18,15 @@ from penstock.runtime.views import row_view, undelivered_view
 from penstock.store.protocol import Views
 from penstock.store.rows import Filter, KeptRow, RunRow
 
-KINDS = ("run", "aside", "undelivered")
+KINDS = ("source", "run", "aside", "undelivered")
 """In this order they are listed."""
+
+Failing = Callable[[], Awaitable[Sequence[dict[str, Any]]]]
+"""The sources that fail, as `list_feeds` shows them."""
 
 
 class Place(Struct, frozen=True, array_like=True):
-    """Where the next page begins: among what, and behind which run or kept event."""
+    """Where the next page begins: among what, and behind which run, kept event, or number of sources."""
 
     kind: int
     at: datetime | None = None
@@ -35,6 +39,7 @@ async def list_incidents(
     memory: Memory,
     filter: Filter,
     cursor: str | None = None,
+    failing: Failing | None = None,
 ) -> dict[str, Any]:
     """One page: `items`, and `next`. `since` is of the start of a run, or of the coming of an event. Raises BadCursor.
 
@@ -42,13 +47,36 @@ async def list_incidents(
     events that belong to none.
     """
     place = Place(0) if cursor is None else read_cursor(cursor, Place)
+    failing = failing or _none
     limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
     following: Place | None = place
     while following is not None and len(items) < limit:
-        found, following = await _some(store, memory, filter, following, limit - len(items), bound)
+        if following.kind == 0:
+            found, following = _sources(await failing(), filter, following.kept, limit - len(items))
+        else:
+            found, following = await _some(store, memory, filter, following, limit - len(items), bound)
         items += found
     return {"items": items, "next": None if following is None else write_cursor(following)}
+
+
+async def _none() -> Sequence[dict[str, Any]]:
+    return ()
+
+
+def _sources(
+    failing: Sequence[dict[str, Any]], filter: Filter, first: int, limit: int
+) -> tuple[list[dict[str, Any]], Place]:
+    """The next few of the sources that the filter lets pass."""
+    wanted = [
+        each
+        for each in failing
+        if filter.workflow in (None, each["workflow"])
+        and matches(filter.workflows, each["workflow"])
+        and (filter.since is None or datetime.fromisoformat(each["error_at"]) >= filter.since)
+    ]
+    found = [_of_source(each) for each in wanted[first : first + limit]]
+    return found, Place(0, kept=first + limit) if len(wanted) > first + limit else Place(1)
 
 
 async def _some(
@@ -84,14 +112,19 @@ async def _undelivered(
 
 def _of_run(kind: str, row: RunRow, live: Live | BaseException | None) -> Sequence[dict[str, Any]]:
     if not isinstance(live, Live):
-        return [] if live is None else [_item(row, "unreadable", f"The run cannot be read: {live}", [])]
+        return [] if live is None else [_unreadable(row, live)]
     if kind == "aside":
         return [
             _item(row, "set_aside", f"Event '{each.token.name}' was set aside at step '{each.step}': {each.reason}.",
-                  ["repair", "cancel"], step=each.step, event=each.token.name, data=each.token.load.data)
+                  ["repair", "cancel"], step=each.step, event=each.token.name, data=each.token.load.data,
+                  reason=each.reason)
             for each in live.snapshot.aside
         ]  # fmt: skip
     return [_failed(row, live) if row.status == "failed" else _stalled(row, live)]
+
+
+def _unreadable(row: RunRow, error: BaseException) -> dict[str, Any]:
+    return _item(row, "unreadable", f"The run cannot be read: {error}", [], reason=str(error))
 
 
 def _failed(row: RunRow, live: Live) -> dict[str, Any]:
@@ -126,12 +159,33 @@ def _item(row: RunRow, kind: str, text: str, actions: list[str], **more: Any) ->
     }
 
 
+def _of_source(feed: dict[str, Any]) -> dict[str, Any]:
+    what = "The source" if feed["event"] is None else f"What brings event '{feed['event']}'"
+    text = f"{what} of '{feed['workflow']}' ({feed['kind']}) does not work: {feed['error']}"
+    return {
+        "kind": "source",
+        "run": None,
+        "at": feed["error_at"],
+        "text": text,
+        "actions": ["stop-source"] if feed["event"] is None else [],
+        "workflow": feed["workflow"],
+        "source": feed["kind"],
+        "event": feed["event"],
+        "reason": feed["error"],
+        "failures": feed["failures"],
+        "node": feed["node"],
+    }
+
+
 def _of_event(row: KeptRow) -> dict[str, Any]:
-    text = f"Event '{row.event}' was taken by no run: {row.reason}"
+    text, view = f"Event '{row.event}' was taken by no run: {row.reason}", undelivered_view(row)
+    # A message that could not be read has none of these: it would be refused again and again.
+    data = view["data"] if isinstance(view["data"], dict) else {}
+    start = "start_key" in data or data.get("again") is True
     return {
         "kind": "undelivered",
         "run": None,
         "text": text,
-        "actions": ["redeliver"],
-        **undelivered_view(row),
+        "actions": ["redeliver"] if row.keys or start else [],
+        **view,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
@@ -28,8 +28,8 @@ from penstock.flow.occurrence import (
 )
 from penstock.flow.plan import Answer
 from penstock.flow.run import Header, Pauser, RunId, Snapshot
-from penstock.flow.validation import violations
 from penstock.runtime.children import begun_posts, forebears, refusal
+from penstock.runtime.chores import Chores
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.errors import (
     IdempotencyMismatch,
@@ -44,8 +44,9 @@ from penstock.runtime.errors import (
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import plain_payload
 from penstock.runtime.mailing import Look, Mailing
+from penstock.runtime.managing import Managed
 from penstock.runtime.memory import Live
-from penstock.runtime.recording import by_for
+from penstock.runtime.recording import WHO, by_for
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.texts import refuse_long_text, refuse_no_text, refuse_no_texts
@@ -77,8 +78,13 @@ class Intake(Mailing):
     ) -> None:
         self._store, self._flows, self._clock, self._look = store, flows, clock, look
         self._submit, self._ids = submit, ids
-        self._children: set[asyncio.Task[None]] = set()
+        self._children = Chores(log, "a child run did not begin yet")
         self.duplicates = 0
+
+    @property
+    def store(self) -> Store:
+        """Where all of it is kept."""
+        return self._store
 
     # -- starting ------------------------------------------------------------------------------------------
 
@@ -105,110 +111,120 @@ class Intake(Mailing):
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
         refuse_no_text(workflow=workflow)
-        refuse_long_text(subject=subject, idempotency_key=idempotency_key)
-        refuse_no_texts(labels=labels)
+        if subject is not None or idempotency_key is not None:
+            refuse_long_text(subject=subject, idempotency_key=idempotency_key)
+        if labels is not None:
+            refuse_no_texts(labels=labels)
         if tags is not None and not isinstance(tags, Mapping):
             raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
-        flow, state = await self._flows.newest(workflow)
-        if version is not None:
-            flow = await self._flows.get(workflow, version)
-        refuse_no_texts(labels=flow.definition.labels)
-        input, own = checked_input(flow, input), plain_payload(dict(tags), "the tags") if tags else {}
-        header = Header(
-            id=RunId(self._ids()),
-            workflow=flow.name,
-            version=flow.version,
-            subject=subject,
-            labels={**(flow.definition.labels or {}), **(labels or {})},
-            input=input,
-            rerun_of=rerun_of,
-            tags=own,
-        )
-        if idempotency_key is not None:
-            asked = {"input": input, "subject": subject, "labels": dict(labels or {}), "version": version}
-            return await self._start_once(header, Begun(own), state, idempotency_key, asked)
-        await self._begin(header, begun or Begun(own), state)
-        return header.id, False
+        own = plain_payload(dict(tags), "the tags") if tags else {}
+        given = plain_payload(input, "the input")
+        id, first = RunId(self._ids()), begun or Begun(own)
+
+        def header(flow: Flow) -> Header:
+            if flow.definition.labels:
+                refuse_no_texts(labels=flow.definition.labels)
+            return Header(
+                id=id,
+                workflow=flow.name,
+                version=flow.version,
+                subject=subject,
+                labels={**(flow.definition.labels or {}), **(labels or {})},
+                input=fitting(flow, given),
+                rerun_of=rerun_of,
+                tags=own,
+                by=WHO.get(),
+            )
+
+        if idempotency_key is None:
+            await self._begin(workflow, version, header, first)
+            return id, False
+        asked = {"input": given, "subject": subject, "labels": dict(labels or {})}
+        digest = _digest({**asked, "version": version})
+        if await self._begin(workflow, version, header, first, (idempotency_key, digest)) != "duplicate":
+            return id, False
+        return await self._known(workflow, idempotency_key, (digest, _digest(asked["input"]))), True
 
     async def _begin(
         self,
-        header: Header,
+        workflow: str,
+        version: int | None,
+        header_of: Callable[[Flow], Header],
         begun: Begun | BegunFrom,
-        state: WorkflowState,
         start_key: tuple[str, bytes] | None = None,
         read: int | None = None,
         posts: tuple[Post, ...] = (),
     ) -> Answer:
-        """Make the run, held where its workflow or the installation is paused."""
+        """Make the run of the version, or of the newest; held where its workflow or the installation is paused."""
+        self._flows.managers.refuse(workflow)
+        believed: WorkflowState | None = None
         for _ in range(TRIES):
-            snapshot, holds = new_run(header), wider_pauses(state)
-            if holds:
+            flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
+            if read is not None and state == believed:
+                return "superseded"  # the wish was taken back
+            believed = state
+            if version is not None:
+                flow = await self._flows.get(workflow, version)
+            snapshot = new_run(header_of(flow))
+            if holds := wider_pauses(state):
                 snapshot = replace(snapshot, paused=holds)
-            answer = await _without_doubt(partial(self._make, begun, snapshot, start_key, read, posts))
+            latest = state.latest if version is None else None
+            ask = partial(self._make, begun, snapshot, start_key, latest, read, posts)
+            try:
+                answer = await ask()
+            except StoreAway as error:
+                if not error.unsure:
+                    raise
+                answer = await _without_doubt(ask, error)
             if answer != "superseded":
                 return answer
-            self._flows.forget()  # a pause came or went meanwhile
-            _, state = await self._flows.newest(header.workflow)
-            if read is not None and wider_pauses(state) == holds:
-                return answer  # the wish was taken back
-        raise restless(header.workflow)
+            self._flows.forget()  # a pause came or went, or something was published
+        raise restless(workflow)
 
     async def _make(
         self,
         begun: Begun | BegunFrom,
         new: Snapshot,
         start_key: tuple[str, bytes] | None,
+        latest: int | None,
         read: int | None,
         posts: tuple[Post, ...],
     ) -> Answer:
-        answer = await self.ask(new.run.id, begun, new=new, start_key=start_key, read=read, posts=posts)
-        if answer == "superseded" and (await self._store.load([new.run.id]))[0] is not None:
+        run = new.run.id
+        answer = await self._answered(
+            Request(
+                run, begun, None, None, None, read, None, new, start_key, latest, posts, audit=by_for(run)
+            )
+        )  # fmt: skip
+        if answer == "superseded" and (await self._store.load([run]))[0] is not None:
             return "duplicate"
         return answer
 
-    async def _start_once(
-        self, header: Header, begun: Begun, state: WorkflowState, key: str, asked: dict[str, Any]
-    ) -> tuple[RunId, bool]:
-        digest = _digest(asked)
-        known = await self._store.start_key(header.workflow, key)
-        if known is None and await self._begin(header, begun, state, (key, digest)) != "duplicate":
-            return header.id, False
-        known = known or await self._store.start_key(header.workflow, key)
+    async def _known(self, workflow: str, key: str, digests: Collection[bytes]) -> RunId:
+        """The run that a key started before. Raises IdempotencyMismatch where it was started otherwise."""
+        known = await self._store.start_key(workflow, key)
         assert known is not None, "a start key was known and is not there"
         self.duplicates += 1
-        if known[1] not in (digest, _digest(asked["input"])):  # the input alone: an old row
+        if known[1] not in digests:  # the input alone: an old row
             raise IdempotencyMismatch(key, known[0])
-        return RunId(known[0]), True
+        return RunId(known[0])
 
     def begin_child(self, message: int, run: str, wish: StartChild) -> None:
         """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
-        task = asyncio.ensure_future(self._begin_child(message, run, wish))
-        self._children.add(task)
-        task.add_done_callback(self._children.discard)
+        self._children.begin(self._begin_child(message, run, wish))
 
     def stop(self) -> None:
         """Begin no more child runs; their messages are read again by whoever goes on."""
-        for task in self._children:
-            task.cancel()
+        self._children.cancel()
 
     async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
         try:
-            flow, state = await self._flows.newest(wish.workflow)
-            input = checked_input(flow, wish.input)
             await self._refuse_canceled(run)
             refuse_long_text(subject=wish.subject)
-            refuse_no_texts(labels=flow.definition.labels)
-            header = Header(
-                id=RunId(run),
-                workflow=flow.name,
-                version=flow.version,
-                subject=wish.subject,
-                labels=flow.definition.labels or {},
-                input=input,
-                parent=wish.parent,
-            )
-            await self._begin(header, Begun(), state, read=message, posts=begun_posts(run, wish))
-        except (Invalid, UnknownWorkflow, RunEnded) as error:
+            header = partial(_child_header, RunId(run), wish)
+            posts = begun_posts(run, wish)
+            await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
+        except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)
@@ -228,11 +244,14 @@ class Intake(Mailing):
     # -- acting on runs ------------------------------------------------------------------------------------
 
     async def cancel(self, run: str, force: bool = False, reason: str | None = None) -> None:
-        """Raises UnknownRun, RunEnded."""
+        """Raises UnknownRun, RunEnded, and Managed where `force` would leave its clean-up out."""
+        if force:
+            self._flows.managers.refuse((await self.look(run)).flow.name)
         await self._act(run, Canceled(force, reason))
 
     async def pause(self, run: str) -> None:
-        """Raises UnknownRun, RunEnded."""
+        """Raises UnknownRun, RunEnded, Managed."""
+        self._flows.managers.refuse((await self.look(run)).flow.name)
         await self._act(run, Paused())
 
     async def resume(self, run: str) -> None:
@@ -244,8 +263,9 @@ class Intake(Mailing):
             raise RunEnded(run, (await self.look(run)).snapshot.status)
 
     async def retry(self, run: str, step: str | None = None) -> None:
-        """Put back what failed. Raises UnknownRun, NotRetryable, Invalid."""
+        """Put back what failed. Raises UnknownRun, NotRetryable, Invalid, Managed."""
         flow = (await self.look(run)).flow
+        self._flows.managers.refuse(flow.name)
         if step is not None and step not in flow.steps:
             raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
         for _ in range(TRIES):
@@ -274,8 +294,9 @@ class Intake(Mailing):
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
         """R9 for one run: the step ends on `port` at once, None makes it work again.
 
-        Raises UnknownStep, Invalid, RunEnded.
+        Raises UnknownStep, Invalid, RunEnded, Managed.
         """
+        self._flows.managers.refuse((await self.look(run)).flow.name)
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -293,47 +314,46 @@ class Intake(Mailing):
         """The run as it is. Raises UnknownRun."""
         return await self._look(run)
 
-    async def ask(
-        self,
-        run: str,
-        occurrence: Occurrence,
-        *,
-        new: Snapshot | None = None,
-        start_key: tuple[str, bytes] | None = None,
-        seen: Seen | None = None,
-        read: int | None = None,
-        posts: tuple[Post, ...] = (),
-    ) -> Answer:
-        """Let one thing happen and tell how it was taken, once it is durable."""
+    def ask(self, run: str, occurrence: Occurrence, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
+        """Let one thing happen; how it was taken, once it is durable."""
+        return self._answered(Request(run, occurrence, seen=seen, audit=by_for(run)))
+
+    def _answered(self, request: Request) -> asyncio.Future[Answer]:
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
         def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
             if not future.done():
                 future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
 
-        self._submit(
-            Request(
-                run, occurrence, told, new=new, start_key=start_key, seen=seen, read=read, posts=posts,
-                audit=by_for(run),
-            )
-        )  # fmt: skip
-        return await future
+        request.told = told
+        self._submit(request)
+        return future
 
 
-async def _without_doubt(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
     """Who starts a run must not be told to start another where the first may be there: its id tells."""
-    unsure = False
-    for wait in (*DOUBTS, None):
+    for wait in DOUBTS:
+        await asyncio.sleep(wait)
         try:
             return await ask()
-        except PenstockError as error:
-            unsure = unsure or (isinstance(error, StoreAway) and error.unsure)
-            if not unsure:
-                raise
-            if wait is None or not isinstance(error, StoreAway):
-                raise StoreAway(str(error), unsure=True) from error
-        await asyncio.sleep(wait)
-    raise AssertionError("the last question is answered or raises")
+        except PenstockError as again:
+            error = again
+            if not isinstance(error, StoreAway):
+                break
+    raise StoreAway(str(error), unsure=True) from error
+
+
+def _child_header(run: RunId, wish: StartChild, flow: Flow) -> Header:
+    refuse_no_texts(labels=flow.definition.labels)
+    return Header(
+        id=run,
+        workflow=flow.name,
+        version=flow.version,
+        subject=wish.subject,
+        labels=flow.definition.labels or {},
+        input=fitting(flow, plain_payload(wish.input, "the input")),
+        parent=wish.parent,
+    )
 
 
 def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
@@ -361,10 +381,9 @@ def _raised(error: BaseException | None) -> BaseException:
     return error or PenstockError("the engine stopped before this was done: ask again")
 
 
-def checked_input(flow: Flow, input: Any) -> Any:
-    """The input in plain JSON. Raises InvalidInput, BadPayload."""
-    input = plain_payload(input, "the input")
-    problems = violations(flow.definition.params, {} if input is None else input)
+def fitting(flow: Flow, input: Any) -> Any:
+    """The input, where it is one of the workflow. Raises InvalidInput."""
+    problems = flow.input_problems(input)
     if problems:
         raise InvalidInput(flow.name, problems)
     return input

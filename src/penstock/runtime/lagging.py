@@ -57,8 +57,14 @@ async def list_stuck(store: Store, limit: int = 100) -> dict[str, Any]:
                 "task": row.task,
                 "count": row.count,
                 "oldest": time_text(row.oldest),
-                "text": f"{row.count} tasks '{row.task}' wait on list '{row.task_list}', and no worker takes them.",
+                "text": _waits(row.count, row.task, row.task_list),
             }
             for row in waiting
         ],
     }
+
+
+def _waits(count: int, task: str, task_list: str) -> str:
+    if count == 1:
+        return f"1 task '{task}' waits on list '{task_list}', and no worker takes it."
+    return f"{count} tasks '{task}' wait on list '{task_list}', and no worker takes them."

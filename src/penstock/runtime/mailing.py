@@ -7,10 +7,10 @@ from typing import Any
 
 from penstock.flow.occurrence import Outside
 from penstock.flow.plan import Answer
-from penstock.runtime.deciding import keep, seen_by_key
 from penstock.runtime.errors import Invalid, NotFound, UndeclaredEvent
 from penstock.runtime.flows import Flows
 from penstock.runtime.host import checked_event, plain_event
+from penstock.runtime.keeping import keep, seen_by_key
 from penstock.runtime.limits import refuse_full
 from penstock.runtime.memory import Live
 from penstock.runtime.store_clock import StoreClock
@@ -84,6 +84,7 @@ class Mailing:
         raise UndeclaredEvent(None, event, sorted(known))
 
     async def _event(self, live: Live, event: Outside, seen: Seen | None) -> Answer:
+        self._flows.managers.refuse(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"
         refuse_full(live.flow, live.snapshot, event)

@@ -1,4 +1,4 @@
-"""The marking of a run, now or after any entry of its history: which events wait in which slots."""
+"""The marking of a run, now or after any entry of its history: which events wait in which slots, its data and tags."""
 
 from __future__ import annotations
 
@@ -7,31 +7,45 @@ from typing import Any
 
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
-from penstock.flow.replay import fold
+from penstock.flow.replay import replayed
 from penstock.flow.run import NEVER_FIRED, Snapshot
+from penstock.flow.tags import visible
 from penstock.flow.view import time_text
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.wiring import WiredSlot
 
 
-def marking_now(flow: Flow, snapshot: Snapshot) -> dict[str, Any]:
-    """The marking as it is: `expect` of a repair is its `seq`."""
-    steps = {name: snapshot.steps.get(name, NEVER_FIRED) for name in flow.steps}
-    shown = {
-        name: {"status": state.status, "firings": state.firings, "live": len(state.live)}
-        for name, state in steps.items()
-    }
-    return _view(flow, snapshot.seq, snapshot.marking, shown)
+def marking_now(
+    flow: Flow, snapshot: Snapshot, steps: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, Any]:
+    """The marking as it is: `expect` of a repair is its `seq`. `steps`: how the run is shown, where that is known."""
+    shown = {}
+    for name in flow.steps:
+        state = snapshot.steps.get(name, NEVER_FIRED)
+        told = {"status": state.status, "reason": state.reason} if steps is None else steps[name]
+        shown[name] = {
+            "status": told["status"],
+            "reason": told["reason"],
+            "firings": state.firings,
+            "live": len(state.live),
+        }
+    beside = {"data": snapshot.data, "tags": visible(snapshot.tags)}
+    return _view(flow, snapshot.seq, snapshot.marking, shown) | beside
 
 
-def marking_at(flow: Flow, history: Iterable[Entry]) -> dict[str, Any]:
-    """The marking after the last of the entries, which are all from the first on. Raises BrokenHistory."""
+def marking_at(flow: Flow, history: Iterable[Entry], tags: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The marking after the last of the entries, which are all from the first on. Raises BrokenHistory.
+
+    `tags` are those that the run began with.
+    """
     entries = list(history)
-    shown = {name: {"status": "blocked", "firings": 0, "live": 0} for name in flow.steps}
+    steps = {name: {"status": "blocked", "reason": None, "firings": 0, "live": 0} for name in flow.steps}
     for entry in entries:
-        if entry.step in shown:
-            _count(shown[entry.step], entry)
-    return _view(flow, entries[-1].seq if entries else 0, fold(flow, entries), shown)
+        if entry.step in steps:
+            _count(steps[entry.step], entry)
+    then = replayed(flow, entries, tags)
+    shown = _view(flow, entries[-1].seq if entries else 0, then.board.marking(), steps)
+    return shown | {"data": then.data, "tags": visible(then.tags)}
 
 
 def _count(state: dict[str, Any], entry: Entry) -> None:

@@ -11,6 +11,7 @@ from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
 from penstock.runtime.flows import Flows
 from penstock.runtime.texts import can_be_kept
+from penstock.store.change import NewTask
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
 from penstock.store.rows import StoredRun
@@ -22,12 +23,15 @@ REMEMBERED = 5_000
 class Live:
     """One run as this node knows it. Its revision tells the store whether that is still so."""
 
-    __slots__ = ("encode", "flow", "pack", "snapshot")
+    __slots__ = ("encode", "first", "flow", "pack", "snapshot")
 
     def __init__(self, flow: Flow, snapshot: Snapshot, pack: Packer | None = None) -> None:
         self.flow, self.snapshot = flow, snapshot
         self.pack = Packer() if pack is None else pack
         self.encode = HeadEncoder(self.pack)
+        self.first: tuple[NewTask, ...] | None = (
+            None  # of a run that was made here and has not gone on: its tasks
+        )
 
 
 class Memory:

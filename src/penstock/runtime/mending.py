@@ -22,6 +22,7 @@ from penstock.runtime.history import read_history
 from penstock.runtime.host import plain_payload
 from penstock.runtime.intake import TRIES, Intake, restless, wider_pauses
 from penstock.runtime.memory import Live
+from penstock.runtime.outlook import outlook_of
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.protocol import Runs
 
@@ -46,7 +47,8 @@ class Mender:
     ) -> dict[str, Any]:
         """Put events into slots and take others out; `{seq, will_fire}`: the steps that begin by it.
 
-        `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed.
+        `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed, and `outlook`
+        says whether the run could still end.
         Raises UnknownRun, Invalid, RunEnded, Changed.
         """
         puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
@@ -55,7 +57,7 @@ class Mender:
             live = await self._intake.look(run)
             plan = self._try(live, wish)
             if dry_run:
-                return _told(plan)
+                return _told(plan) | {"outlook": outlook_of(live.flow, plan.snapshot)}
             answer = await self._intake.ask(run, replace(wish, expect=live.snapshot.seq))
             if answer == "accepted":
                 return _told(plan)
@@ -64,6 +66,7 @@ class Mender:
     def _try(self, live: Live, wish: Repaired) -> Plan:
         """What the repair leads to. Raises RunEnded, Changed, Invalid."""
         snapshot, now = live.snapshot, self._clock.now()
+        self._flows.managers.refuse(live.flow.name)
         if snapshot.ended:
             raise RunEnded(snapshot.run.id, snapshot.status)
         if wish.expect is not None and wish.expect != snapshot.seq:
@@ -93,6 +96,7 @@ class Mender:
         raise restless(live.flow.name)
 
     def _refuse_skip(self, live: Live, wish: Skipped) -> None:
+        self._flows.managers.refuse(live.flow.name)
         known = live.flow.steps.get(wish.step)
         if known is None:
             raise UnknownStep(live.flow.name, wish.step, live.flow.steps)
@@ -113,6 +117,7 @@ class Mender:
         """
         live = await self._intake.look(run)
         header = live.snapshot.run
+        self._flows.managers.refuse(header.workflow)
         history = [entry async for entry in read_history(store, run)]
         fork = fork_before(live.flow, history, step, plain_payload(input, "the input"))
         if fork is None:

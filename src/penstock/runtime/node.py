@@ -11,8 +11,9 @@ from typing import Any
 from penstock.flow.errors import PenstockError
 from penstock.runtime.advancing import Advancer
 from penstock.runtime.changes import Changes
+from penstock.runtime.chores import Chores
 from penstock.runtime.dispatch import Dispatch
-from penstock.runtime.errors import UnknownRun
+from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.flows import Flows
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.intake import Intake
@@ -22,6 +23,7 @@ from penstock.runtime.retention import DAYS, Retention
 from penstock.runtime.ringing import Ringing
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.supervising import Pulse, keep_up
+from penstock.runtime.tallying import Tallies
 from penstock.runtime.tokens import Tokens
 from penstock.runtime.watching import Watching
 from penstock.store.change import Message
@@ -45,19 +47,21 @@ class Node:
         shared: bool,
         ids: Callable[[], str] = new_run_id,
         days: Mapping[str, timedelta] | None = None,
+        suffix: str = "",
     ) -> None:
         self.store, self.clock, self.shared = store, clock, shared
-        self.flows = Flows(store, shared)
+        self.flows = Flows(store, shared, suffix)
         self.memory = Memory(store, self.flows)
         self.dispatch = Dispatch(store, self.memory, clock, shared)
         self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
         self.ringing = Ringing(store, clock, POLL if shared else ALONE)
         self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
         self.mender = Mender(self.intake, self.flows, clock)
-        self.tokens = Tokens(store, self.memory, self.mender)
+        self.tokens = Tokens(store, self.memory, self.mender, self.flows.managers)
         self.watching = Watching(self.memory, self.look, shared)
         self.changes = Changes(store.states, store.tell)
         self.retention = Retention(store, {**DAYS, **(days or {})})
+        self.calls = Tallies()
         self.pulses: dict[str, Pulse] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._wire()
@@ -77,7 +81,7 @@ class Node:
         self.advancer.settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
         if self.shared:
             self.dispatch.ring = self._ring
-        self._rings: set[asyncio.Task[None]] = set()
+        self._rings = Chores(log, "the other nodes were not told")
 
     def begin(self) -> None:
         """Start the loops. Whatever fails in one begins it again."""
@@ -118,7 +122,7 @@ class Node:
         self.advancer.submit(request)
 
     async def look(self, run: str, own: bool = False) -> Live:
-        """The run as the store has it, or as this node wrote it. Raises UnknownRun.
+        """The run as the store has it, or as this node wrote it. Raises UnknownRun, UnreadableRun.
 
         With `own` as this node wrote it also where others may have led it on since: it was just made here.
         """
@@ -129,7 +133,7 @@ class Node:
         if found is None:
             raise UnknownRun(run)
         if isinstance(found, BaseException):
-            raise PenstockError(f"run '{run}' cannot be read: {found}") from found
+            raise UnreadableRun(run, found) from found
         return found
 
     def _posted(self, messages: list[Message]) -> None:
@@ -138,9 +142,7 @@ class Node:
     # -- hints between nodes -------------------------------------------------------------------------------
 
     def _ring(self, what: str) -> None:
-        task = asyncio.ensure_future(self._tell(what))
-        self._rings.add(task)
-        task.add_done_callback(self._rings.discard)
+        self._rings.begin(self._tell(what))
 
     async def _tell(self, what: str) -> None:
         try:

@@ -6,8 +6,7 @@ from typing import Any
 
 import msgspec
 
-DEEPEST = 64
-MOST_KEYS = 10_000
+from penstock.flow.limits import DEEPEST, MOST_KEYS
 
 
 def quick_json(raw: bytes) -> Any:

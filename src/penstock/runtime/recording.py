@@ -12,6 +12,10 @@ BY: ContextVar[AuditRow | None] = ContextVar("penstock_by", default=None)
 """What goes into the record with whatever this code changes; None: nobody need know later who did it."""
 
 
+WHO: ContextVar[str | None] = ContextVar("penstock_who", default=None)
+"""The name of the person or program whose call this is, where one signed in: runs remember who started them."""
+
+
 def by_for(target: str) -> AuditRow | None:
     """The record of what is done to one thing."""
     by = BY.get()

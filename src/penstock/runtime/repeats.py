@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.msgpack import Encoder
 
-from penstock.flow.finishing import plain_failure
-from penstock.flow.occurrence import Done, Failed, TimedOut
+from penstock.flow.finishing import plain_failure, tag_change
+from penstock.flow.occurrence import Done, Failed, Outcome, Parked, TimedOut
 from penstock.flow.plan import Entry
 from penstock.runtime.gate import Report, Verdict
 from penstock.runtime.history import read_history
@@ -20,17 +20,15 @@ ASIDE = ("set", "correlated")
 
 
 async def verdict_of(store: Runs, report: Report) -> Verdict:
-    """Of a report that changed nothing: `repeated` where it ended its attempt, `conflict` where another did.
-
-    Tags are not in the history: reports that differ in nothing else are taken for the same.
-    """
+    """Of a report that changed nothing: `repeated` where it ended its attempt, `conflict` where another did."""
     lease = report.lease
     aside: list[Entry] = []
     async for entry in read_history(store, lease.run, lease.firing - 1):
         if entry.firing == lease.firing and entry.kind in ASIDE:
             aside.append(entry)
         elif entry.firing == lease.firing and entry.attempt == lease.attempt and _is_end(entry, lease.index):
-            return _judged(entry, aside, report.outcome)
+            if _is_parking(entry) == isinstance(report.outcome, Parked):
+                return _judged(entry, aside, report.outcome)
         else:
             aside.clear()
     return "superseded"
@@ -43,7 +41,14 @@ def _is_end(entry: Entry, index: int) -> bool:
     return index == WHOLE or (isinstance(entry.data, dict) and entry.data.get("index") == index)
 
 
-def _judged(entry: Entry, aside: Sequence[Entry], outcome: Done | Failed | TimedOut) -> Verdict:
+def _is_parking(entry: Entry) -> bool:
+    """Whether the attempt did not end, but was handed to somebody outside."""
+    return entry.kind == "attempt" and "parked" in entry.data
+
+
+def _judged(entry: Entry, aside: Sequence[Entry], outcome: Outcome) -> Verdict:
+    if isinstance(outcome, Parked):
+        return "repeated"
     error = _error(entry)
     if error is None:
         same = isinstance(outcome, Done) and _is_done(entry, aside, outcome)
@@ -75,6 +80,9 @@ def _is_done(entry: Entry, aside: Sequence[Entry], done: Done) -> bool:
         port, output = entry.port, entry.data
     keys = {key: value for each in aside if each.kind == "correlated" for key, value in each.data.items()}
     patch = next((each.data for each in aside if each.kind == "set"), None)
+    tags = tag_change(done)
+    if entry.id != (None if tags is None else tags.mark()):
+        return False
     return _equal([port, output, patch, keys], [done.port, done.output, done.set, done.correlate or {}])
 
 

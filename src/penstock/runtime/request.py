@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.flow.occurrence import Occurrence
+from msgspec import Struct
+
+from penstock.flow.occurrence import Occurrence, Retried, Skipped
 from penstock.flow.plan import Answer
 from penstock.flow.run import Snapshot
 from penstock.store.access_rows import AuditRow
@@ -15,43 +17,38 @@ Told = Callable[["Request", Answer | None, BaseException | None], None]
 """How a request ended: the answer, or the error. Called once."""
 
 
-class Request:
+class Request(Struct, eq=False):
     """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
 
-    __slots__ = (
-        "alone", "audit", "check", "fresh", "lease", "new", "occurrence", "overdue", "posts", "read", "run", "rung",
-        "seen", "start_key", "told", "tries",
-    )  # fmt: skip
+    run: str
+    occurrence: Occurrence
+    told: Told | None = None
+    lease: Lease | None = None  # of the attempt that this ends
+    rung: int | None = None  # the timer that this is
+    read: int | None = None  # the message that this is
+    seen: Seen | None = None
+    new: Snapshot | None = None
+    start_key: tuple[str, bytes] | None = None
+    latest: int | None = None  # of `new`: it must still be the newest version of its workflow
+    posts: tuple[Post, ...] = ()  # of `new`: what others are told when the run is there
+    check: bool = False  # an event that nobody has held against the workflow yet
+    overdue: bool = False  # the lease was found to have outlived a limit
+    audit: AuditRow | None = None  # who does it, where that is to be known later
+    alone: bool = False  # decided by itself, so that its conflict is its own
+    fresh: bool = False  # decided on what the store has now, not on what is remembered
+    tries: int = 0
 
-    def __init__(
-        self,
-        run: str,
-        occurrence: Occurrence,
-        told: Told | None = None,
-        *,
-        lease: Lease | None = None,
-        rung: int | None = None,
-        read: int | None = None,
-        seen: Seen | None = None,
-        new: Snapshot | None = None,
-        start_key: tuple[str, bytes] | None = None,
-        posts: tuple[Post, ...] = (),
-        check: bool = False,
-        overdue: bool = False,
-        audit: AuditRow | None = None,
-    ) -> None:
-        self.run, self.occurrence, self.told = run, occurrence, told
-        self.lease = lease  # of the attempt that this ends
-        self.rung, self.read = rung, read  # the timer or message that this is
-        self.seen = seen
-        self.new, self.start_key = new, start_key
-        self.posts = posts  # of `new`: what others are told when the run is there
-        self.overdue = overdue  # the lease was found to have outlived a limit
-        self.audit = audit  # who does it, where that is to be known later
-        self.check = check  # an event that nobody has held against the workflow yet
-        self.alone = False  # decided by itself, so that its conflict is its own
-        self.fresh = False  # decided on what the store has now, not on what is remembered
-        self.tries = 0
+    @property
+    def is_plain(self) -> bool:
+        """Whether its decision uses up no more than a lease, and nobody is told of it beside who asked."""
+        return self.lease is not None or (
+            self.rung is None
+            and self.read is None
+            and self.seen is None
+            and self.audit is None
+            and not self.posts
+            and not isinstance(self.occurrence, Retried | Skipped)
+        )
 
     @property
     def from_store(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.flow.compile import Flow
-from penstock.flow.rest import starving, waiting_for
+from penstock.flow.rest import parked_steps, starving, waiting_for
 from penstock.flow.run import Snapshot
 
 RESTS = frozenset({"waiting", "stalled", "failed"})
@@ -22,7 +22,7 @@ def _resting(flow: Flow, snapshot: Snapshot) -> Rest:
     if snapshot.status == "waiting":
         events = waiting_for(flow, snapshot)
         takers = [slot.step for name in events for slot in flow.wiring.takers.get(name, ())]
-        steps = {flow.wiring.steps[index].name for index in takers}
+        steps = {flow.wiring.steps[index].name for index in takers} | set(parked_steps(snapshot))
     elif snapshot.status == "stalled":
         hungry = starving(flow, snapshot)
         events = tuple({name for each in hungry for name in each.events()})

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Protocol
 
-from penstock.store.protocol import Upkeep
+from penstock.flow.format.reading import read_definition
+from penstock.flow.problems import DefinitionError
+from penstock.store.protocol import Shelf, Upkeep
 
 DAYS = {
     "succeeded": timedelta(days=30),
@@ -16,15 +19,48 @@ DAYS = {
 }
 
 
+class Kept(Upkeep, Shelf, Protocol):
+    """Runs, and the workflows that say how long they are kept."""
+
+
+class Own:
+    """How long workflows keep their runs, where their newest version says so; each version is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, timedelta | None]] = {}
+
+    async def ages(self, shelf: Shelf) -> dict[str, timedelta]:
+        """By workflow."""
+        found: dict[str, timedelta] = {}
+        for state in await shelf.workflows():
+            known = self._known.get(state.name)
+            if known is None or known[0] != state.latest:
+                known = self._known[state.name] = state.latest, await _age(shelf, state.name, state.latest)
+            if known[1] is not None:
+                found[state.name] = known[1]
+        return found
+
+
+async def _age(shelf: Shelf, workflow: str, version: int) -> timedelta | None:
+    row = await shelf.version(workflow, version)
+    if row is None or "retention" not in row.definition:
+        return None
+    try:
+        return read_definition(row.definition).retention
+    except DefinitionError:
+        return None  # an older Penstock wrote it: the days of all count
+
+
 @dataclass
 class Retention:
     """On by default. Batches are small and apart, so that nobody waits for them."""
 
-    store: Upkeep
+    store: Kept
     days: dict[str, timedelta] = field(default_factory=lambda: dict(DAYS))
     batch: int = 500
     every: timedelta = timedelta(minutes=5)
     pause: timedelta = timedelta(seconds=0.5)
+    own: Own = field(default_factory=lambda: Own())
 
     async def run(self) -> None:
         while True:
@@ -34,5 +70,6 @@ class Retention:
 
     async def run_once(self) -> bool:
         """One batch; True where there may be more."""
-        gone = await self.store.retain(self.days, self.batch, False)
+        own = await self.own.ages(self.store)
+        gone = await self.store.retain(self.days, self.batch, False, own)
         return any(count >= self.batch for count in gone.rows.values())

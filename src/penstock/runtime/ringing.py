@@ -12,7 +12,7 @@ from penstock.flow.occurrence import Outside, Reported, TimedOut
 from penstock.flow.plan import Answer
 from penstock.runtime.codec.messages import StartChild, decode_message
 from penstock.runtime.codec.payloads import Unreadable
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import AT_HAND, WHOLE, Message
@@ -54,8 +54,9 @@ class Ringing:
             change = decision.change
             if change is None:
                 continue
-            for due, _ in change.timers:
-                self.expect(due)
+            if not change.plain:
+                for due, _ in change.timers:
+                    self.expect(due)
             for task in change.tasks:
                 for limit in (
                     task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,

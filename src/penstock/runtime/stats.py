@@ -71,7 +71,6 @@ async def workflow_stats(
     figures = await _figures(store, [row.id for row in sample])
     hours = (end - begin) / timedelta(hours=1)
     total = sum(counts.values())
-    times = [(row.ended_at - row.started_at).total_seconds() for row in sample if row.ended_at is not None]
     return {
         "workflow": workflow,
         "version": version,
@@ -81,7 +80,7 @@ async def workflow_stats(
             "started": total,
             "per_hour": round(total / hours, 3),
             "statuses": _summed(counts),
-            "seconds": percentiles(times),
+            "seconds": lasted(sample),
         },
         "versions": {
             number: _summed({place: count for place, count in counts.items() if place[0] == number})
@@ -174,6 +173,15 @@ def _shown(step: StepFigures, runs: int, per_hour: float) -> dict[str, Any]:
         "running": percentiles([spell.running for spell in spells]),
         "apart": exact,  # whether waiting for a worker is counted as waiting; else as running
     }
+
+
+def lasted(rows: Iterable[RunRow]) -> dict[str, float] | None:
+    """How long runs take: those that succeeded; one that was canceled or failed says nothing about it."""
+    return percentiles(
+        (row.ended_at - row.started_at).total_seconds()
+        for row in rows
+        if row.status == "succeeded" and row.ended_at is not None
+    )
 
 
 def percentiles(seconds: Iterable[float]) -> dict[str, float] | None:

@@ -9,9 +9,7 @@ from math import isfinite
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-
-DEEPEST = 64
-MOST_KEYS = 10_000
+from penstock.flow.limits import DEEPEST, MOST_KEYS
 
 
 class Unreadable(PenstockError):
@@ -81,7 +79,8 @@ _decode = json.JSONDecoder(
     object_pairs_hook=_pairs, parse_int=_whole, parse_float=_fraction, parse_constant=_constant
 ).decode
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.S)
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.S)
+"""A text that never ends goes to the end: else the rest would be read anew at each quote in it, for hours."""
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _ESCAPES = re.compile(r"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.S)
 
@@ -106,6 +105,8 @@ def _half_pair(text: str) -> bool:
     end, high = -1, False
     for found in _ESCAPES.finditer(text):
         if found[1] is None:
+            if high:
+                return True
             continue
         low = found[1][1] in "cCdDeEfF"
         if low != (high and found.start() == end):
@@ -113,4 +114,4 @@ def _half_pair(text: str) -> bool:
         high, end = not low, found.end()
         if high and not text.startswith("\\u", end):
             return True
-    return False
+    return high

@@ -11,6 +11,7 @@ from penstock.runtime.errors import Invalid
 _MOST = {"subject": SUBJECT, "event": EVENT}
 """Characters, where it is not the length of a key."""
 
+LONGEST_LIMIT = 86_400 * 366
 BIGGEST = 2**63 - 1
 """The largest number that a database has."""
 
@@ -60,6 +61,12 @@ def refuse_no_number(least: float = 0, most: float = BIGGEST, **numbers: Any) ->
             raise Invalid(f"`{name}` must be a whole number, not {_shown(number)}")
         if not least <= number <= most:
             raise Invalid(f"`{name}` must be a whole number from {least} to {most}, not {_shown(number)}")
+
+
+def refuse_no_limit(seconds: Any) -> None:
+    """A time limit of a call. Raises Invalid."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < LONGEST_LIMIT:
+        raise Invalid(f"`timeout` must be seconds of more than 0, such as 30, not {_shown(seconds)}")
 
 
 def _refuse_long(what: str, text: str, most: int) -> None:

@@ -20,6 +20,7 @@ from penstock.flow.view import step_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
 from penstock.runtime.host import plain_payload
+from penstock.runtime.managing import Managers
 from penstock.runtime.marking import marking_now
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.mending import Mender
@@ -30,6 +31,7 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter, TokenChange, TokenRow
 
 CUSTOM, RUNS, HISTORY = "/custom/", "/runs/", "/history/"
+WHOLE = ("/custom", "/runs", "/history")
 _PREFIX = re.compile(
     r"/(runs|history)/([^/]*|[^/]+/([^/]*|[^/]+/"
     r"(s?|st|ste|step|steps|sl|slo|slot|slots|steps/[^/]*|slots/([^/]*|[^/]+/(\d*|\d+/\d*)))))"
@@ -101,14 +103,16 @@ class Edit(Struct, frozen=True, forbid_unknown_fields=True):
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: Store, memory: Memory, mender: Mender) -> None:
-        self._store, self._memory, self._mender = store, memory, mender
+    def __init__(self, store: Store, memory: Memory, mender: Mender, managers: Managers) -> None:
+        self._store, self._memory, self._mender, self._managers = store, memory, mender, managers
 
     # -- reading ---------------------------------------------------------------------------------------------
 
     async def read(self, prefix: str, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
         """Tokens whose names begin so: `items`, and `next`, also after a short page. Raises BadCursor, Invalid."""
         place = Place() if cursor is None else read_cursor(cursor, Place)
+        if prefix in WHOLE:
+            prefix += "/"
         if prefix.startswith(CUSTOM):
             rows = await self._store.tokens(prefix, place.name, limit + 1)
             following = Place(rows[limit - 1].name) if len(rows) > limit else None
@@ -173,6 +177,7 @@ class Tokens:
     async def _edit_custom(self, edit: Edit) -> dict[str, Any]:
         for name in edit.names():
             _refuse_name(name)
+            self._refuse_managed(name)
         puts = [_change(one, None) for one in edit.insert]
         puts += [_change(one, one.version) for one in edit.update]
         gone = [TokenChange(name=one.name, expect=one.version, gone=True) for one in edit.delete]
@@ -185,6 +190,16 @@ class Tokens:
                 raise UnknownToken(done)
             raise Changed(f"token '{done}'", expected, rows[0].version if rows else None)
         return {"items": [_custom(row) for row in done]}
+
+    def _refuse_managed(self, name: str) -> None:
+        """Raises Managed where an application keeps its own things there."""
+        self._managers.refuse(name.removeprefix(CUSTOM).partition("/")[0])
+
+    async def _refuse_around(self, prefix: str) -> None:
+        """Raises Managed where names that begin so take in those of an application that has some."""
+        for name in self._managers.under(prefix.removeprefix(CUSTOM)):
+            if await self._store.tokens(f"{CUSTOM}{name}/", "", 1):
+                self._managers.refuse(name)
 
     async def _edit_run(self, edit: Edit, workflow: str, run: str) -> dict[str, Any]:
         versions = {one.version for one in edit.old()}
@@ -202,7 +217,10 @@ class Tokens:
 
     async def claim(self, owner: str, prefix: str, lease: timedelta, limit: int = 1) -> list[dict[str, Any]]:
         """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time."""
-        _refuse_name(prefix)
+        if prefix != CUSTOM:
+            _refuse_name(prefix)
+            self._refuse_managed(prefix)
+        await self._refuse_around(prefix)
         refuse_no_text(owner=owner)
         if not owner or not timedelta(0) < lease <= LONGEST_LEASE or not 1 <= limit <= MOST:
             raise Invalid(f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MOST}")
@@ -315,7 +333,7 @@ def _renewed(was: Any, data: Any) -> dict[str, Any]:
 
 def _refuse_name(name: str) -> None:
     refuse_no_text(name=name)
-    if not name.startswith(CUSTOM) or len(name) > LONGEST_NAME:
+    if not name.startswith(CUSTOM) or not len(CUSTOM) < len(name) <= LONGEST_NAME:
         raise Invalid(
             f"'{name[:60]}' is no name of a token: it begins with {CUSTOM} and has up to {LONGEST_NAME} characters"
         )

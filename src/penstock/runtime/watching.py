@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from penstock.flow.compile import Flow
 from penstock.flow.run import Snapshot
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.runtime.memory import Live, Memory
 from penstock.store.errors import StoreAway
 

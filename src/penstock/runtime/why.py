@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from penstock.flow.compile import Flow, FlowStep
+from penstock.flow.compile import APPROVAL, Flow, FlowStep
 from penstock.flow.occurrence import Rang
 from penstock.flow.rest import missing_slots, waiting_for
 from penstock.flow.run import NEVER_FIRED, Element, Firing, Snapshot
 from penstock.flow.view import time_text
 from penstock.kernel.firing import enabled
+from penstock.runtime.approving import ROLE, approval_id
 from penstock.runtime.children import TASK, child_id
 from penstock.store.change import WHOLE
 from penstock.store.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
@@ -29,6 +31,9 @@ class Facts(Struct, frozen=True, kw_only=True):
     paused: Sequence[str] = ()  # of those that hold a key: runs that do not go on by themselves
     workers: Sequence[Worker] = ()
     queues: Sequence[QueueRow] = ()
+    refused: Sequence[
+        tuple[str, str, str]
+    ] = ()  # correlation keys that other live runs have: name, value, run
 
     def present(self) -> list[Worker]:
         return [each for each in self.workers if each.seen_at is None or self.now - each.seen_at < PRESENT]
@@ -63,7 +68,15 @@ def why_run(flow: Flow, snapshot: Snapshot, facts: Facts, step: str | None = Non
         "waiting_for": waits,
         "text": _of_run(snapshot, waits, steps),
         "steps": steps,
+        "refused_keys": [_refused(*each) for each in facts.refused],
     }
+
+
+def _refused(name: str, value: str, holder: str) -> Reason:
+    text = (
+        f"The key {name}={value} belongs to run '{holder}' as long as that is live: events with it go there."
+    )
+    return {"key": {name: value}, "holder": holder, "text": text}
 
 
 def _of_run(snapshot: Snapshot, waits: list[str], steps: list[dict[str, Any]]) -> str:
@@ -76,6 +89,8 @@ def _of_run(snapshot: Snapshot, waits: list[str], steps: list[dict[str, Any]]) -
         return f"{_paused(snapshot)}; nothing new begins until it is resumed."
     if waits:
         return f"The run waits for {_either(waits)} from outside."
+    if snapshot.status == "waiting":
+        return "The run waits for somebody outside: a person, or a service that was given work."
     if snapshot.status == "stalled":
         return "The run is stalled: nothing is in motion, and nothing from outside can move it on; repair or cancel it."
     return "The run is in motion." if steps else "The run is about to go on."
@@ -114,18 +129,16 @@ def _not_begun(flow: Flow, snapshot: Snapshot, step: FlowStep, live: bool, asked
     held, missing = missing_slots(step.wired, snapshot.marking)
     stalled = snapshot.status == "stalled"
     never = stalled and step.name not in snapshot.steps
-    waited_for = snapshot.status in ("waiting", "stalled") and any(
-        name in flow.outside for slot in missing for name in slot
-    )
+    sources = [_source(flow, snapshot, name) for slot in missing for name in slot]
+    waited_for = snapshot.status in ("waiting", "stalled") and any(each["outside"] for each in sources)
     if missing and (held or waited_for or never or (asked and not live)):
-        sources = [_source(flow, snapshot, name) for slot in missing for name in slot]
         wanted = " and ".join(_either(slot) for slot in missing)
         text = f"'{step.name}' waits for {wanted}; {_who(sources, stalled)}."
         yield {"reason": "missing events", "missing": sources, "text": text}
 
 
 def _source(flow: Flow, snapshot: Snapshot, event: str) -> dict[str, Any]:
-    """Who could fire an event: steps, with what they are now, and whether it may come from outside."""
+    """Who could fire an event: steps, with what they are now, and outside, unless it came and counts once."""
     steps = [each.name for each in flow.net.steps if any(event in way.fires for way in each.exits)]
     outside = flow.outside.get(event)
     may_come = outside is not None and (outside.many or event not in snapshot.came)
@@ -133,6 +146,7 @@ def _source(flow: Flow, snapshot: Snapshot, event: str) -> dict[str, Any]:
         "event": event,
         "steps": [{"step": name, "status": snapshot.steps.get(name, NEVER_FIRED).status} for name in steps],
         "outside": may_come,
+        "came": outside is not None and not may_come,
     }
 
 
@@ -143,11 +157,11 @@ def _who(sources: list[dict[str, Any]], stalled: bool) -> str:
         ways = [f"step '{one['step']}' ({one['status']})" for one in each["steps"]]
         ways += ["a call from outside"] if each["outside"] else []
         but = ", but nobody will fire it as things are" if stalled and not each["outside"] else ""
-        told.append(
-            f"'{each['event']}' can come from {_either(ways, '')}{but}"
-            if ways
-            else f"nothing fires '{each['event']}'"
+        event = f"'{each['event']}'"
+        none = (
+            f"{event} came from outside before and counts once" if each["came"] else f"nothing fires {event}"
         )
+        told.append(f"{event} can come from {_either(ways, '')}{but}" if ways else none)
     return ", ".join(told)
 
 
@@ -201,10 +215,24 @@ def _of_element(snapshot: Snapshot, step: FlowStep, element: Element, facts: Fac
     if element.state == "queued":
         text = f"Elements of '{step.name}' wait: it runs {step.parallel} at a time."
         return {"reason": "parallel", "parallel": step.parallel, "text": text}
+    if element.state == "parked":
+        return _outside(snapshot, step, element)
     if step.task == TASK:
         child = child_id(snapshot.run.id, *element.id, element.attempt)
         return {"reason": "child", "run": child, "text": f"'{step.name}' waits for its child run {child}."}
     return _with_a_worker(snapshot, step, element, facts)
+
+
+def _outside(snapshot: Snapshot, step: FlowStep, element: Element) -> Reason:
+    """The work is with somebody else, who has not reported yet."""
+    if step.task != APPROVAL:
+        text = f"'{step.name}' waits for whoever it handed its work to, since attempt {element.attempt}."
+        return {"reason": "callback", "attempt": element.attempt, "text": text}
+    id, role = approval_id(snapshot.run.id, element), element.params.get("role", ROLE)
+    due = element.params.get("due")
+    until = f", until {due}" if due else ""
+    text = f"'{step.name}' waits for a person: somebody with the role {role} or above can decide {id}{until}."
+    return {"reason": "approval", "approval": id, "role": role, "due": due, "text": text}
 
 
 def _sleeping(step: FlowStep, element: Element, facts: Facts) -> Reason:
@@ -247,8 +275,9 @@ def _with_a_worker(snapshot: Snapshot, step: FlowStep, element: Element, facts: 
     if row.worker is not None:
         since, name = time_text(row.started_at), facts.name_of(row.worker)
         text = f"'{step.name}' has been running since {since} on worker {name}, attempt {row.lease.attempt}."
+        told = {} if row.progress is None else {"progress": msgspec.json.decode(row.progress)}
         return {
-            "reason": "running", "since": since, "worker": name, "attempt": row.lease.attempt, "text": text,
+            "reason": "running", "since": since, "worker": name, "attempt": row.lease.attempt, **told, "text": text,
         }  # fmt: skip
     if row.held:
         text = (
@@ -280,13 +309,13 @@ def why_list(task_list: str, facts: Facts) -> dict[str, Any]:
     row = _queue(task_list, facts)
     workers = facts.serving(task_list)
     if not workers:
-        reason, text = "no worker", f"No worker serves list '{task_list}'; {row.ready} tasks wait."
+        reason, text = "no worker", f"No worker serves list '{task_list}'; {_wait(row.ready)}."
     elif row.ready and row.leased >= sum(each.concurrency for each in workers):
         reason, text = "busy", f"List '{task_list}': {_load(task_list, facts)}."
     elif row.ready:
         reason, text = "moving", f"List '{task_list}': {_load(task_list, facts)}."
     elif row.held:
-        reason, text = "paused", f"All {row.held} tasks that wait on list '{task_list}' are held by a pause."
+        reason, text = "paused", f"A pause holds what waits on list '{task_list}' ({_tasks(row.held)})."
     else:
         reason, text = "idle", f"Nothing waits on list '{task_list}'."
     return {
@@ -309,5 +338,19 @@ def _queue(task_list: str, facts: Facts) -> QueueRow:
 def _load(task_list: str, facts: Facts) -> str:
     row, workers = _queue(task_list, facts), facts.serving(task_list)
     room = sum(each.concurrency for each in workers)
-    busy = "all busy" if row.leased >= room else f"{row.leased} of {room} places taken"
-    return f"{row.ready} tasks wait, and its workers ({', '.join(each.name for each in workers)}) are {busy}"
+    busy = (
+        ("busy" if len(workers) == 1 else "all busy")
+        if row.leased >= room
+        else f"{row.leased} of {room} places taken"
+    )
+    names = ", ".join(each.name for each in workers)
+    whose = "its worker" if len(workers) == 1 else "its workers"
+    return f"{_wait(row.ready)}, and {whose} ({names}) {'is' if len(workers) == 1 else 'are'} {busy}"
+
+
+def _tasks(number: int) -> str:
+    return "1 task" if number == 1 else f"{number} tasks"
+
+
+def _wait(number: int) -> str:
+    return f"{_tasks(number)} {'waits' if number == 1 else 'wait'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import socket
@@ -25,14 +26,20 @@ from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.boxes.world import World
 from penstock.engine.engine import MEMORY, Engine
 from penstock.engine.running import Running
 from penstock.flow.errors import PenstockError
 from penstock.metrics.logs import redactions
 from penstock.server.http import bind, serving_on
+from penstock.server.settings import Settings
 from penstock.store.errors import NeedsMigration
 from penstock.store.opening import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
+from penstock_release.api import calls_for
+from penstock_release.api.answering import PART
+from penstock_release.coordinator import Coordinator
+from penstock_release.options import Options
 
 log = logging.getLogger("penstock.server")
 
@@ -72,6 +79,7 @@ class Front(Struct, frozen=True):
     topics: tuple[str, ...] = ()
     settings: list[dict[str, Any]] = []  # for people
     proxies: tuple[str, ...] = ()  # whose word on where a request comes from counts
+    releases: Options | None = None  # how releases are coordinated, where they are
 
     @property
     def local(self) -> bool:
@@ -120,9 +128,29 @@ async def has_tokens(db: str) -> bool:
         await store.close()
 
 
+def world_of(settings: Settings) -> World:
+    """What built-in tasks may reach, as the settings say."""
+    return World(
+        egress_allow=settings["egress_allow"],
+        smtp_url=settings["smtp_url"],
+        public_url=settings["public_url"],
+    )
+
+
+def releases_of(settings: Settings) -> Options:
+    """How releases are coordinated, as the settings say."""
+    names = ("poll_interval", "request_timeout", "task_timeout", "timeout", "token", "oauth", "open_reports")
+    return Options(**{name: settings[f"release_{name}"] for name in (*names, "dataservice_url")})
+
+
 @asynccontextmanager
-async def answering(running: Running, db: str, front: Front, listener: socket.socket) -> AsyncIterator[str]:
-    """Serve the API of what is running while the block runs; its address. At the end calls under way are finished."""
+async def answering(
+    running: Running, db: str, front: Front, listener: socket.socket, begun: asyncio.Event | None = None
+) -> AsyncIterator[str]:
+    """Serve the API of what is running while the block runs; its address. At the end calls under way are finished.
+
+    Where there is a `begun`, it is not ready before that is set.
+    """
     access = access_to(running.store, db, front.token)
     async with AsyncExitStack() as stack:
         service = await Service.of(
@@ -132,13 +160,21 @@ async def answering(running: Running, db: str, front: Front, listener: socket.so
             oidc=await _identity(front.oidc, running.store, stack),
             open=front.open,
             settings=front.settings,
+            begun=begun,
         )
         stack.enter_context(_redacting(access))
         if closed := await access.learn():
             log.warning(
                 "%d secrets cannot be opened with the key that is here: no log goes without them", closed
             )
-        yield await stack.enter_async_context(serving_on(App(service, CALLS), listener, front.proxies))
+        calls = CALLS if front.releases is None else (*CALLS, *calls_for(front.releases))
+        if front.releases is not None:
+            service.parts[PART] = await stack.enter_async_context(Coordinator(service.engine, front.releases))
+        base = await stack.enter_async_context(serving_on(App(service, calls), listener, front.proxies))
+        if running.world is not None:
+            running.world.public_url = running.world.public_url or base
+        await running.serve_boxes()
+        yield base
 
 
 async def _identity(settings: OidcSettings | None, store: Store, stack: AsyncExitStack) -> Oidc | None:

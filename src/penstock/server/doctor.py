@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from penstock.flow.compile import BOXES
 from penstock.flow.errors import PenstockError
+from penstock.objects.stores import Stores
 from penstock.remote.engine import RemoteEngine
 from penstock.remote.errors import NoServer
 from penstock.server.build import Front, has_tokens, refuse_open
@@ -21,6 +23,7 @@ from penstock.server.settings import Settings, unknown_variables
 from penstock.store.errors import NeedsMigration
 from penstock.store.masking import without_password
 from penstock.store.opening import is_shared, open_store, open_to_look, sqlite_path
+from penstock.topics.opening import open_bus
 
 PATIENCE = 10.0
 SKEW = timedelta(seconds=5)
@@ -47,6 +50,8 @@ async def examine(settings: Settings, variables: Mapping[str, str]) -> list[Find
     looks: dict[str, Look] = {
         "sign-in": lambda: _sign_in(settings),
         "database": lambda: _database(settings["db"]),
+        "stores": lambda: _stores(settings["stores"]),
+        "buses": lambda: _buses(settings["buses"]),
         "disk": lambda: _disk(settings["db"]),
         "server": lambda: _server(settings["server"], settings["token"]),
     }
@@ -107,6 +112,37 @@ def _trust(facts: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding("database", "wrong", text)
 
 
+async def _buses(urls: Mapping[str, str]) -> list[Finding]:
+    """Whether each broker answers."""
+    looked = await asyncio.gather(*(_bus(name, url) for name, url in urls.items()))
+    return list(looked)
+
+
+async def _bus(name: str, url: str) -> Finding:
+    try:
+        async with asyncio.timeout(PATIENCE - 1):
+            return Finding("buses", "fine", f"{name} answers: {await open_bus(url).check()}")
+    except TimeoutError:
+        return Finding("buses", "wrong", f"{name}: it did not answer within {PATIENCE - 1:g}s")
+    except PenstockError as error:
+        return Finding("buses", "wrong", f"{name}: {error}")
+
+
+async def _stores(stores: Mapping[str, str]) -> list[Finding]:
+    """Whether each object store answers; keys that are secrets of the server are not known here."""
+    kept = Stores(stores)
+    try:
+        looked = await kept.look()
+    finally:
+        await kept.close()
+    return [
+        Finding("stores", "fine", f"{each['name']} answers: bucket '{each['bucket']}'")
+        if each["reachable"]
+        else Finding("stores", "wrong", each["error"])
+        for each in looked
+    ]
+
+
 async def _database_clock(db: str) -> list[Finding]:
     store = await open_store(db, migrate=False)
     try:
@@ -150,7 +186,7 @@ def _hands(queues: list[dict[str, Any]], workers: list[dict[str, Any]]) -> Itera
     names = ", ".join(sorted(worker["name"] for worker in workers))
     yield Finding("workers", "fine" if workers else "note", f"{len(workers)} there{names and f': {names}'}")
     for queue in queues:
-        if queue["task_list"] not in served and queue["ready"]:
+        if queue["task_list"] not in (*served, BOXES) and queue["ready"]:  # every server serves its own
             text = f"no worker serves task list '{queue['task_list']}' ({queue['ready']} waiting)"
             yield Finding("workers", "wrong", text)
 

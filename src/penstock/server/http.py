@@ -15,6 +15,8 @@ from penstock.server.protocol import Careful
 
 DRAIN = 10
 """Seconds that requests under way have when the server stops."""
+IDLE = 75
+"""Seconds after which a connection on which nothing is asked is closed."""
 
 
 class PortTaken(PenstockError):
@@ -68,7 +70,7 @@ async def serving_on(app: Any, listener: socket.socket, proxies: Sequence[str] =
         ws="none",
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
-        timeout_keep_alive=75,
+        timeout_keep_alive=IDLE,
         timeout_graceful_shutdown=DRAIN,
     )
     server = _Server(config)
@@ -87,8 +89,10 @@ async def serving_on(app: Any, listener: socket.socket, proxies: Sequence[str] =
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket. Raises PortTaken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # Else every answer on a kept connection waits forty milliseconds for the other side to confirm its head.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     try:
         listener.bind((host, port))
     except OSError as error:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from secrets import token_hex
 from typing import Any
+from urllib.parse import unquote
 
 import httptools
 import msgspec
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from penstock.api.problems import MEDIA, TITLES, Problem
+from penstock.server.exchange import Exchange
 
 HEAD = 64 * 1024
 """Bytes that the lines before the body may have."""
@@ -20,22 +22,29 @@ SECONDS = 30.0
 
 
 class Careful(HttpToolsProtocol):
-    """One connection. What is wrong is told as a problem, and the connection ends."""
+    """One connection. What is wrong is told as a problem, and the connection ends.
+
+    Timers are set where somebody waits, and left alone while requests come and go: nearly none of them ever rings.
+    """
 
     _size = 0
-    _deadline: asyncio.TimerHandle | None = None
+    _in_head = False
+    _deadline: asyncio.TimerHandle | None = None  # of a head that has begun and not ended
+    _idle_since: float | None = None  # None: a request is under way
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._in_head = True
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        if self.timeout_keep_alive_task is not None:
+            self.timeout_keep_alive_task.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._unset_keepalive_if_required()
-        if self._deadline is not None:
+        if self._in_head:
             self._size += len(data)
         try:
             self.parser.feed_data(data)
@@ -46,13 +55,14 @@ class Careful(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             self._refuse(400, "no_upgrade", "there are no WebSockets here: streams are Server-Sent Events")
         else:
-            if self._deadline is not None and self._size > HEAD:
-                self._refuse(431, "headers_too_large", f"the headers have more than {HEAD} bytes: send less")
+            if self._in_head:
+                self._await_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        if self._deadline is None:
-            self._await_head()
+        self._idle_since = None
+        if not self._in_head:
+            self._in_head, self._size = True, 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
         super().on_header(name, value)
@@ -61,13 +71,69 @@ class Careful(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_waiting()
-        super().on_headers_complete()
+        if not self.parser.should_upgrade():  # that is refused, and must not be done all the same
+            self._begin()
+
+    def _begin(self) -> None:
+        """As uvicorn does it, with an exchange of our own."""
+        scope, version, url = self.scope, self.parser.get_http_version(), httptools.parse_url(self.url)
+        path = url.path.decode("ascii")
+        scope["method"], scope["http_version"] = self.parser.get_method().decode("ascii"), version
+        scope["path"], scope["raw_path"] = unquote(path) if "%" in path else path, url.path
+        scope["query_string"] = url.query or b""
+        before: RequestResponseCycle | None = self.cycle
+        self.cycle = Exchange(
+            scope=scope, transport=self.transport, flow=self.flow, logger=self.logger,
+            access_logger=self.access_logger, access_log=False, message_event=asyncio.Event(),
+            default_headers=self.server_state.default_headers, expect_100_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )  # fmt: skip
+        self.cycle.offer()
+        if before is None or before.response_complete:
+            self._start_asgi_task(self.cycle, self.app)
+        else:  # requests that are sent ahead wait for their turn
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, self.app))
+
+    def on_message_complete(self) -> None:
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+            return
+        self._idle_since = self.loop.time()
+        if self.timeout_keep_alive_task is None:
+            self._await_request(self.timeout_keep_alive)
+
+    def _await_request(self, seconds: float) -> None:
+        self.timeout_keep_alive_task = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Nothing may have come since the last answer for long enough; else there is still time."""
+        self.timeout_keep_alive_task = None
+        if self._idle_since is None:
+            return
+        left = self._idle_since + self.timeout_keep_alive - self.loop.time()
+        if left > 0:
+            self._await_request(left)
+        else:
+            super().timeout_keep_alive_handler()
 
     def _await_head(self) -> None:
-        self._size = 0
-        self._deadline = self.loop.call_later(SECONDS, self._too_slow)
+        if self._size > HEAD:
+            self._refuse(431, "headers_too_large", f"the headers have more than {HEAD} bytes: send less")
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(SECONDS, self._too_slow)
 
     def _stop_waiting(self) -> None:
+        self._in_head, self._size = False, 0
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

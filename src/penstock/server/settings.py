@@ -19,6 +19,8 @@ FILE = "penstock.toml"
 PREFIX = "PENSTOCK_"
 ALSO = frozenset({"PENSTOCK_TRACEBACK", "PENSTOCK_SECRET_KEY"})
 """Variables that are no settings."""
+OPTIONS = {"stores": "--store", "buses": "--bus"}
+"""Options that say one thing of several, and are called so."""
 
 
 class BadSettings(PenstockError):
@@ -48,7 +50,8 @@ SETTINGS = {
         Setting("db", values.text, "penstock.db", "the database: a path for SQLite, or `postgresql://user@host/name`"),
         Setting("host", values.text, "127.0.0.1", "the address that the server listens on"),
         Setting("port", values.port, 7777, "its port; 0 finds a free one"),
-        Setting("stores", values.pairs, {}, "object stores, `NAME=URL`", used=False),
+        Setting("stores", values.pairs, {}, "object stores, `NAME=URL`: `s3://bucket?…` or `dir:///path`"),
+        Setting("buses", values.buses, {}, "brokers, `NAME=URL`: `nats://…`, `amqp://…` or `kafka://…`"),
         Setting("tasks", values.names, (), "modules and files with Python tasks"),
         Setting("workflows", values.text, None, "the folder of workflows that `up` publishes and starts"),
         Setting("token", values.text, None, "a server's first admin token, and the one that commands show", True),
@@ -56,18 +59,21 @@ SETTINGS = {
         Setting("oidc", values.identity, None, "how people sign in through an identity provider: a table", True),
         Setting("sns_topics", values.names, (), "topics of Amazon SNS that hooks with `verify: sns` take"),
         Setting("trusted_proxies", values.networks, (), "proxies whose `X-Forwarded-…` count: addresses, CIDR"),
-        Setting("egress_allow", values.names, (), "hosts, `*.suffix` and CIDR that steps may call", used=False),
-        Setting("payload_limit", values.size, 256 * 1024, "the largest payload, such as `256KiB`", used=False),
+        Setting("tracing", values.tracing, None, "where traces of runs go: `otlp`, `console` or `off`"),
+        Setting("egress_allow", values.names, (), "hosts, `*.suffix` and CIDR that steps may call"),
+        Setting("public_url", values.text, None, "the address at which functions call back; the server's own if unset"),
+        Setting("payload_limit", values.payload, 256 * 1024, "the largest payload: `1KiB` to `4MiB`"),
         Setting("retention_days", values.days, {}, "how long ended runs are kept: `30`, or by status"),
-        Setting("task_list_suffix", values.text, None, "what is appended to the names of task lists", used=False),
-        Setting("smtp_url", values.text, None, "the mail server of `mail` steps", True, used=False),
-        Setting("release_poll_interval", values.duration, "10s", "how often releases are looked for", used=False),
-        Setting("release_request_timeout", values.duration, "30s", "how long a task service may take", used=False),
-        Setting("release_task_timeout", values.duration, "1h", "how long a release task may take", used=False),
-        Setting("release_timeout", values.duration, "1d", "how long a release may take", used=False),
-        Setting("release_token", values.text, None, "what task services are shown", True, used=False),
-        Setting("release_open_reports", values.switch, False, "whether reports need no sign-in", used=False),
-        Setting("release_dataservice_url", values.text, None, "where the studies are", used=False),
+        Setting("task_list_suffix", values.suffix, None, "what is appended to the names of task lists"),
+        Setting("smtp_url", values.text, None, "the mail server: `smtp://user:password@host:587?starttls=yes`", True),
+        Setting("release_poll_interval", values.duration, "10s", "how often task services are asked for their state"),
+        Setting("release_request_timeout", values.duration, "30s", "how long a task service may take to answer"),
+        Setting("release_task_timeout", values.duration, "1h", "how long staging or publishing may take"),
+        Setting("release_timeout", values.duration, "1d", "how long a release may stay in one state but `staged`"),
+        Setting("release_token", values.text, None, "the bearer token that task services are shown", True),
+        Setting("release_oauth", values.credentials, None, "client credentials that fetch that token: a table", True),
+        Setting("release_open_reports", values.switch, False, "whether task services need no sign-in to report"),
+        Setting("release_dataservice_url", values.text, None, "the data service whose studies `/studies/sync` takes"),
     )
 }  # fmt: skip
 
@@ -115,7 +121,7 @@ def read_settings(
     found = {}
     for name, setting in SETTINGS.items():
         said = [
-            (f"--{name.replace('_', '-')}", (options or {}).get(name)),
+            (OPTIONS.get(name, f"--{name.replace('_', '-')}"), (options or {}).get(name)),
             (f"{PREFIX}{name.upper()}", variables.get(f"{PREFIX}{name.upper()}") or None),
             (FILE, written.get(name)),
         ]

@@ -13,8 +13,19 @@ import msgspec
 from penstock.access.claims import OidcSettings
 from penstock.flow.duration import parse_duration
 from penstock.runtime.retention import DAYS
+from penstock.topics.errors import BadBus
+from penstock.topics.opening import refuse_bad
+from penstock_release.options import OAuth
+
+TRACING = ("off", "console", "otlp")
+"""Where traces of runs can go."""
+
+SMALLEST, LARGEST = 1024, 4 * 1024 * 1024
+"""Bytes that the limit of payloads may be set to."""
 
 _SIZE = re.compile(r"(\d+) ?(B|KiB|MiB)?")
+_SUFFIX = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_BUS = re.compile(r",(?=[^,=]+=[a-z]+://)")
 _UNITS = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 
@@ -80,6 +91,16 @@ def pairs(given: Any) -> dict[str, Any]:
     return found
 
 
+def buses(given: Any) -> dict[str, str]:
+    """A map of brokers; as a text `NAME=URL` with commas, which may also stand in a URL."""
+    found = pairs(_BUS.split(given) if isinstance(given, str) else given)
+    try:
+        refuse_bad(found)
+    except BadBus as error:
+        raise ValueError(f"cannot be: {error}") from None
+    return found
+
+
 def identity(given: Any) -> OidcSettings:
     """The table `[oidc]`: how people sign in elsewhere."""
     try:
@@ -90,6 +111,14 @@ def identity(given: Any) -> OidcSettings:
         raise ValueError(f"must say how people sign in: {error}") from None
 
 
+def credentials(given: Any) -> OAuth:
+    """The table `[release_oauth]`: with what a bearer token is fetched."""
+    try:
+        return msgspec.convert(given if isinstance(given, Mapping) else msgspec.json.decode(given), OAuth)
+    except (msgspec.MsgspecError, TypeError) as error:
+        raise ValueError(f"must have token_url, client_id and client_secret: {error}") from None
+
+
 def size(given: Any) -> int:
     found = _SIZE.fullmatch(str(given).strip())
     number = int(found[1]) * _UNITS[found[2]] if found else 0
@@ -98,11 +127,35 @@ def size(given: Any) -> int:
     return number
 
 
+def payload(given: Any) -> int:
+    """Less would refuse ordinary work; more would make every run slow."""
+    number = size(given)
+    if not SMALLEST <= number <= LARGEST:
+        raise ValueError("must be a size from 1KiB to 4MiB")
+    return number
+
+
+def suffix(given: Any) -> str:
+    """What can stand at the end of the name of a task list."""
+    if not isinstance(given, str) or not _SUFFIX.fullmatch(given):
+        raise ValueError("must have only letters, digits and _.- and 64 of them at most")
+    return given
+
+
+def tracing(given: Any) -> str:
+    if given not in TRACING:
+        raise ValueError(f"must be one of {', '.join(TRACING)}")
+    return str(given)
+
+
 def duration(given: Any) -> timedelta:
     try:
-        return parse_duration(float(given) if str(given).replace(".", "", 1).isdigit() else given)
+        found = parse_duration(float(given) if str(given).replace(".", "", 1).isdigit() else given)
     except (ValueError, TypeError):
-        raise ValueError("must be a duration such as 30s or 10m") from None
+        found = timedelta(0)
+    if found <= timedelta(0):
+        raise ValueError("must be a duration above 0, such as 30s or 10m")
+    return found
 
 
 def days(given: Any) -> dict[str, timedelta]:

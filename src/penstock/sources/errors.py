@@ -10,7 +10,7 @@ PenstockError
 ├── Conflict
 │   └── SourceStopped     the workflow takes no calls now
 └── Invalid
-    └── CallRefused       an expression of the hook has no value for this call
+    └── CallRefused       an expression of the hook or topic has no value for what came
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ class SourceStopped(Conflict):
 
 
 class CallRefused(Invalid):
-    """An expression of the hook has no value for this call, or one that cannot be used."""
+    """An expression of the hook or topic has no value for what came, or one that cannot be used."""
 
     code = "call_refused"
 
     def __init__(self, key: str, why: str) -> None:
         super().__init__(f"`{key}` of this hook cannot be worked out for this call: {why}")
-        self.key = key
+        self.key, self.why = key, why

@@ -129,7 +129,10 @@ def _hmac(rule: Hmac, headers: Headers, body: bytes) -> _Answer:
 
 
 def _token(rule: Token, headers: Headers, body: bytes) -> _Answer:
-    return token_fits(_after(rule.before, said(headers, rule.header))), Verified()
+    value, before = said(headers, rule.header), rule.before
+    if rule.header.lower() == "authorization" and value.lower().startswith(before.lower()):
+        value = before + value[len(before) :]  # the name of a scheme may be written in any case
+    return token_fits(_after(before, value)), Verified()
 
 
 def _after(prefix: str, value: str) -> str:

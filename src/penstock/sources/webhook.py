@@ -9,25 +9,31 @@ import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from penstock.expression import EvaluationError, Expression, ExpressionError, compile_expression
-from penstock.flow.compile import HOOK_SCOPE, Flow
+from penstock.flow.compile import Flow
 from penstock.flow.definition import External, Source
 from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Outside
-from penstock.runtime.errors import IdempotencyMismatch, OtherWorkflow, UnknownWorkflow
+from penstock.runtime.errors import (
+    Conflict,
+    IdempotencyMismatch,
+    Invalid,
+    NotFound,
+    OtherWorkflow,
+    UnknownWorkflow,
+)
 from penstock.runtime.flows import Flows
 from penstock.runtime.intake import Intake
-from penstock.runtime.trace_ids import LABEL, read_parent
+from penstock.sources.asking import event_asked, start_asked
 from penstock.sources.certificates import Certificates, Fetch, system_roots
 from penstock.sources.cloudevents import Handshake, handshake
 from penstock.sources.envelope import Call, Message, message_of_letter, messages_of
-from penstock.sources.errors import CallRefused, CertificateAway, SourceStopped, UnknownHook, Unverified
+from penstock.sources.errors import CertificateAway, SourceStopped, UnknownHook, Unverified
 from penstock.sources.fetching import fetch
+from penstock.sources.hook_listing import HookLine, list_hooks
 from penstock.sources.sns import Letter, confirmation_address, read_letter
 from penstock.sources.verifying import Rule, Secret, Sns, rule_of, verify
 from penstock.store.rows import WorkflowState
@@ -39,12 +45,13 @@ log = logging.getLogger("penstock.hooks")
 
 
 class Received(Struct, frozen=True, kw_only=True):
-    """What became of a call: durable, a repeat, or nothing for this hook. A batch has `items`."""
+    """What became of a call: durable, a repeat, or nothing for this hook. A batch has `items`, some maybe refused."""
 
     status: int
     run: str | None = None
     duplicate: bool = False
     ignored: bool = False
+    refused: str | None = None
     items: tuple[Received, ...] = ()
 
 
@@ -92,6 +99,10 @@ class Hooks:
         self.taken["ignored" if received.ignored else "duplicate" if received.duplicate else "taken"] += 1
         return received
 
+    async def all(self) -> list[HookLine]:
+        """Which hooks there are."""
+        return await list_hooks(self._flows)
+
     async def consent(self, workflow: str, event: str | None, headers: Mapping[str, str]) -> Handshake:
         """The answer to CloudEvents' OPTIONS call. Raises UnknownHook."""
         flow, _ = await self._newest(workflow, event)
@@ -114,18 +125,16 @@ class Hooks:
         messages = await self._messages(rule, call)
         if event is None and not state.started:
             raise SourceStopped(workflow)
-        done = [await self._take(flow, hook, message) for message in messages]
-        return done[0] if len(done) == 1 else _of_many(done)
+        if len(messages) == 1:
+            return await self._take(flow, hook, messages[0])
+        return _of_many([await self._take_of_many(flow, hook, message) for message in messages])
 
     # -- who sent it ---------------------------------------------------------------------------------------
 
     async def _messages(self, rule: Rule, call: Call) -> list[Message]:
         if isinstance(rule, Sns):
-            letter = await self._letter(rule, call)
-            if letter.kind == "Notification":
-                return [message_of_letter(letter, call, rule)]
-            await self._settle(letter)
-            return []
+            letter = await self.letter_of(rule.topics, call)
+            return [] if letter is None else [message_of_letter(letter, call, rule)]
         verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
         return messages_of(call, rule, verified)
 
@@ -137,9 +146,20 @@ class Hooks:
             )
         return [value for value in found if value]
 
-    async def _letter(self, rule: Sns, call: Call) -> Letter:
+    async def letter_of(self, topics: Collection[str], call: Call) -> Letter | None:
+        """What SNS delivers for one of the topics; None: it was about the subscription itself, which is settled.
+
+        Raises Unreadable, Untrusted, Unverified, Stale, CertificateAway.
+        """
+        letter = await self._letter(topics, call)
+        if letter.kind == "Notification":
+            return letter
+        await self._settle(letter)
+        return None
+
+    async def _letter(self, topics: Collection[str], call: Call) -> Letter:
         now = self._now()
-        letter = read_letter(call.body, (*rule.topics, *self._topics), now)
+        letter = read_letter(call.body, (*topics, *self._topics), now)
         if self._certificates is None:
             self._certificates = Certificates(self._fetch, system_roots())
         letter.check_signature(await self._certificates.key(letter.certificate, now))
@@ -163,18 +183,26 @@ class Hooks:
             return await self._start(flow, hook, message)
         return await self._emit(flow, hook, message)
 
+    async def _take_of_many(self, flow: Flow, hook: Source | External, message: Message) -> Received:
+        """One that is refused does not hold those after it. Raises what another try may mend."""
+        try:
+            return await self._take(flow, hook, message)
+        except (Invalid, Conflict, NotFound) as error:
+            self.refused[str(getattr(error, "reason", error.code))] += 1
+            status = 404 if isinstance(error, NotFound) else 409 if isinstance(error, Conflict) else 422
+            return Received(status=status, refused=str(error))
+
     async def _start(self, flow: Flow, source: Source, message: Message) -> Received:
-        says = source.options
-        if not _holds(says.get("where"), message):
+        asked = start_asked(source.options, message)
+        if asked is None:
             return IGNORED
-        id = _id(says.get("id"), message)
         try:
             run, duplicate = await self._intake.start_once(
                 flow.name,
-                subject=None if "subject" not in says else _text("subject", says["subject"], message),
-                input=message.body if "input" not in says else _value("input", says["input"], message),
-                labels=_trace(message),
-                idempotency_key=None if id is None else f"hook:{id}",
+                subject=asked.subject,
+                input=asked.input,
+                labels=asked.labels,
+                idempotency_key=None if asked.id is None else f"hook:{asked.id}",
             )
         except IdempotencyMismatch as error:  # the sender's word for what is the same counts, not ours
             run, duplicate = error.run, True  # type: ignore[assignment]
@@ -183,20 +211,18 @@ class Hooks:
     async def _emit(self, flow: Flow, external: External, message: Message) -> Received:
         says = external.from_
         assert says is not None, "only an event with `from` is a hook"
-        if not _holds(says.where, message):
+        asked = event_asked(says, message)
+        if asked is None:
             return IGNORED
-        keys = {name: _text(f"key.{name}", source, message) for name, source in (says.key or {}).items()}
-        if not keys:
-            raise CallRefused("key", "the hook has none: say which key finds the run, such as {job: body.id}")
         outside = Outside(
             event=external.name,
-            data=message.body if says.data is None else _value("data", says.data, message),
-            set=None if says.set is None else _map("set", says.set, message),
-            id=_id(says.id, message),
+            data=asked.data,
+            set=asked.set,
+            id=asked.id,
             workflow=flow.name,
         )
         try:
-            answer = await self._intake.emit_by_key(keys, outside, f"hook/{flow.name}")
+            answer = await self._intake.emit_by_key(asked.keys, outside, f"hook/{flow.name}")
         except OtherWorkflow:
             return IGNORED  # the same topic may feed the hooks of several workflows
         duplicate = answer == "duplicate"
@@ -231,52 +257,3 @@ def _verify_of(hook: Source | External) -> Any:
     if isinstance(hook, Source):
         return hook.options.get("verify")
     return None if hook.from_ is None else hook.from_.verify
-
-
-# -- expressions -------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1024)
-def _compiled(source: str) -> Expression:
-    return compile_expression(source, HOOK_SCOPE)
-
-
-def _value(key: str, source: str, message: Message) -> Any:
-    try:
-        return _compiled(source)(message.scope)
-    except (EvaluationError, ExpressionError) as error:
-        raise CallRefused(key, str(error)) from None
-
-
-def _holds(source: str | None, message: Message) -> bool:
-    if source is None:
-        return True
-    found = _value("where", source, message)
-    if not isinstance(found, bool):
-        raise CallRefused("where", "it must be true or false")
-    return found
-
-
-def _text(key: str, source: str, message: Message) -> str:
-    found = _value(key, source, message)
-    if isinstance(found, bool) or not isinstance(found, str | int) or found == "":
-        raise CallRefused(key, "it must be a text that is not empty, or a whole number")
-    return str(found)
-
-
-def _id(source: str | None, message: Message) -> str | None:
-    return message.id if source is None else _text("id", source, message)
-
-
-def _trace(message: Message) -> dict[str, str] | None:
-    """The trace that the caller says it is part of: of the event, or of the call."""
-    event, headers = message.scope["event"], message.scope["headers"]
-    said = event.get(LABEL) or headers.get(LABEL)
-    return {LABEL: said} if isinstance(said, str) and read_parent(said) is not None else None
-
-
-def _map(key: str, source: str, message: Message) -> dict[str, Any]:
-    found = _value(key, source, message)
-    if not isinstance(found, dict):
-        raise CallRefused(key, "it must be a map")
-    return found

@@ -38,7 +38,7 @@ class SetData:
         name="set",
         title="Set data",
         doc="Set values on the run's data.",
-        parameters={"type": "object"},
+        parameters={"type": "object", "description": "names and values; null removes a name"},
     )
 
     def box(self, params: Mapping[str, Any]) -> SetBox:

@@ -43,7 +43,14 @@ class Decide:
         parameters={
             "type": "object",
             "required": ["if"],
-            "properties": {"if": {"type": "string", "title": "Condition", "format": "cel"}},
+            "properties": {
+                "if": {
+                    "type": "string",
+                    "title": "Condition",
+                    "format": "cel",
+                    "description": "an expression such as data.size > 1000",
+                }
+            },
             "additionalProperties": False,
         },
     )
@@ -90,6 +97,7 @@ class Switch:
                 "cases": {
                     "type": "object",
                     "title": "Cases",
+                    "description": "port and condition, in the order in which they are looked at",
                     "additionalProperties": {"type": "string", "format": "cel"},
                 }
             },

@@ -10,7 +10,7 @@ from msgspec import Struct
 from penstock.expression import Expression, Template
 from penstock.flow.limits import EVENT, KEY, length_problem
 from penstock.flow.plan import Emission
-from penstock.flow.step import BadParameter, BoxError, Finish, Reaction, View
+from penstock.flow.step import BoxError, Finish, Reaction, View
 from penstock.flow.task import Offer
 from penstock.steps.parameters import only, template
 
@@ -30,7 +30,7 @@ class EmitBox(Struct, frozen=True):
 
     def enter(self, view: View) -> Reaction:
         values = self.params(view.scope(self.params))
-        event, set, id = values["event"], values.get("set"), values.get("id")
+        event, set, id = values.get("event"), values.get("set"), values.get("id")
         if not isinstance(event, str) or not event:
             raise BoxError(f"`event` must be the name of an event, it is {_kind(event)}")
         if set is not None and not isinstance(set, dict):
@@ -39,7 +39,7 @@ class EmitBox(Struct, frozen=True):
             raise BoxError(f"`id` must be a text, it is {_kind(id)}")
         _refuse_long("`event`", event, EVENT)
         _refuse_long("`id`", id or "", KEY)
-        emission = Emission(event=event, key=_key(values["key"]), data=values.get("data"), set=set, id=id)
+        emission = Emission(event=event, key=_key(values.get("key")), data=values.get("data"), set=set, id=id)
         return Finish(emission=emission)
 
 
@@ -71,7 +71,7 @@ def _kind(value: Any) -> str:
 
 
 class Emit:
-    """`emit`: `event`, `key`, `data`, `set`, `id`."""
+    """`emit`: `event`, `key`, `data`, `set`, `id`. What is missing is an error of the check: a draft may lack it."""
 
     offer = Offer(
         name="emit",
@@ -82,11 +82,23 @@ class Emit:
             "type": "object",
             "required": ["event", "key"],
             "properties": {
-                "event": {"type": "string", "title": "Event"},
-                "key": {"type": "object", "title": "Key"},
-                "data": {"title": "Data"},
-                "set": {"type": "object", "title": "Set"},
-                "id": {"type": "string", "title": "Id"},
+                "event": {
+                    "type": "string",
+                    "title": "Event",
+                    "description": "one that the other workflow declares as external",
+                },
+                "key": {
+                    "type": "object",
+                    "title": "Key",
+                    "description": "correlation key and value, by which the other run is found",
+                },
+                "data": {"title": "Data", "description": "what the event carries"},
+                "set": {"type": "object", "title": "Set", "description": "changed in the other run's data"},
+                "id": {
+                    "type": "string",
+                    "title": "Id",
+                    "description": "a repeat with the same id changes nothing",
+                },
             },
             "additionalProperties": False,
         },
@@ -94,7 +106,4 @@ class Emit:
 
     def box(self, params: Mapping[str, Any]) -> EmitBox:
         only(params, "emit", ("event", "key", "data", "set", "id"))
-        for key, example in (("event", "et_job_finished"), ("key", "{et_job: '${ data.job }'}")):
-            if key not in params:
-                raise BadParameter(key, f"`emit` needs `{key}`, such as {key}: {example}")
         return EmitBox(template(dict(params), ""))

@@ -45,9 +45,9 @@ class Terminate:
 
 
 class FailBox(Struct, frozen=True):
-    """Ends the run as failed, with a message."""
+    """Ends the run as failed, with a message; without one the failure that led here speaks for itself."""
 
-    message: Template
+    message: Template | None
 
     @property
     def ports(self) -> tuple[str | None, ...]:
@@ -55,9 +55,11 @@ class FailBox(Struct, frozen=True):
 
     @property
     def readers(self) -> Mapping[str, Expression | Template]:
-        return {"message": self.message}
+        return {} if self.message is None else {"message": self.message}
 
     def enter(self, view: View) -> Reaction:
+        if self.message is None:
+            return Finish(port=None)
         return Finish(port=None, output={"message": self.message(view.scope(self.message))})
 
 
@@ -71,11 +73,13 @@ class Fail:
         ports=(),
         parameters={
             "type": "object",
-            "properties": {"message": {"type": "string", "title": "Message"}},
+            "properties": {
+                "message": {"type": "string", "title": "Message", "description": "why the run fails"}
+            },
             "additionalProperties": False,
         },
     )
 
     def box(self, params: Mapping[str, Any]) -> FailBox:
         only(params, "fail", ("message",))
-        return FailBox(template(params.get("message", "the workflow says so"), "message"))
+        return FailBox(template(params["message"], "message") if "message" in params else None)

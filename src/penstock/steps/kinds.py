@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from penstock.flow.compile import BOXES, LONE
 from penstock.flow.step import Kind
 from penstock.flow.task import Offer
+from penstock.steps import palette
+from penstock.steps.approval import Approval
 from penstock.steps.data import SetData
 from penstock.steps.decision import Decide, Switch
 from penstock.steps.emit import Emit
 from penstock.steps.ends import Fail, Terminate
 from penstock.steps.tag import SetTags
 from penstock.steps.wait import Wait
+from penstock.steps.worldly import Keyed, Worldly
 
 KINDS: Mapping[str, Kind] = {
     kind.offer.name: kind
@@ -19,18 +23,27 @@ KINDS: Mapping[str, Kind] = {
 }
 """Those that need no world: they end inside the decision."""
 
-WORLDLY: Mapping[str, Offer] = {
-    offer.name: offer
-    for offer in (
-        Offer(name="http", title="HTTP function", doc="Call a function over HTTP."),
-        Offer(name="update", title="Update", doc="Write tags and metadata back to the object."),
-        Offer(name="approval", title="Approval", doc="Wait for a person.", ports=("approved", "rejected", "failed")),
-        Offer(name="workflow", title="Workflow", doc="Start another workflow and wait for it."),
-        Offer(name="service", title="Service", doc="Drive a task service.", ports=("done", "failed", "canceled")),
-        Offer(name="mail", title="Mail", doc="Send a mail."),
-        Offer(name="shell", title="Shell", doc="Run a command on a worker."),
-    )
-}  # fmt: skip
+WORLDLY: Mapping[str, Offer] = {offer.name: offer for offer in palette.WORLDLY}
 """Those that act on the world: a worker or the engine does them."""
 
 OFFERS: Mapping[str, Offer] = {**{name: kind.offer for name, kind in KINDS.items()}, **WORLDLY}
+
+
+def kinds_with(offers: Mapping[str, Offer], *, checked: bool = True) -> dict[str, Kind]:
+    """All of them as a definition is compiled, but for those that somebody has defined anew under a built-in name.
+
+    What is published is not `checked` again: it must not stop when a later Penstock looks more closely.
+    """
+    worldly: dict[str, Kind] = {
+        name: Keyed(offer, checked) if name == "service" else Worldly(offer, checked)
+        for name, offer in WORLDLY.items()
+        if not _is_own(offers.get(name), offer)
+    }
+    return {**KINDS, **worldly, "approval": Approval(checked)}
+
+
+def _is_own(offer: Offer | None, built_in: Offer) -> bool:
+    """Whether an offer under a built-in name is a task of a user; the engine does some whoever offers them."""
+    if offer is None or built_in.name in LONE:
+        return False
+    return offer.task_list != BOXES if built_in.task_list == BOXES else offer != built_in

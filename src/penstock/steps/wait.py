@@ -47,8 +47,18 @@ class Wait:
         parameters={
             "type": "object",
             "properties": {
-                "for": {"type": ["string", "number"], "title": "For"},
-                "until": {"type": "string", "format": "date-time", "title": "Until"},
+                "for": {
+                    "type": ["string", "number"],
+                    "title": "For",
+                    "format": "duration",
+                    "description": "a duration such as 90s or 2d",
+                },
+                "until": {
+                    "type": "string",
+                    "format": "date-time",
+                    "title": "Until",
+                    "description": "a time such as 2026-05-01T12:00:00Z",
+                },
             },
             "oneOf": [{"required": ["for"]}, {"required": ["until"]}],
             "additionalProperties": False,
@@ -73,7 +83,7 @@ def _duration(value: Any) -> Any:
     try:
         return parse_duration(value)
     except ValueError as error:
-        raise BoxError(f"`for`: {error}") from error
+        raise BoxError(f"`for` {value!r} {error}") from error
 
 
 def _moment(value: Any) -> datetime:

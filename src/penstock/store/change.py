@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from penstock.store.access_rows import AuditRow
+from penstock.store.outgoing import Letter
 
 AT_HAND = timedelta(seconds=5)
 """How long others leave alone what a node has in hand: what it was handed, and the messages its commits made."""
@@ -21,7 +22,7 @@ def timed(run: str) -> bool:
     return run[19:20] == "0"
 
 
-class NewRun(Struct, frozen=True, kw_only=True):
+class NewRun(Struct, frozen=True, gc=False, kw_only=True):
     """The columns of a run that never change. `start_key` makes the start idempotent: the key and a digest."""
 
     workflow: str
@@ -33,6 +34,9 @@ class NewRun(Struct, frozen=True, kw_only=True):
     header: bytes
     start_key: tuple[str, bytes] | None = None
     paused: tuple[bool, bool] = (False, False)  # the workflow, the installation; otherwise by now: `stale`
+    latest: int | None = (
+        None  # the newest version of the workflow, where that matters; another by now: `stale`
+    )
 
 
 class NewTask(Struct, frozen=True, gc=False):
@@ -119,7 +123,27 @@ class Kept(Struct, frozen=True, kw_only=True):
     seen: Seen | None = None
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class Asked(Struct, frozen=True, kw_only=True):
+    """A person is asked to decide; `body` says what, for whoever shows it."""
+
+    id: str
+    workflow: str
+    step: str
+    role: str
+    body: bytes
+    due_at: datetime | None = None
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What somebody was asked has an end: a decision, or nobody is asked any more. The first end stays."""
+
+    id: str
+    status: str  # approved | rejected | expired | closed
+    by: str | None = None
+    decision: bytes | None = None
+
+
+class Change(Struct, frozen=True, gc=False):
     """Everything that follows from one decision about one run."""
 
     run: str
@@ -131,15 +155,19 @@ class Change(Struct, frozen=True, kw_only=True):
     waiting: str | None  # a JSON list of what a run at rest waits for
     head: bytes
     new: NewRun | None = None  # the run is made; `base` is 0
+    page: bytes | None = None  # history entries after the former `seq` up to `seq`, as one page
+    page_from: int = 0  # the first entry of the page
+    tasks: tuple[NewTask, ...] = ()
+    ended: tuple[EndedTask, ...] = ()
+    over: bool = (
+        False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
+    )
+    plain: bool = False  # nothing of what follows is there, and a new run has no start key and no labels
     revived: tuple[str, tuple[bool, bool]] | None = (
         None  # it had ended: its workflow, and `NewRun.paused` of it
     )
-    page: bytes | None = None  # history entries after the former `seq` up to `seq`, as one page
-    page_from: int = 0  # the first entry of the page
     parts: tuple[Part, ...] = ()
     payloads: tuple[tuple[bytes, bytes], ...] = ()  # digest and body; one that is there already stays
-    tasks: tuple[NewTask, ...] = ()
-    ended: tuple[EndedTask, ...] = ()
     void: tuple[tuple[int, int], ...] = ()  # firing and index: their tasks are deleted, whatever their fence
     hold: bool | None = None  # True: unleased tasks are held; False: held ones count from now and are free
     timers: tuple[tuple[datetime, bytes], ...] = ()
@@ -157,15 +185,29 @@ class Change(Struct, frozen=True, kw_only=True):
     posts: tuple[Post, ...] = ()
     kept: tuple[Kept, ...] = ()
     seen: tuple[Seen, ...] = ()
+    letters: tuple[Letter, ...] = ()  # what is published, in this order
+    asked: tuple[Asked, ...] = ()
+    decided: tuple[Decided, ...] = ()  # before `asked`
     audits: tuple[AuditRow, ...] = ()  # recorded where the change is applied
-    over: bool = (
-        False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
-    )
 
 
-def paused_as_said(change: Change) -> tuple[str, tuple[bool, bool]] | None:
-    """The workflow, and what a change that makes a run live was decided on: whether it, or everything, is paused."""
-    return change.revived if change.new is None else (change.new.workflow, change.new.paused)
+class Belief(Struct, frozen=True):
+    """What a change that makes a run live was decided on: whether the workflow, or everything, is paused."""
+
+    workflow: str
+    paused: tuple[bool, bool]
+    latest: int | None = None
+
+    def holds(self, paused: tuple[bool, bool], latest: int) -> bool:
+        """Whether it is still so."""
+        return self.paused == paused and self.latest in (None, latest)
+
+
+def belief_of(change: Change) -> Belief | None:
+    """What must be so for a change to fit, beside the run itself."""
+    if change.new is not None:
+        return Belief(change.new.workflow, change.new.paused, change.new.latest)
+    return None if change.revived is None else Belief(*change.revived)
 
 
 Outcome = Literal["applied", "stale", "lost", "known", "seen"]
@@ -173,7 +215,7 @@ Outcome = Literal["applied", "stale", "lost", "known", "seen"]
 
 applied  it is durable
 stale    the run is at another revision, a timer or message was used up by somebody else, or what `new` or
-         `revived` says of pauses is not so any more
+         `revived` says of pauses or of the newest version is not so any more
 lost     a task that it ends is not leased that way any more
 known    the start key was used before
 seen     an id in `seen` came before

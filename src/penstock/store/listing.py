@@ -218,8 +218,18 @@ def _resting_step(w: Writing) -> str:
     return w.via("rest", ["via.kind = 'step'", f"via.name = {w.bind(w.filter.step)}"], "step")
 
 
-def _step_under_way(w: Writing) -> str:
-    tasks = f"SELECT DISTINCT run FROM task WHERE step = {w.bind(w.filter.step)} ORDER BY run DESC LIMIT {MOST_TASKS}"
+def _step_in_line(w: Writing) -> str:
+    return _of_tasks(w, "task_by_step", "worker IS NULL")
+
+
+def _step_at_work(w: Writing) -> str:
+    """There are never many of these: by the index of leases, for no other would be worth its cost."""
+    return _of_tasks(w, "task_by_expiry", f"worker IS NOT NULL AND expires < {w.dialect.never}")
+
+
+def _of_tasks(w: Writing, index: str, which: str) -> str:
+    source, step = w.along("task", index), w.bind(w.filter.step)
+    tasks = f"SELECT DISTINCT run FROM {source} WHERE step = {step} AND {which} ORDER BY run DESC LIMIT {MOST_TASKS}"
     return w.line(f"({tasks}) AS via CROSS JOIN run", ["run.id = via.run"], "step")
 
 
@@ -245,7 +255,7 @@ _FEW: dict[str, list[Line]] = {
     "key": [_key],
     "subject": [_subject],
     "parent": [_parent],
-    "step": [_resting_step, _step_under_way],
+    "step": [_resting_step, _step_in_line, _step_at_work],
     "waiting_for": [_waiting],
     "label": [_label],
     "aside": [_aside],

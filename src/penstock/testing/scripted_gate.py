@@ -140,9 +140,10 @@ class ScriptedGate:
         self.reports += reports
         return [self.verdicts.get(report.lease.run, "accepted") for report in reports]
 
-    async def release(self, leases: Sequence[Lease]) -> None:
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
         self._called("release")
         self.released += leases
+        return [True] * len(leases)
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         self._called("log")

@@ -20,6 +20,7 @@ T = TypeVar("T")
 Order = Literal["shuffled", "fifo"]
 
 MOST_STEPS = 5_000_000
+_AT_A_TIME = 100  # callbacks before anybody looks whether the loop is to stop for another reason
 _LAST_STEPS = 20_000  # for what is left to clean up when a simulation is over
 
 
@@ -56,6 +57,7 @@ class Process:
         self.tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._aside: list[asyncio.Handle] = []
         self._kept: list[asyncio.Task[Any]] = []
+        self.lines: dict[Callable[[], object], None] = {}  # how those who serve it learn that it died
         self._answers: dict[asyncio.Future[Any], None] = {}  # in order: a set would answer in any
 
     def __repr__(self) -> str:
@@ -80,6 +82,9 @@ class Process:
         answer: asyncio.Future[T] = self.loop.create_future()
         self._answers[answer] = None
         task = self.spawn(self._serve(work, answer), f"call of {self.name}")
+        caller = _process.get() if withdraw else None
+        if caller is not None:
+            caller.lines[task.cancel] = None
         try:
             return await answer
         except asyncio.CancelledError:
@@ -90,6 +95,8 @@ class Process:
             self._answers.pop(answer, None)
             if withdraw:
                 task.cancel()
+            if caller is not None:
+                caller.lines.pop(task.cancel, None)
 
     async def _serve(self, work: Callable[[], Coroutine[Any, Any, T]], answer: asyncio.Future[T]) -> None:
         try:
@@ -107,6 +114,9 @@ class Process:
         for answer in self._answers:
             _fail(answer, Gone(f"{self.name} died"))
         self._answers.clear()
+        for hang_up in self.lines:
+            hang_up()
+        self.lines.clear()
 
     def pause(self) -> None:
         self.paused = True
@@ -209,12 +219,20 @@ class SimLoop(asyncio.BaseEventLoop):
             )
 
     def _run_once(self) -> None:
-        """One callback: of all that is ready, whichever chance takes."""
-        self._collect_due()
-        if not self._ready:
-            return
+        """Some callbacks, one after the other: of all that is ready, each time whichever chance takes."""
+        for _ in range(_AT_A_TIME):
+            self._run_one()
+            if self._stopping:
+                return
+
+    def _run_one(self) -> None:
+        timers = self._scheduled
+        if not self._ready or (timers and timers[0]._when <= self._time):  # type: ignore[attr-defined]
+            self._collect_due()
+            if not self._ready:
+                return
         handle = self._take()
-        if handle.cancelled():
+        if handle._cancelled:
             return
         process: Process | None = handle._context.get(_process)  # type: ignore[attr-defined]
         if process is not None and not self.burying and process.holds_back(handle):
@@ -258,7 +276,7 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def _pending(self) -> str:
         lines = sorted(_where(task) for task in asyncio.all_tasks(self) if not task.done())
-        return f"{len(lines)} tasks wait:\n" + "\n".join(lines[:50])
+        return f"{len(lines)} {'task waits' if len(lines) == 1 else 'tasks wait'}:\n" + "\n".join(lines[:50])
 
     def bury(self) -> None:
         """Cancel all that is left, dead or alive, and let it clean up; what that raises does not matter."""

@@ -28,6 +28,7 @@ MOST = 100_000
 """History entries of one run: one that goes on for longer will not come to rest."""
 
 Others = Literal["stub", "fail"]
+Approvals = Literal["approve", "wait"]
 Event = str | tuple[str, Any] | Mapping[str, Any]
 
 RECENT: deque[ref[Play]] = deque(maxlen=50)
@@ -87,13 +88,14 @@ class World:
         stubs: Mapping[str, Any] | None = None,
         events: Iterable[Event] = (),
         others: Others = "stub",
+        approvals: Approvals = "approve",
         playing: bool = False,
     ) -> Play:
         """Begin a run; `tasks` and `stubs` add to those of the world. Raises what `play` raises."""
         offered = self._tasks if tasks is None else {**self._tasks, **tasks_of(tasks)}
         flow = source if isinstance(source, Flow) else load(source, offered).flow
         shared = {name: stub for name, stub in self._stubs.items() if _names(flow, name)}
-        flow, cast = cast_of(flow, offered, {**shared, **(stubs or {})}, others)
+        flow, cast = cast_of(flow, offered, {**shared, **(stubs or {})}, others, approvals == "wait")
         return self.begin(flow, cast, input=input, subject=subject, tags=tags, events=events, playing=playing)
 
     def begin(
@@ -150,7 +152,7 @@ class World:
 
 
 def cast_of(
-    flow: Flow, tasks: Mapping[str, Task], stubs: Mapping[str, Any], others: Others
+    flow: Flow, tasks: Mapping[str, Task], stubs: Mapping[str, Any], others: Others, asks: bool = False
 ) -> tuple[Flow, Cast]:
     """The flow with its stubbed steps, and who plays what. Raises Invalid, NoTask."""
     for name in stubs:
@@ -163,6 +165,7 @@ def cast_of(
         {name: stub for name, stub in made.items() if name in flow.steps},
         made,
         tasks,
+        asks,
     )
     unplayed = {
         step.task
@@ -204,6 +207,7 @@ def play(
     stubs: Mapping[str, Any] | None = None,
     events: Iterable[Event] = (),
     others: Others = "stub",
+    approvals: Approvals = "approve",
     start: datetime = START,
     until: Duration | None = None,
 ) -> Play:
@@ -215,7 +219,7 @@ def play(
     world = World(start=start)
     made = world.start(
         source, input=input, subject=subject, tags=tags, tasks=tasks, stubs=stubs, events=events, others=others,
-        playing=True,
+        approvals=approvals, playing=True,
     )  # fmt: skip
     made.run(until)
     return made

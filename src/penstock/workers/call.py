@@ -5,26 +5,38 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
+
+from msgspec import Struct
 
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
-from penstock.flow.view import run_view
+from penstock.flow.tags import visible
+from penstock.flow.view import failure_view, step_view
+from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.clock import LoopClock, PacedClock
-from penstock.runtime.errors import CallTimedOut, CannotCall
 from penstock.runtime.executor import Report
 from penstock.runtime.host import Host
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.play import play_out
+from penstock.workers.calling import Outcome
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.loop import LoopExecutor
 from penstock.workers.task import Task, missing_tasks
 
-WAITERS = ("wait", "approval", "service", "workflow", "update")
-"""Built-in tasks that take their time."""
+WAITERS = ("wait", "approval", "service", "workflow", "update", "emit")
+"""Built-in tasks that take their time, or reach another run through the store."""
+
+LONGEST = 100_000
+"""Entries of history after which a call is given up: all of it is kept in memory, and a loop would fill that."""
+
+LOOK = 0.1
+"""Seconds between two looks at how long a call has become."""
 
 _Start = Callable[[Host], RunId]
 
@@ -47,22 +59,49 @@ def call_workflow(
     `start_to_close`, `schedule_to_close` and the limit are then kept while they run. `heartbeat` is never
     enforced here: the worker is this process.
     """
-    reasons = list(_reasons(flow, tasks))
-    if reasons:
-        raise CannotCall(flow.name, reasons)
+    plan = _plan(flow, tasks)
+    if plan.reasons:
+        raise CannotCall(flow.name, plan.reasons)
     start = partial(Host.start, flow=flow, input=input, subject=subject)
     until = time.monotonic() + limit.total_seconds() if until is None else until
     try:
-        if _has_time_outs(flow):
-            snapshot = asyncio.run(_on_loop(tasks, start, until))
-        else:
-            snapshot = _in_place(tasks, start, until)
+        snapshot = (
+            asyncio.run(_on_loop(tasks, start, until)) if plan.timed else _in_place(tasks, start, until)
+        )
     except _Late:
         raise CallTimedOut(flow.name, limit) from None
+    except _Long:
+        raise CannotCall(flow.name, [f"it came to more than {LONGEST:,} entries of history"]) from None
     if snapshot.status == "waiting":
         raise CannotCall(flow.name, ["it waits for events from outside"])
-    view = run_view(flow, snapshot)
-    return {key: view[key] for key in ("status", "result", "data", "tags", "steps", "error")}
+    return {
+        "status": snapshot.status,
+        "result": snapshot.result,
+        "data": snapshot.data,
+        "tags": visible(snapshot.tags),
+        "steps": {name: step_view(flow, snapshot, name) for name in flow.steps},
+        "error": failure_view(snapshot.error),
+    }
+
+
+class _Plan(Struct, frozen=True):
+    """What a call of a flow needs to know of it: worked out once."""
+
+    tasks: Mapping[str, Task]
+    count: int  # of the tasks: more may be defined while a program runs
+    reasons: list[str]
+    timed: bool
+
+
+_plans: WeakKeyDictionary[Flow, _Plan] = WeakKeyDictionary()
+
+
+def _plan(flow: Flow, tasks: Mapping[str, Task]) -> _Plan:
+    found = _plans.get(flow)
+    if found is None or found.tasks is not tasks or found.count != len(tasks):
+        reasons = list(_reasons(flow, tasks))
+        found = _plans[flow] = _Plan(tasks, len(tasks), reasons, _has_time_outs(flow))
+    return found
 
 
 _NONE = (None, None, None)
@@ -80,30 +119,46 @@ class _Late(Exception):
     """The limit is over."""
 
 
+class _Long(Exception):
+    """It goes on and on."""
+
+
+def _refuse_long(host: Host) -> None:
+    for each in host.runs.values():
+        if each.snapshot.seq > LONGEST and each.moving:
+            raise _Long
+
+
 class _InPlace(InlineExecutor):
     """Begins nothing after the limit: the caller was told that the call is over."""
 
     def __init__(self, tasks: Mapping[str, Task], until: float) -> None:
         super().__init__(tasks)
         self._until = until
+        self.host: Host | None = None
 
-    def begin(self, attempt: Attempt, report: Report) -> None:
+    def outcome(self, attempt: Attempt) -> Outcome:
         if time.monotonic() >= self._until:
             raise _Late
-        super().begin(attempt, report)
+        if self.host is not None:
+            _refuse_long(self.host)
+        return super().outcome(attempt)
 
 
 def _in_place(tasks: Mapping[str, Task], start: _Start, until: float) -> Snapshot:
     """In this thread, one task after the other: the fastest way."""
     clock, executor = PacedClock(), _InPlace(tasks, until)
-    host = Host(clock, executor, new_run_id)
+    executor.host = host = Host(clock, executor, new_run_id)
+    host.does = executor.outcome
     end = clock.now() + timedelta(seconds=until - time.monotonic())
     try:
         run = start(host)
-        snapshot = play_out(host, clock, run, end)
+        snapshot = play_out(host, clock, run, end, lambda: host.hosted(run).snapshot.seq > LONGEST)
     finally:
         executor.close()
+        executor.host = host.does = None  # else each call would be left to the garbage collector
     if host.hosted(run).moving:
+        _refuse_long(host)
         raise _Late
     return snapshot
 
@@ -128,11 +183,13 @@ async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float) -> Sn
     try:
         hosted = host.hosted(start(host))
         hosted.watchers.append(lambda _: None if hosted.moving else over.set())
-        if hosted.moving:
-            await asyncio.wait_for(over.wait(), until - time.monotonic())
+        while hosted.moving and not over.is_set():
+            if (left := until - time.monotonic()) <= 0:
+                raise _Late
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), min(left, LOOK))
+            _refuse_long(host)
         return hosted.snapshot
-    except TimeoutError:
-        raise _Late from None
     finally:
         executor.close()
 
@@ -144,8 +201,27 @@ def _reasons(flow: Flow, tasks: Mapping[str, Task]) -> Iterator[str]:
         if step.disabled:
             continue
         if step.task in WAITERS and step.task not in tasks:
-            yield f"step '{name}' is a `{step.task}`"
+            article = "an" if step.task[0] in "aeu" else "a"
+            yield f"step '{name}' is {article} `{step.task}`"
+        elif step.task == "http" and _is_async(flow, name):
+            yield f"step '{name}' is an `http` step that waits for a call or asks again"
         elif step.serialize is not None:
             yield f"step '{name}' has a `serialize` key"
         elif step.task in missing:
             yield f"task '{step.task}' of step '{name}' is not offered in this process"
+        if (event := _outside_only(flow, name)) is not None:
+            yield f"step '{name}' waits for '{event}', which only comes from outside"
+
+
+def _is_async(flow: Flow, name: str) -> bool:
+    given = flow.definition.steps[name].params or {}
+    return given.get("mode", "sync") != "sync" or "poll" in given
+
+
+def _outside_only(flow: Flow, name: str) -> str | None:
+    """An event without which the step never begins, and which nobody inside the workflow fires."""
+    outside = {event.name for event in flow.definition.external or () if not event.optional}
+    for slot in flow.definition.steps[name].after or ():
+        if sum(event not in outside for event in slot.events) < (slot.need or 1):
+            return slot.events[0]
+    return None

@@ -10,18 +10,18 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.occurrence import Done, Failed
-from penstock.flow.payload import PAYLOAD_LIMIT, NotJson, TooLarge, copied, kept_text, pure
+from penstock.flow.occurrence import Done, Failed, Parked
+from penstock.flow.payload import NotJson, TooLarge, copied, kept_text, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
 from penstock.runtime.log_context import ATTEMPT
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task
 
-Outcome = Done | Failed
+Outcome = Done | Failed | Parked
 
 
-def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAYLOAD_LIMIT) -> Outcome:
+def call(task: Task, attempt: Attempt, context: Context | None, limit: int | None = None) -> Outcome:
     """Run a plain function; whatever it raises is a failure of the attempt, not of the worker."""
     ATTEMPT.set(attempt)
     try:
@@ -37,7 +37,7 @@ def call(task: Task, attempt: Attempt, context: Context | None, limit: int = PAY
 
 
 async def call_async(
-    task: Task, attempt: Attempt, context: Context | None, limit: int = PAYLOAD_LIMIT
+    task: Task, attempt: Attempt, context: Context | None, limit: int | None = None
 ) -> Outcome:
     """The same for a coroutine function."""
     ATTEMPT.set(attempt)
@@ -90,12 +90,14 @@ def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{name: getattr(made, name) for name in known}, **extra}
 
 
-def read_answer(answer: Any, limit: int = PAYLOAD_LIMIT) -> Outcome:
+def read_answer(answer: Any, limit: int | None = None) -> Outcome:
     """What a task returned as an outcome; what is not JSON, or too large, is a failure."""
     if answer is None:
         return _DONE
+    if isinstance(answer, Failed | Parked):
+        return answer  # of a built-in task
     try:
-        return _done(answer, limit) if isinstance(answer, Out) else Done(output=pure(answer, limit))
+        return _done(answer, limit) if isinstance(answer, Out | Done) else Done(output=pure(answer, limit))
     except TooLarge as error:
         return Failed(error=Failure("too_large", f"the output {error}"), retry=False)
     except (NotJson, TypeError) as error:
@@ -103,17 +105,18 @@ def read_answer(answer: Any, limit: int = PAYLOAD_LIMIT) -> Outcome:
         return Failed(error=Failure("error", message), retry=False)
 
 
-def _done(out: Out, limit: int) -> Done:
+def _done(out: Out | Done, limit: int | None) -> Done:
     return Done(
         port=kept_text(out.port),
         output=pure(out.output, limit),
         tags=_map(out.tags, "tags", limit),
         set=_map(out.set, "set", limit),
         correlate=_correlate(out.correlate),
+        replace_tags=isinstance(out, Done) and out.replace_tags,
     )
 
 
-def _map(value: Mapping[str, Any] | None, name: str, limit: int) -> dict[str, Any] | None:
+def _map(value: Mapping[str, Any] | None, name: str, limit: int | None) -> dict[str, Any] | None:
     if value is None:
         return None
     made = pure(value, limit)

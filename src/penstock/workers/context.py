@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.flow.payload import copied
 from penstock.flow.plan import Attempt
+from penstock.flow.references import References
 from penstock.flow.scope import events_of, inputs_of, run_variable
 from penstock.flow.tags import visible
 from penstock.runtime.trace_ids import traceparent
@@ -45,9 +46,15 @@ class Context:
     """
 
     def __init__(
-        self, attempt: Attempt, write: LogSink | None = None, told: Callable[[], None] | None = None
+        self,
+        attempt: Attempt,
+        write: LogSink | None = None,
+        told: Callable[[], None] | None = None,
+        again: bool = False,
     ) -> None:
         """`told` is called, in the task's thread, when the task says how far it is."""
+        self.again = again or attempt.attempt > 1
+        """Whether somebody may have begun this work before: it was leased before."""
         self._attempt = attempt
         self._write = write
         self._told = told
@@ -67,6 +74,11 @@ class Context:
     @cached_property
     def tags(self) -> dict[str, Any]:
         return {name: copied(value) for name, value in visible(self._attempt.tags).items()}
+
+    @property
+    def removed_tags(self) -> list[str]:
+        """The names of tags that a step before this one took away."""
+        return [name for name, tag in self._attempt.tags.items() if tag.removed]
 
     @cached_property
     def input(self) -> dict[str, Any]:
@@ -93,9 +105,26 @@ class Context:
         return self._attempt.attempt
 
     @property
+    def secrets(self) -> References:
+        """Where the definition of the step names secrets."""
+        return self._attempt.secrets
+
+    @property
+    def place(self) -> tuple[str, int, int | None, int]:
+        """The attempt among all others: run, firing, index and number."""
+        attempt = self._attempt
+        return attempt.run.id, attempt.firing, attempt.index, attempt.attempt
+
+    @property
     def idempotency_key(self) -> str:
         """The same over all attempts: hand it to services, so that a repeat does nothing twice."""
         return self._attempt.id
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a time-out of the step ends the attempt."""
+        times = self._attempt.timeouts
+        return times.start_to_close is not None or times.schedule_to_close is not None
 
     @property
     def traceparent(self) -> str:

@@ -48,7 +48,7 @@ class Crew:
         coroutines: deque[Work] = deque()
         for work in works:
             if work.task.takes_context or self._processes:
-                work.context = Context(work.attempt, self._write, self._told)
+                work.context = Context(work.attempt, self._write, self._told, work.lease.fence > 1)
             if work.task.is_async and not self._processes:
                 coroutines.append(work)
             else:

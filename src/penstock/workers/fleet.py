@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol
 
+from penstock.flow.occurrence import Outcome
 from penstock.runtime.errors import Invalid
 from penstock.workers.context import LogSink
 from penstock.workers.hands import Ended
-from penstock.workers.work import Outcome, Work
+from penstock.workers.work import Work
 
 
 class Fleet(Protocol):

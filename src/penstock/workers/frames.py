@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Done, Failed
+from penstock.flow.occurrence import Done, Failed, Parked
 from penstock.flow.plan import Attempt
-from penstock.flow.run import Origin
+from penstock.flow.run import Failure, Origin
 from penstock.kernel.marking import Taken, Token
 
 _LENGTH = 4
@@ -58,6 +58,15 @@ class Ended(Struct, frozen=True, tag=True):
 
     done: Done | None = None
     failed: Failed | None = None
+
+
+def ended(outcome: Done | Failed | Parked) -> Ended:
+    """How a task of another process ended; only one of the server itself may leave its work to others."""
+    if isinstance(outcome, Done):
+        return Ended(done=outcome)
+    if isinstance(outcome, Failed):
+        return Ended(failed=outcome)
+    return Ended(failed=Failed(error=Failure("fatal", "a task in a process cannot be parked"), retry=False))
 
 
 Down = Run | Cancel

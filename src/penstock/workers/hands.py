@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import SimpleQueue
 
-from penstock.flow.occurrence import TimedOut
+from penstock.flow.occurrence import Outcome, TimedOut
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.workers.calling import call
-from penstock.workers.work import Hand, Outcome, Work
+from penstock.workers.work import Hand, Work
 
 LOG = logging.getLogger("penstock.worker")
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 
 from penstock.flow.occurrence import Reported
-from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.flow.payload import payload_limit
 from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
@@ -20,10 +20,10 @@ class InlineExecutor:
     """Runs each attempt to its end before it returns. Coroutines run on a loop of its own."""
 
     def __init__(
-        self, tasks: Mapping[str, Task], limit: int = PAYLOAD_LIMIT, log: LogSink | None = None
+        self, tasks: Mapping[str, Task], limit: int | None = None, log: LogSink | None = None
     ) -> None:
         self.tasks = tasks
-        self.limit = limit
+        self.limit = limit or payload_limit()
         self.log = log
         self._runner: asyncio.Runner | None = None
 

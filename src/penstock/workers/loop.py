@@ -50,6 +50,11 @@ class LoopExecutor:
         self._threads = Threads(threads)
         self._work: dict[Key, _Work] = {}
 
+    @property
+    def busy(self) -> bool:
+        """Whether an attempt is under way."""
+        return bool(self._work)
+
     def begin(self, attempt: Attempt, report: Report) -> None:
         """Start an attempt; one whose task nobody has defined fails at once."""
         task = self.tasks.get(attempt.task)

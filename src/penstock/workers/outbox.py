@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from penstock.flow.occurrence import Outcome
 from penstock.flow.plan import Attempt
 from penstock.flow.retry import Backoff
 from penstock.runtime.gate import Gate, Report
 from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.rows import LogLine
-from penstock.workers.work import Outcome, Work
+from penstock.workers.work import Work
 
 LOG = logging.getLogger("penstock.worker")
 BACKOFF = Backoff(initial=timedelta(seconds=0.05), max=timedelta(seconds=5), jitter=0.3)

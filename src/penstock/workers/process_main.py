@@ -11,13 +11,12 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from penstock.flow.occurrence import Done
 from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.plan import Attempt
 from penstock.runtime.errors import NoTask
 from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context
-from penstock.workers.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, Up, read_down, send
+from penstock.workers.frames import Broken, Cancel, Line, Progress, Ready, Run, Up, ended, read_down, send
 from penstock.workers.loading import TasksUnreadable, load_tasks
 from penstock.workers.task import Fatal, Task
 
@@ -42,7 +41,7 @@ class Child:
             run = self._runs.get()
             outcome = self._outcome(run)
             self._context = self._task = None
-            self._say(Ended(done=outcome) if isinstance(outcome, Done) else Ended(failed=outcome))
+            self._say(ended(outcome))
 
     def _listen(self) -> None:
         while (frame := read_down(self._wanted)) is not None:

@@ -13,12 +13,12 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import BinaryIO, cast
 
-from penstock.flow.occurrence import TimedOut
+from penstock.flow.occurrence import Outcome, TimedOut
 from penstock.flow.payload import PAYLOAD_LIMIT
 from penstock.flow.retry import Backoff
 from penstock.workers.context import LogSink
 from penstock.workers.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, read_up, send
-from penstock.workers.work import Outcome, Work
+from penstock.workers.work import Work
 
 LOG = logging.getLogger("penstock.worker")
 REPLACE = Backoff(initial=timedelta(seconds=0.1), max=timedelta(seconds=10))

@@ -1,12 +1,14 @@
 """Many short calls beside the loop: one thread does them one after the other, others help where it gets stuck.
 
-A thread for each would have them all wait for the interpreter, and for the machine, at every change of hands.
+A thread for each would have them all wait for the interpreter, and for the machine, at every change of hands. For
+the same reason calls are handed over when the loop has taken all that came with them, and answers told together.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +21,9 @@ T = TypeVar("T")
 
 PATIENCE = 0.003
 """Seconds that a call waits for one before it; then more threads look after those that wait."""
+
+TOGETHER = 0.001
+"""Seconds for which answers are gathered while calls wait behind them: the loop would only be in their way."""
 
 
 class _Call:
@@ -51,10 +56,14 @@ class ShortCalls:
         self._lock = threading.Lock()
         self._helpers = 0
         self._told = False
+        self._due = 0.0  # when answers are told although calls wait
         self._looking = False
 
-    async def result_of(self, call: Callable[[], T]) -> T:
-        """What the call returns or raises; it is given up where the wait for it is cancelled."""
+    async def result_of(self, call: Callable[[], T], within: float | None = None) -> T:
+        """What the call returns or raises; it is given up where the wait for it is cancelled.
+
+        Raises TimeoutError where it takes longer than `within` seconds; then it is given up too.
+        """
         loop = asyncio.get_running_loop()
         made = _Call(call, loop.create_future())
         with self._lock:
@@ -62,15 +71,19 @@ class ShortCalls:
             alone = not self._helpers
             self._helpers += alone
         if alone:
-            self._help(loop)
+            loop.call_soon(self._help, loop)
         elif not self._looking:
             self._look_later(loop)
+        limit = None if within is None else loop.call_later(within, self._expire, made)
         try:
             result: T = await made.future
             return result
         except asyncio.CancelledError:
             self._give_up(made)
             raise
+        finally:
+            if limit is not None:
+                limit.cancel()
 
     def close(self) -> None:
         """Begin nothing more; threads end with what they do."""
@@ -86,8 +99,12 @@ class ShortCalls:
         loop.call_later(PATIENCE, self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Twice as many where calls still wait: the one at work may be stuck in a function that takes its time."""
+        """Twice as many where calls still wait: the one at work may be stuck in a function that takes its time.
+
+        It may be stuck with answers that it has not told.
+        """
         self._looking = False
+        self._tell()
         with self._lock:
             more = min(len(self._line), max(1, self._helpers), self._most - self._helpers)
             self._helpers += more
@@ -95,6 +112,11 @@ class ShortCalls:
             self._help(loop)
         if self._line:
             self._look_later(loop)
+
+    def _expire(self, call: _Call) -> None:
+        if not call.future.done():
+            self._give_up(call)
+            call.future.set_exception(TimeoutError())
 
     def _give_up(self, call: _Call) -> None:
         with self._lock:
@@ -117,7 +139,7 @@ class ShortCalls:
             with self._lock:
                 call.begun = False
             self._done.append((call, result, error))
-            if not self._told:
+            if not self._told and (not self._line or time.monotonic() >= self._due):
                 self._told = True
                 # A loop that was closed meanwhile has nobody who waits.
                 with suppress(RuntimeError):
@@ -137,6 +159,7 @@ class ShortCalls:
             return None
 
     def _tell(self) -> None:
+        self._due = time.monotonic() + TOGETHER
         self._told = False  # before looking: what is added meanwhile must wake us again
         while self._done:
             call, result, error = self._done.popleft()

@@ -10,10 +10,11 @@ from typing import Any, TypeVar, get_type_hints, overload
 
 import msgspec
 
-from penstock.flow.compile import Flow
+from penstock.flow.compile import LONE, SERVED, Flow
 from penstock.flow.names import shown, wrong_name
 from penstock.flow.task import Offer
 from penstock.flow.task_box import TaskBox
+from penstock.flow.validation import misfits_of
 from penstock.workers.context import Context
 from penstock.workers.resources import Resources, resources_of
 
@@ -61,6 +62,9 @@ class Task(msgspec.Struct, frozen=True):
         return None if code is None else (code.co_filename, code.co_firstlineno)
 
 
+OUTSIDE = LONE | SERVED
+"""Built-in tasks that somebody must do: the engine, the server's own worker, or a stand-in."""
+
 REGISTRY: dict[str, Task] = {}
 """Every task defined in this process: what an `Engine` offers when it is not given tasks of its own."""
 
@@ -90,6 +94,7 @@ def task(
     task_list: str | None = None,
     title: str | None = None,
     resources: Mapping[str, Any] | None = None,
+    output: Any = None,
 ) -> Callable[[F], F]: ...
 
 
@@ -100,16 +105,18 @@ def task(
     task_list: str | None = None,
     title: str | None = None,
     resources: Mapping[str, Any] | None = None,
+    output: Any = None,
 ) -> Any:
     """Make a function a task. The function itself stays as it is and can be called as before.
 
     `resources` are what it needs where tasks are placed by that, as on Ray: `{"cpus": 2, "memory": "1GiB"}`.
+    `output` is what it promises to give on `done`, a JSON Schema or a type: what does not fit fails the attempt.
     """
     if callable(name):
         return task()(name)
 
     def mark(function: F) -> F:
-        made = make_task(function, name or function.__name__, ports, task_list, title, resources)
+        made = make_task(function, name or function.__name__, ports, task_list, title, resources, output)
         function.__penstock_task__ = made  # type: ignore[attr-defined]
         REGISTRY[made.name] = made
         for watcher in _watchers:
@@ -126,6 +133,7 @@ def make_task(
     task_list: str | None = None,
     title: str | None = None,
     resources: Mapping[str, Any] | None = None,
+    output: Any = None,
 ) -> Task:
     """The task of a function. Raises ValueError where a port cannot be named so, or a resource is none."""
     _check_ports(name, ports)
@@ -144,10 +152,24 @@ def make_task(
         doc=doc,
         parameters=_schema(arguments, parameters),
         task_list=task_list,
+        output=_output_schema(name, output),
     )
     variadic = any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters)
     is_async, needs = inspect.iscoroutinefunction(function), resources_of(name, resources or {})
     return Task(function, offer, takes_context, is_async, arguments, variadic, needs)
+
+
+def _output_schema(task: str, output: Any) -> dict[str, Any] | None:
+    if output is None:
+        return None
+    try:
+        schema: dict[str, Any] = output if isinstance(output, dict) else msgspec.json.schema(output)
+        misfits_of(schema)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"`output` of task '{task}' is no JSON Schema and no type of JSON: {error}"
+        ) from None
+    return schema
 
 
 def _check_ports(task: str, ports: Sequence[Any]) -> None:
@@ -175,7 +197,9 @@ def tasks_of(source: Any) -> dict[str, Task]:
 def missing_tasks(flow: Flow, tasks: Mapping[str, Task]) -> list[str]:
     """The tasks that a flow needs a worker for and that nobody has defined, in the order of its steps."""
     wanted = (
-        step.task for step in flow.steps.values() if isinstance(step.box, TaskBox) and not step.disabled
+        step.task
+        for step in flow.steps.values()
+        if (isinstance(step.box, TaskBox) or step.task in OUTSIDE) and not step.disabled
     )
     return [name for name in dict.fromkeys(wanted) if name not in tasks]
 

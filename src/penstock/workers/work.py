@@ -7,9 +7,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol
 
-from penstock.flow.occurrence import Done, Failed, TimedOut
+from msgspec import Struct
+
+from penstock.flow.occurrence import Outcome
 from penstock.flow.plan import Attempt
-from penstock.runtime.gate import Assignment
 from penstock.store.rows import Beat, Lease
 from penstock.workers.context import Context
 from penstock.workers.task import Task
@@ -21,9 +22,8 @@ NEVER = float("inf")
 
 UNWANTED = "is no longer wanted"
 """Why work is stopped that was cancelled: nothing went wrong."""
-
-Outcome = Done | Failed | TimedOut
-"""How an attempt ended; `TimedOut("lost")` where its process died."""
+GIVEN_BACK = "is given back: it goes on elsewhere, or after a restart"
+"""Why work is stopped that knows how to go on: nothing went wrong either."""
 
 
 class Hand(Protocol):
@@ -46,25 +46,23 @@ class Hand(Protocol):
     def close(self) -> None: ...
 
 
-class Work:
+class Work(Struct, eq=False):
     """One attempt under way. Times are those of the loop, so that a clock that is set does not matter."""
 
-    __slots__ = (
-        "attempt", "beat_at", "begun", "context", "deadline", "future", "given_up", "hand", "lease", "lost_at",
-        "over_at", "said", "task", "void",
-    )  # fmt: skip
-
-    def __init__(self, assignment: Assignment, task: Task) -> None:
-        self.lease: Lease = assignment.lease
-        self.attempt: Attempt = assignment.attempt
-        self.task = task
-        self.context: Context | None = None
-        self.future: asyncio.Future[None] | None = None
-        self.hand: Hand | None = None
-        self.deadline: datetime | None = None
-        self.begun = self.void = self.given_up = False
-        self.said: bytes | None = None  # the progress that was told last
-        self.beat_at = self.lost_at = self.over_at = NEVER
+    lease: Lease
+    attempt: Attempt
+    task: Task
+    context: Context | None = None
+    future: asyncio.Future[None] | None = None
+    hand: Hand | None = None
+    deadline: datetime | None = None
+    begun: bool = False
+    void: bool = False
+    given_up: bool = False
+    said: bytes | None = None  # the progress that was told last
+    beat_at: float = NEVER
+    lost_at: float = NEVER
+    over_at: float = NEVER
 
     def renew(self, expires: datetime, deadline: datetime | None, now: datetime, at: float) -> float:
         """Take over what the store says, heard at loop time `at`; answers when something is to be done.

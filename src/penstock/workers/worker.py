@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import uuid4
 
-from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.flow.occurrence import Outcome
+from penstock.flow.payload import payload_limit
 from penstock.runtime.errors import NoTask
 from penstock.runtime.gate import Assignment, Gate
 from penstock.store.rows import Lease, Wish
@@ -22,12 +23,13 @@ from penstock.workers.fleet import Fleet, Muster
 from penstock.workers.leases import Leases
 from penstock.workers.outbox import BACKOFF, NOT_NOW, Outbox
 from penstock.workers.task import Fatal, Task, make_task
-from penstock.workers.work import UNWANTED, Outcome, Work
+from penstock.workers.work import GIVEN_BACK, UNWANTED, Work
 
 LOG = logging.getLogger("penstock.worker")
 CONCURRENCY = 100
 WAIT = timedelta(seconds=30)
 ATTEND = 10.0
+LATE = "did not end in the time that a stopping worker has"
 GRACE = timedelta(seconds=30)
 
 LAST_CALL = 5.0
@@ -38,16 +40,27 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+HERE = "here-"
+"""Begins the ids of workers that live and die with the process of their node."""
+
+
 def new_incarnation() -> str:
     return uuid4().hex
+
+
+def new_local_incarnation() -> str:
+    return f"{HERE}{uuid4().hex}"
 
 
 class Worker:
     """Runs tasks behind any gate. Nothing that a task or the gate does ends it: only `stop` does.
 
-    `now` is the gate's time as well as it is known here; it is only used at the moment of an answer. With
+    `now` is the gate's time as well as it is known here; it is only used at the moment of an answer.
+    `suffix` is appended to the names of its task lists. With
     `processes` all tasks run in as many child processes, which load `sources`, and no more at a time; with a
-    `fleet` they run where that says.
+    `fleet` they run where that says. One that `hands_back` gives back what did not end when it stops: its tasks
+    know how to go on (`Context.again`), and a restart costs no attempt. `resting` says how many of its tasks only
+    wait just now: they take no room.
     """
 
     def __init__(
@@ -57,34 +70,41 @@ class Worker:
         *,
         name: str,
         task_lists: Sequence[str] | None = None,
+        suffix: str = "",
         concurrency: int = CONCURRENCY,
         threads: int | None = None,
         processes: int = 0,
         sources: Sequence[str] = (),
         grace: timedelta = GRACE,
-        limit: int = PAYLOAD_LIMIT,
+        limit: int | None = None,
         now: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = new_incarnation,
         fleet: Muster | None = None,
+        hands_back: bool = False,
+        resting: Callable[[], int] = lambda: 0,
     ) -> None:
         if processes and not sources:
             raise ValueError("a worker with `processes` needs `sources`: the modules or files of its tasks")
         self.gate, self.tasks, self.name, self.grace = gate, dict(tasks), name, grace
         lists = (task.offer.task_list or "default" for task in tasks.values())
-        self.task_lists = tuple(sorted(set(lists)) if task_lists is None else task_lists)
+        named = sorted(set(lists)) if task_lists is None else task_lists
+        self.task_lists = tuple(f"{name}{suffix}" for name in named)
         self.concurrency = processes or concurrency
         # New at every start: a name that is used again must not revive a dead one's leases.
         self.id = new_id()
         self.counts: Counter[str] = Counter()
+        self._troubles: dict[str, str] = {}
         self._threads = threads or self.concurrency
-        self._processes, self._sources, self._limit = processes, tuple(sources), limit
-        self._now, self._muster = now, fleet
+        self._processes, self._sources = processes, tuple(sources)
+        self._limit = limit or payload_limit()
+        self._now, self._muster, self._hands_back, self._resting = now, fleet, hands_back, resting
         self._started_at = now()
         self._held: set[Work] = set()
         self._wish = Wish(
             worker=self.id, task_lists=self.task_lists, tasks=tuple(self.tasks), limit=self.concurrency
         )
         self._stopping = self._telling = False
+        self._room, self._rest = asyncio.Event(), asyncio.Event()
         self._claiming: asyncio.Task[list[Assignment]] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -149,6 +169,7 @@ class Worker:
             try:
                 await chore()
                 failures = 0
+                self._recovered(name)
             except (Exception, asyncio.CancelledError) as error:
                 task = asyncio.current_task()
                 if task is not None and task.cancelling():
@@ -156,15 +177,26 @@ class Worker:
                 failures += 1
                 if not self._stopping:  # a claim is cancelled then
                     self.counts[f"worker.{name}_failures"] += 1
-                    LOG.warning("worker %s cannot %s now: %s", self.name, name, error)
+                    self._troubled(name, str(error) or type(error).__name__)
                 await asyncio.sleep(BACKOFF.delay(failures, self.id + name).total_seconds())
+
+    def _troubled(self, name: str, why: str) -> None:
+        """Tell what is wrong when it begins, and when it becomes another: not at every try."""
+        if why not in self._troubles.values():
+            LOG.warning("worker %s cannot %s now, and tries again: %s", self.name, name, why)
+        self._troubles[name] = why
+
+    def _recovered(self, name: str) -> None:
+        if self._troubles.pop(name, None) is not None and not self._troubles:
+            LOG.info("worker %s goes on", self.name)
 
     async def _claim(self) -> None:
         """Claim as much as there is room for and begin it."""
         self._room.clear()
         # Reports that are stuck take room too: work must not pile up behind a gate that does not take them.
         # Twice as many are on their way in good times: told and being written, and ended meanwhile.
-        room = self.concurrency - len(self._held) - max(0, len(self._outbox) - 2 * self.concurrency)
+        held = max(0, len(self._held) - self._resting())
+        room = self.concurrency - held - max(0, len(self._outbox) - 2 * self.concurrency)
         if room <= 0 or self._stopping:
             await self._room.wait()
             return
@@ -176,6 +208,10 @@ class Worker:
             self._claiming = None
         if assignments and not self._stopping:  # else they are given back by `drain`
             self._begin(assignments)
+
+    def make_room(self) -> None:
+        """Something that is under way is `resting` from now on."""
+        self._room.set()
 
     def _wish_for(self, room: int) -> Wish:
         wish = self._wish
@@ -189,7 +225,7 @@ class Worker:
             if task is None:
                 self._refuse(each)
                 continue
-            work = Work(each, task)
+            work = Work(each.lease, each.attempt, task)
             begin(work, each.expires, each.deadline, now)
             held.add(work)
             works.append(work)
@@ -200,7 +236,7 @@ class Worker:
     def _refuse(self, assignment: Assignment) -> None:
         """A task that is not offered here fails at once, for good."""
         name = assignment.attempt.task
-        work = Work(assignment, make_task(_nothing, name))
+        work = Work(assignment.lease, assignment.attempt, make_task(_nothing, name))
         self._leases.begin(work, assignment.expires, assignment.deadline, self._now())
         self._outbox.add(work, failure(Fatal(str(NoTask([name], self.tasks)))))
 
@@ -218,7 +254,7 @@ class Worker:
             return  # it has ended; its report is on the way and will be judged by the store
         self._held.discard(work)
         self.counts["worker.canceled"] += 1
-        level = logging.INFO if why is UNWANTED else logging.WARNING
+        level = logging.INFO if why in (UNWANTED, GIVEN_BACK) else logging.WARNING
         LOG.log(level, "task %s of run %s %s", work.attempt.task, work.lease.run, why)
         self._crew.cancel(work)
         self._room.set()
@@ -270,8 +306,11 @@ class Worker:
                 while self._held:
                     self._rest.clear()
                     await self._rest.wait()
-        for work in list(self._held):
-            self._give_up(work, "did not end in the time that a stopping worker has")
+        left = list(self._held)
+        for work in left:
+            self._give_up(work, GIVEN_BACK if self._hands_back else LATE)
+        if self._hands_back:
+            await self._release([work.lease for work in left])
         with suppress(TimeoutError):
             async with asyncio.timeout_at(max(until, asyncio.get_running_loop().time() + LAST_CALL)):
                 await self._outbox.empty()
@@ -292,7 +331,8 @@ class Worker:
         """Try again: what is not given back costs an attempt, though nothing went wrong."""
         for failures in count(1):
             try:
-                return await self.gate.release(leases)
+                await self.gate.release(leases)
+                return
             except NOT_NOW:
                 await asyncio.sleep(BACKOFF.delay(failures, self.id).total_seconds())
 

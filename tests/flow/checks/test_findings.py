@@ -419,6 +419,27 @@ steps:
             ),
         ],
     ),
+    "clock": (
+        """
+source: {kind: schedule, every: 1h}
+params: {type: object, required: [user]}
+steps:
+  a: {task: wait, with: {for: 1s}}
+""",
+        [
+            Finding(
+                code="missing-data",
+                severity="warning",
+                message="Ticks make no runs: `params` refuses the input that a clock gives "
+                '("user" is a required property).',
+                hint="A scheduled run has `scheduled_at`, `previous` and `timezone`: let `params` take them, and no more.",
+                step=None,
+                event=None,
+                line=None,
+                trace=(),
+            ),
+        ],
+    ),
     "decision": (
         """
 steps:

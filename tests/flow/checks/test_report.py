@@ -189,3 +189,28 @@ steps:
 
     assert [finding.code for finding in asked.findings] == []
     assert [finding.code for finding in plain.findings] == ["missing-data"]
+
+
+HOOKED = """
+external:
+  - {name: told, from: {kind: webhook, verify: {method: token, secret: t}, key: {id: body.id}}}
+steps:
+  a: {task: job, after: told, emits: OK}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "user"), [("callback", "functions that call back"), ("s3", "object stores")]
+)
+def test_a_hook_at_an_address_that_is_taken_is_refused(name: str, user: str) -> None:
+    [found] = report(HOOKED, head=f"penstock: 1\nname: {name}\n").findings
+
+    assert (found.code, found.severity, found.event) == ("taken-address", "error", "told")
+    assert found.message == f"The hook of 'told' could never be called: /hooks/{name}/… is for {user}."
+
+
+def test_such_a_name_is_no_harm_without_hooks_of_events() -> None:
+    head = "penstock: 1\nname: s3\nsource: {kind: webhook, verify: {method: token, secret: t}}\n"
+
+    assert report("steps: {a: {task: job, emits: OK}}", head=head).findings == ()
+    assert report(HOOKED).findings == ()

@@ -13,6 +13,7 @@ import pytest
 from penstock.flow import problems
 from penstock.flow.format import schema
 from penstock.flow.format.fields import Level
+from penstock.flow.format.notify_reading import NOTICE, WEBHOOK
 from penstock.flow.format.reading import WORKFLOW, from_plain, read_definition
 from penstock.flow.format.schema import definition_schema, schema_text
 from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES
@@ -50,7 +51,7 @@ def maps(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_the_schema_knows_exactly_the_keys_that_reading_knows() -> None:
-    levels: list[Level] = [WORKFLOW, DEFAULTS, STEP, BACKOFF, TIMEOUTS, SLOT, EXTERNAL]
+    levels: list[Level] = [WORKFLOW, DEFAULTS, STEP, BACKOFF, TIMEOUTS, SLOT, EXTERNAL, NOTICE, WEBHOOK]
     known = {tuple(level.keys) for level in (*levels, *SOURCES.values(), *FROM.values(), *METHODS.values())}
     assert {tuple(properties) for properties in maps(SCHEMA)} == known
 
@@ -78,6 +79,15 @@ INVALID: list[dict[str, Any]] = [
     {"labels": {"a": 1}},
     {"view": []},
     {"notify": None},
+    {"notify": [{"bus": "b"}]},
+    {"notify": [{"bus": "b", "topic": "t", "on": "failed"}]},
+    {"notify": [{"bus": "b", "topic": "t", "statuses": ["running"]}]},
+    {"notify": [{"bus": "b", "topic": "t", "events": []}]},
+    {"notify": [{"url": "https://a.example/hook"}]},
+    {"notify": [{"url": "a.example/hook", "secret": "S"}]},
+    {"notify": [{"url": "https://a.example/hook#part", "secret": "S"}]},
+    {"notify": [{"url": "https://a.example/hook", "secret": "a b"}]},
+    {"notify": [{"url": "https://a.example/hook", "secret": "S", "bus": "b", "topic": "t"}]},
     {"params": []},
     {"result": " "},
     {"source": "api"},

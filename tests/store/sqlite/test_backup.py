@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from pathlib import Path
 
 import pytest
 
-from penstock.store.errors import BadAddress, StoreDamaged, StoreFull
+from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
+from penstock.store.opening import restore_store
 from penstock.store.rows import Filter
 from penstock.store.sqlite.beside import Beside
 from penstock.store.sqlite.connection import Options
@@ -139,3 +141,12 @@ def test_what_is_written_may_be_read_by_its_owner_alone(tmp_path: Path) -> None:
 
     names = ("a.db", "a.db-shm", "a.db-wal", "a.db.lock", "copy.db")
     assert asyncio.run(play()) == dict.fromkeys(names, 0o600)
+
+
+def test_a_backup_of_postgresql_is_told_as_one(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    copy.write_bytes(gzip.compress(b"{}" * 1000))
+
+    with pytest.raises(StoreError, match="it is one of PostgreSQL: give its address with --db"):
+        asyncio.run(restore_store(str(tmp_path / "a.db"), str(copy)))
+    assert not (tmp_path / "a.db").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from penstock.store.migrate import read_migrations
 from penstock.store.queries import parse, read_queries
-from penstock.store.sqlite.session import SQL
+from penstock.store.sqlite.session import SQL, WIDTHS, _widened
 
 
 class Nothing(dict[str, None]):
@@ -58,6 +58,7 @@ def test_every_query_fits_the_schema() -> None:
         ("due_timers", "timer_by_time"),
         ("due_messages", "message_by_time"),
         ("outdated_runs", "run_by_end"),
+        ("outdated_runs_of_workflow", "run_by_version"),
         ("next_workflow", "run_by_version"),
         ("next_version", "run_by_version"),
         ("count_all_runs", "COVERING INDEX run_by_status"),
@@ -74,6 +75,25 @@ def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -
 
     assert index in plan[0]
     assert query == "live_runs_of_workflow" or not any("TEMP B-TREE" in line for line in plan)
+
+
+@pytest.mark.parametrize("width", (1, *WIDTHS))
+@pytest.mark.parametrize(("query", "table"), [("update_run", "run"), ("end_task", "task")])
+def test_a_statement_for_many_rows_finds_each_by_its_key(query: str, table: str, width: int) -> None:
+    db = apsw.Connection(":memory:")
+    for migration in read_migrations("penstock.store.sqlite"):
+        db.execute(migration.sql)
+    sql = _widened(SQL[query], width)
+    assert sql is not None
+
+    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
+
+    assert any(line.startswith(f"SEARCH {table} USING") for line in plan)
+    assert not any(line.startswith(f"SCAN {table}") for line in plan)
+
+
+def test_a_query_without_values_is_not_widened() -> None:
+    assert _widened(SQL["use_timer"], 4) is None
 
 
 def test_a_part_stands_wherever_a_query_uses_it() -> None:

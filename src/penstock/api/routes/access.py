@@ -60,8 +60,12 @@ async def revoke_access(ask: Ask[None, None]) -> None:
 
 @calls.get("/api/session", "public", gives=Who)
 async def who_am_i(ask: Ask[None, None]) -> Who:
-    """Who asks, and what that role may do."""
-    return _who(ask, await identify(ask.service, ask.request))
+    """Who asks, and what that role may do; who is not known is told how to sign in."""
+    try:
+        return _who(ask, await identify(ask.service, ask.request))
+    except Unauthenticated as error:
+        error.ways = _ways(ask)
+        raise
 
 
 @calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201)
@@ -125,6 +129,10 @@ async def finish_oidc(ask: Ask[None, None]) -> Response:
 
 
 def _who(ask: Ask[Any, Any], caller: Caller) -> Who:
-    ways: list[Any] = ["token", *(["oidc"] if ask.service.oidc is not None else [])]
+    ways: list[Any] = list(_ways(ask))
     workflows = None if caller.workflows is None else list(caller.workflows)
     return Who(caller.name, caller.role, workflows, not caller.local, ways)
+
+
+def _ways(ask: Ask[Any, Any]) -> tuple[str, ...]:
+    return ("token", "oidc") if ask.service.oidc is not None else ("token",)

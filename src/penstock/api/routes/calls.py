@@ -27,6 +27,8 @@ async def call_workflow(ask: Ask[CallWorkflow, None]) -> Any:
 
 @calls.post("/api/workflows/{name}/try", "author", takes=Try, recorded=False, gives=Tried, empty=True)
 async def try_workflow(ask: Ask[Try, None]) -> Any:
-    """Run the draft, or the definition in the body, in memory with stubs; the run and its history."""
+    """Run the draft, or the definition in the body, in memory with stubs or real tasks; the run and its history."""
     ask.may("author", ask.path["name"])
+    if ask.body.real:
+        ask.may("operate", ask.path["name"])
     return await try_draft(ask.engine.drafts, ask.path["name"], ask.body)

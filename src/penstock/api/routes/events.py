@@ -62,7 +62,7 @@ async def list_undelivered(ask: Ask[None, Paged]) -> Any:
 
 @calls.post("/api/events/undelivered/{number}/redeliver", "operate", gives=Redelivered)
 async def redeliver_event(ask: Ask[None, None]) -> Any:
-    """Give an event to the run that has its key now; 409 where none has."""
+    """Give an event to the run that has its key now, or start the run that it could not start; 409 where none has."""
     id = ask.number("number")
     known = await ask.engine.undelivered(after=id - 1, limit=1) if ask.caller.everywhere else []
     if not known or known[0]["id"] != id:

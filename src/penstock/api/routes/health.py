@@ -14,7 +14,7 @@ calls = Calls("operations")
 
 
 class Health(Struct):
-    """`status` is `ok`, or `away` with the reason."""
+    """`status` is `ok`, or `away` or `starting` with the reason."""
 
     status: str
     detail: str | None = None
@@ -28,9 +28,11 @@ async def health(ask: Ask[None, None]) -> Health:
 
 @calls.get("/ready", "public", gives=Health, statuses=(503,))
 async def ready(ask: Ask[None, None]) -> Any:
-    """Whether the process can do its work: the database answers."""
+    """Whether the process can do its work: the database answers, and the workflows that it was given are started."""
     if await ask.service.pulse.beats(ask.service.store):
-        return Health("ok")
+        if ask.service.begun is None or ask.service.begun.is_set():
+            return Health("ok")
+        return Reply(Health("starting", "the workflows that it was given are not all started yet"), 503)
     return Reply(Health("away", "the database does not answer: the log of the server says why"), 503)
 
 

@@ -9,18 +9,27 @@ from starlette.responses import Response
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
+from penstock.api.paging import Counted, Page
 from penstock.api.reading import raw_body
+from penstock.flow.payload import payload_limit
 from penstock.sources.envelope import Call
+from penstock.sources.hook_listing import HookLine
 from penstock.sources.webhook import Received
 
 calls = Calls("hooks")
-LARGEST = 256 * 1024
 KINDS = (
     "application/json",
     "application/cloudevents+json",
     "application/cloudevents-batch+json",
     "text/plain",
 )
+
+
+@calls.get("/api/hooks", "read", query=Counted, gives=Page[HookLine])
+async def list_hooks(ask: Ask[None, Counted]) -> Any:
+    """The addresses that take calls: those that start runs, and those that fire events into them."""
+    found = await ask.service.hooks.all()
+    return ask.query.cut([each for each in found if ask.caller.sees(each.workflow)])
 
 
 @calls.post("/hooks/{workflow}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202))
@@ -52,7 +61,7 @@ async def consent_to_emit(ask: Ask[None, None]) -> Response:
 async def _receive(ask: Ask[None, None], event: str | None) -> Reply:
     request, workflow = ask.request, ask.path["workflow"]
     ask.service.limiters.hooks.check(f"{workflow}/{event or ''}", monotonic())
-    body = await raw_body(request, LARGEST)
+    body = await raw_body(request, payload_limit())
     call = Call(dict(request.headers), body, dict(request.query_params))
     received = await ask.service.hooks.receive(workflow, event, call)
     return Reply(received, received.status)

@@ -17,6 +17,7 @@ from penstock.api.wire.overseeing import (
     IncidentQuery,
     Marking,
     MarkingQuery,
+    PulseQuery,
     Repair,
     Repaired,
     RunLine,
@@ -82,7 +83,7 @@ async def act_on_runs(ask: Ask[Bulk, None]) -> Any:
 
 @calls.get("/api/incidents", "read", query=IncidentQuery, gives=Page[dict[str, Any]])
 async def list_incidents(ask: Ask[None, IncidentQuery]) -> Any:
-    """What waits for a person: failed and stalled runs, events set aside, events that nobody took."""
+    """What waits for a person: failing sources, failed and stalled runs, events set aside or that nobody took."""
     return await ask.engine.incidents(**asdict(ask.query), workflows=ask.caller.workflows)
 
 
@@ -96,6 +97,12 @@ async def list_stuck(ask: Ask[None, None]) -> Any:
 async def list_slow(ask: Ask[None, Counted]) -> Any:
     """Steps of live runs that wait or run for longer than their `warn_after`."""
     return ask.query.cut([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
+
+
+@calls.get("/api/stats", "read", query=PulseQuery, gives=dict[str, Any])
+async def show_pulse(ask: Ask[None, PulseQuery]) -> Any:
+    """What ended and failed when, in all and by workflow, and how soon tasks begin."""
+    return await ask.engine.pulse(**asdict(ask.query), sees=ask.caller.sees)
 
 
 @calls.get("/api/workflows/{name}/stats", "read", query=StatsQuery, gives=dict[str, Any])

@@ -6,7 +6,7 @@ from penstock.access.doors import SecretView
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged, page
-from penstock.api.wire.access import AuditEntry, PutSecret, Verified
+from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified
 from penstock.flow.view import time_text
 from penstock.store.access_rows import Audited
 
@@ -31,6 +31,13 @@ async def put_secret(ask: Ask[PutSecret, None]) -> SecretView:
 async def delete_secret(ask: Ask[None, None]) -> None:
     """Drop a secret."""
     await ask.service.access.delete_secret(ask.caller, ask.path["name"])
+
+
+@calls.post("/api/secret-keys/rotate", "admin", takes=Rotate, gives=Rotated)
+async def rotate_key(ask: Ask[Rotate, None]) -> Rotated:
+    """Make a new key and seal every secret with it; without `make`, seal with the first of the keys there are."""
+    access = ask.service.access
+    return Rotated(await (access.rotate_key if ask.body.make else access.renew_seals)(ask.caller))
 
 
 @calls.get("/api/audit", "admin", query=Paged, gives=Page[AuditEntry])

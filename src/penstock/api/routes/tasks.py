@@ -8,7 +8,7 @@ from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
-from penstock.api.reading import BodyTooLarge, fit, raw_body, refuse_type, value_of
+from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, refuse_type, value_of
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
 from penstock.api.work.desk import seat
 from penstock.api.work.errors import ResultTooLarge
@@ -17,6 +17,7 @@ from penstock.api.work.polling import poll
 from penstock.api.work.reporting import Answer, take
 from penstock.flow.errors import PenstockError
 from penstock.remote.wire import (
+    MOST,
     AllTold,
     Completion,
     Fault,
@@ -54,10 +55,12 @@ async def poll_tasks(ask: Ask[Poll, None]) -> Any:
 async def report_tasks(ask: Ask[None, None]) -> Any:
     """Many things that one worker has to say of its tasks, each answered by itself."""
     desk = ask.service.desk
-    body, size = await _read(ask, Items, REPORT)
+    body, size, wrong = await _read_items(ask)
     behind = await desk.behind(ask.engine)
     answers = await take(desk, behind, ask.caller, body.items, worker=body.worker, small=size <= desk.limit)
     told = [_told(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
+    for number, each in wrong:
+        told.insert(number, each)
     return AllTold(told, behind.now())
 
 
@@ -136,7 +139,13 @@ async def list_tasks(ask: Ask[None, Counted]) -> Any:
 
 
 async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
-    """The body and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
+    """The body and its size. Raises ResultTooLarge, NotFitting."""
+    value, size = await _read_json(ask, most)
+    return fit(value, kind), size
+
+
+async def _read_json(ask: Ask[Any, Any], most: int | None = None) -> tuple[Any, int]:
+    """What the body says, and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
     limit = ask.service.desk.limit
     try:
         raw = await (raw_body(ask.request) if most is None else raw_body(ask.request, most))
@@ -146,7 +155,29 @@ async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> t
         endless = not length.isdigit() or int(length) > ENDLESS
         raise ResultTooLarge(limit, unread=endless) from None
     refuse_type(ask.request, ("application/json",))
-    return fit(value_of(raw), kind), len(raw)
+    return value_of(raw), len(raw)
+
+
+async def _read_items(ask: Ask[None, None]) -> tuple[Items, int, list[tuple[int, Told]]]:
+    """The items, the size of the call, and what is wrong with each that is none, by its place.
+
+    One that can never be taken must not hold up the others, which a worker would send with it again and again.
+    """
+    raw, size = await _read_json(ask, REPORT)
+    try:
+        return fit(raw, Items), size, []
+    except NotFitting:
+        items = raw.get("items") if isinstance(raw, dict) else None
+        if not isinstance(items, list) or len(items) > MOST:
+            raise
+    good: list[Any] = []
+    wrong: list[tuple[int, Told]] = []
+    for number, item in enumerate(items):
+        try:
+            good.append(fit(item, Item))
+        except NotFitting as error:
+            wrong.append((number, _told(str(item.get("id", "")) if isinstance(item, dict) else "", error)))
+    return Items(worker=fit({**raw, "items": []}, Items).worker, items=good), size, wrong
 
 
 async def _say(ask: Ask[Any, Any], lease: str, **said: Any) -> Answer:

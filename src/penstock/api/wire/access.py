@@ -57,6 +57,18 @@ class PutSecret(Struct, forbid_unknown_fields=True):
     value: Text
 
 
+class Rotate(Struct, forbid_unknown_fields=True):
+    """Whether a new key is made first."""
+
+    make: bool = True
+
+
+class Rotated(Struct):
+    """How many secrets were sealed anew."""
+
+    sealed: int
+
+
 class AuditEntry(Struct):
     """What somebody did."""
 

@@ -48,6 +48,7 @@ class RunFilter(Dated, kw_only=True, forbid_unknown_fields=True):
     version: Version | None = None
     status: list[Status] | Status = []
     subject: str | None = None
+    parent: str | None = None
     label: Pair | None = None
     key: Pair | None = None
     step: str | None = None
@@ -111,6 +112,7 @@ class Why(Struct):
     waiting_for: list[str]
     text: str
     steps: list[dict[str, Any]]
+    refused_keys: list[dict[str, Any]]
 
 
 class MarkingQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -120,12 +122,14 @@ class MarkingQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class Marking(Struct):
-    """Which events wait in which slots."""
+    """Which events wait in which slots, with the data and the tags of the run at that point."""
 
     run: str
     seq: int
     slots: list[dict[str, Any]]
     steps: dict[str, dict[str, Any]]
+    data: Any
+    tags: dict[str, Any]
 
 
 class PutEvent(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -155,12 +159,21 @@ class Repair(Struct, kw_only=True, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
+class Prospect(Struct):
+    """Whether the run could still end, in a sentence; `starving` are steps that may wait in vain."""
+
+    verdict: Literal["ended", "ends", "may_stall", "stalls", "unknown"]
+    text: str
+    starving: dict[str, list[str]]
+
+
 class Repaired(Struct):
-    """The steps that begin by it."""
+    """The steps that begin by it; `outlook` where it was only tried."""
 
     seq: int
     status: Status
     will_fire: list[str]
+    outlook: Prospect | None = None
 
 
 class SkipStep(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -207,6 +220,14 @@ class StatsQuery(Dated, kw_only=True, forbid_unknown_fields=True):
     since: Moment | None = field(default=None, name="from")
     until: Moment | None = field(default=None, name="to")
     version: Version | None = None
+
+
+class PulseQuery(Dated, kw_only=True, forbid_unknown_fields=True):
+    """Of runs that ended then; of the last day where nothing is said."""
+
+    since: Moment | None = field(default=None, name="from")
+    until: Moment | None = field(default=None, name="to")
+    points: Annotated[int, Meta(ge=1, le=200)] = 72
 
 
 # -- tokens ------------------------------------------------------------------------------------------------

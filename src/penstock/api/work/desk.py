@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,9 +17,10 @@ from penstock.access.caller import Caller
 from penstock.api.work.errors import TooManyPolls
 from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
-from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.flow.payload import payload_limit
 from penstock.flow.task import Offer
 from penstock.remote.wire import Poll
+from penstock.runtime.chores import Chores
 from penstock.runtime.gate import Assignment, Gate
 from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
@@ -48,6 +48,7 @@ class Behind(Struct, frozen=True):
     seal: Seal
     notes: Notes
     own: Collection[str] = ()  # the tasks that this node does itself
+    suffix: str = ""  # of the names of task lists
 
 
 async def behind_engine(engine: Engine) -> Behind:
@@ -55,7 +56,8 @@ async def behind_engine(engine: Engine) -> Behind:
     running = await engine.running()
     key = await running.store.keep_note("lease_key", token_hex(32))
     seal = Seal(bytes.fromhex(key))
-    return Behind(running.node.dispatch, running.node.clock.now, seal, running.store, running.tasks)
+    node = running.node
+    return Behind(node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix)
 
 
 def seat(caller: Caller, worker: str) -> str:
@@ -66,14 +68,15 @@ def seat(caller: Caller, worker: str) -> str:
 class Desk:
     """State of one node for workers over HTTP; lost without harm when it ends."""
 
-    def __init__(self, behind: Behind | None = None, limit: int = PAYLOAD_LIMIT) -> None:
-        self._behind, self.limit = behind, limit
+    def __init__(self, behind: Behind | None = None, limit: int | None = None) -> None:
+        self._behind, self.limit = behind, limit or payload_limit()
         self._opening = asyncio.Lock()
         self._polls: dict[str, set[asyncio.Task[list[Assignment]]]] = {}
         self._shares: Counter[str] = Counter()  # polls that wait, by token
         self._there: dict[str, tuple[Worker, float]] = {}
         self._holdings: dict[str, dict[Lease, float]] = {}
-        self._chores: set[asyncio.Task[None]] = set()
+        # Where one fails, the next sign of life mends it.
+        self.chores = Chores(log, "a worker could not be noted as there, or given up")
         self.open = 0  # polls that wait
         self.closed = False
         self._offered: dict[str, tuple[Offer, datetime]] = {}  # what is noted, and until when that will do
@@ -149,7 +152,7 @@ class Desk:
         else:
             return
         self.remember(known)
-        self.later(behind.gate.attend(known))
+        self.chores.begin(behind.gate.attend(known))
 
     def remember(self, worker: Worker) -> None:
         """It was noted as there just now."""
@@ -176,17 +179,6 @@ class Desk:
     def forget(self, worker: str) -> None:
         self._there.pop(worker, None)
         self.hang_up(worker)
-
-    def later(self, chore: Coroutine[Any, Any, None]) -> None:
-        """Do something that nobody waits for; where it fails, the next sign of life mends it."""
-        task = asyncio.ensure_future(chore)
-        self._chores.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._chores.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            log.warning("a worker could not be noted as there, or given up: %s", error)
 
     # -- what tokens hold ----------------------------------------------------------------------------------
 

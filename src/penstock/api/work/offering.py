@@ -18,6 +18,7 @@ from penstock.engine.engine import Engine
 from penstock.engine.offering import PREFIX, Kept, kept_by, kept_offers, offer_text
 from penstock.flow.names import wrong_name
 from penstock.flow.task import Offer
+from penstock.flow.validation import misfits_of
 from penstock.remote.wire import Offered, Offers
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS
@@ -43,17 +44,20 @@ class TaskOffer(Struct, kw_only=True):
     parameters: dict[str, Any]
     ports: list[str]
     task_list: str | None
+    output: dict[str, Any] | None
     workers: list[str]
     seen_at: datetime | None
 
 
 async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) -> None:
     """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid."""
-    lists = sorted({offer.task_list or "default" for offer in body.offers}) or ["default"]
+    named = {offer.task_list or "default" for offer in body.offers} or {"default"}
+    lists = sorted(name + behind.suffix for name in named)
     require_lists(caller, body.task_lists or lists)
-    require_lists(caller, [offer.task_list for offer in body.offers if offer.task_list is not None])
+    theirs = [offer.task_list for offer in body.offers if offer.task_list is not None]
+    require_lists(caller, [name + behind.suffix for name in theirs])
     for offer in body.offers:
-        _refuse_ports(offer)
+        _refuse_wrong(offer)
     now, id = behind.now(), seat(caller, body.worker)
     worker = Worker(
         id=id,
@@ -71,10 +75,14 @@ async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) 
     desk.note((note.offer, now + FRESH) for note in news)
 
 
-def _refuse_ports(offer: Offered) -> None:
+def _refuse_wrong(offer: Offered) -> None:
     for port in offer.ports:
         if (why := wrong_name(port)) is not None:
             raise Invalid(f"port '{port[:80]}' of task '{offer.name}' {why}: name it otherwise")
+    try:
+        misfits_of({} if offer.output is None else offer.output)
+    except ValueError as error:
+        raise Invalid(f"`output` of task '{offer.name}' is no JSON Schema: {str(error)[:300]}") from None
 
 
 async def _news(
@@ -113,7 +121,7 @@ async def _living(behind: Behind, now: datetime) -> dict[str, Kept]:
 
 def _refuse_others(behind: Behind, caller: Caller, was: Kept) -> None:
     """What a task offers is changed by who serves its lists, and by this node alone where it does the task itself."""
-    lists = was.lists or (was.task_list or "default",)
+    lists = was.lists or ((was.task_list or "default") + behind.suffix,)
     if caller.role != "admin" and (was.name in behind.own or not all(map(caller.serves, lists))):
         raise OtherOffer(was.name)
 
@@ -153,6 +161,7 @@ def _entry(kind: Kind, offer: Offer, workers: Iterable[Worker]) -> TaskOffer:
         parameters=msgspec.to_builtins(offer.parameters),
         ports=list(offer.ports),
         task_list=offer.task_list,
+        output=offer.output,
         workers=sorted({worker.name for worker in there}),
         seen_at=max((worker.seen_at for worker in there if worker.seen_at is not None), default=None),
     )

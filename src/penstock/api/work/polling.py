@@ -13,6 +13,7 @@ from penstock.api.reading import NotFitting
 from penstock.api.work.desk import Behind, Desk, seat
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
+from penstock.flow.names import LONGEST, wrong_identifier
 from penstock.flow.retry import Timeouts
 from penstock.flow.scope import events_of, inputs_of
 from penstock.flow.tags import visible
@@ -71,6 +72,11 @@ def _lists(body: Poll, caller: Caller) -> tuple[str, ...]:
         lists = (body.task_list,)
     else:
         lists = tuple(name for name in caller.task_lists or () if "*" not in name) or ("default",)
+    for name in lists:
+        # A suffix of the installation may make it longer than the name of a list itself may be.
+        if (problem := wrong_identifier(name[:LONGEST])) is not None:
+            place = "/task_list" if body.task_lists is None else "/task_lists"
+            raise NotFitting(place, f"the name of a task list {problem}")
     require_lists(caller, lists)
     return lists
 

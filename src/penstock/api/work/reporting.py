@@ -72,7 +72,9 @@ async def take(
     if batch.reports:
         await _report(behind, batch, items, answers)
     if batch.releases:
-        await behind.gate.release([held.lease for _, held in batch.releases])
+        released = await behind.gate.release([held.lease for _, held in batch.releases])
+        for (number, _), done in zip(batch.releases, released, strict=True):
+            answers[number] = None if done else AttemptSuperseded(items[number].id)
     desk.let_go(
         caller.token_id,
         [report.lease for _, report in batch.reports] + [held.lease for _, held in batch.releases],

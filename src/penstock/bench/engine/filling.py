@@ -10,6 +10,9 @@ PIECE = 50_000
 FIRST = 100_000_000_000
 """Added to each number, so that all ids have the twenty digits of a run's id and sort before those of today."""
 
+COPIES = (f"00000000{FIRST}", f"00000000{9 * FIRST}")
+"""The ids between which all copies are."""
+
 KEYS = {"run": "id", "history": "run"}
 
 

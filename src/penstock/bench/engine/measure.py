@@ -47,7 +47,7 @@ async def measure(place: Place, sizes: Sizes, say: Say) -> list[Figure]:
     figures = idle_figures(place.name, await asyncio.to_thread(idle, place.url, sizes.idle))
     empty = await place.bytes()
     say(f"{place.name}: {sizes.runs:,} runs, beside the floor")
-    first = await _saturated(place, sizes.runs)
+    first = await saturated(place, sizes.runs)
     grown = await place.bytes()
     say(f"{place.name}: single runs")
     latency = await singles(place.url, sizes.singles)
@@ -55,8 +55,8 @@ async def measure(place: Place, sizes: Sizes, say: Say) -> list[Figure]:
     say(f"{place.name}: fans of {', '.join(f'{size:,}' for size in sizes.fans)}")
     wide = await fans(place.url, sizes.fans)
     say(f"{place.name}: {sizes.runs:,} runs after {sizes.past:,}, beside the floor")
-    await place.copy(await _a_finished_run(place), sizes.past)
-    then = await _saturated(place, sizes.runs)
+    await place.copy(await a_finished_run(place), sizes.past)
+    then = await saturated(place, sizes.runs)
     return [
         *chain_figures(place.name, first),
         *fan_figures(place.name, wide),
@@ -66,7 +66,7 @@ async def measure(place: Place, sizes: Sizes, say: Say) -> list[Figure]:
     ]
 
 
-async def _saturated(place: Place, runs: int) -> Saturated:
+async def saturated(place: Place, runs: int) -> Saturated:
     """The middle one of some rounds: another program may have had the machine in the others."""
     rounds = [await _round(place, runs // ROUNDS) for _ in range(ROUNDS)]
     return sorted(rounds, key=lambda each: each.ratio)[ROUNDS // 2]
@@ -85,7 +85,7 @@ async def _require_empty(place: Place) -> None:
             raise Invalid(f"'{place.url}' holds runs already: give the benchmark an empty database")
 
 
-async def _a_finished_run(place: Place) -> str:
+async def a_finished_run(place: Place) -> str:
     async with Engine(place.url, work=False) as engine:
         [run] = await engine.runs(workflow=CHAIN, statuses=("succeeded",), limit=1)
         return str(run["id"])

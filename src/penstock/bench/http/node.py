@@ -25,7 +25,7 @@ from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, Room, prepared
 from penstock.bench.http.past import LONG
 from penstock.engine import loop
 from penstock.engine.engine import Engine
-from penstock.runtime.deciding import Decision
+from penstock.runtime.decision import Decision
 from penstock.server.http import address, bind, serving
 
 DEFINITION: dict[str, Any] = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json as json_text
 import sys
 
+from msgspec.structs import replace
+
 from penstock.bench.engine.report import lines, plain, report_on
 from penstock.bench.http.measure import Sizes, measure
 from penstock.bench.http.places import places
@@ -14,7 +16,7 @@ def main(json: bool = False, db: str | None = None, runs: int | None = None, qui
     """Measure and print; 0 where every promise was kept, else 1."""
     sizes = Sizes().quick() if quick else Sizes()
     if runs is not None:
-        sizes = Sizes(seconds=sizes.seconds, runs=runs, past=sizes.past)
+        sizes = replace(sizes, runs=runs)
     with places(db) as found:
         report = report_on([figure for place in found for figure in measure(place, sizes, _say)])
     print(json_text.dumps(plain(report), indent=2) if json else "\n".join(lines(report)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from penstock.expression import Expression, Template
-from penstock.flow.checking.data import Reads, missing_data
+from penstock.flow.checking.addresses import taken_addresses
+from penstock.flow.checking.data import Reads, missing_data, missing_parameters
 from penstock.flow.checking.events import (
     failure_loops,
     missing_events,
@@ -100,7 +101,9 @@ def _drawn(definition: Definition, net: Net, offers: Mapping[str, Offer], reads:
     yield from failure_loops(net)
     yield from unknown_tasks(definition, offers)
     yield from missing_data(definition, net, reads)
+    yield from missing_parameters(definition, offers)
     yield from contradicting_times(definition)
+    yield from taken_addresses(definition)
     yield from unused_events(net, definition)
 
 

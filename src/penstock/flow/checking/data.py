@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from penstock.flow.checking.findings import Finding, quoted
+from penstock.flow.compile import BOXES
 from penstock.flow.definition import Definition, External
 from penstock.flow.names import nearest
+from penstock.flow.task import Offer
+from penstock.flow.validation import violations
 from penstock.kernel.net import Net
 from penstock.kernel.proof.structure import reach, reverse, step_graph
 
@@ -15,12 +19,16 @@ Reads = Mapping[str, tuple[tuple[str, ...], ...]]
 SETS_NOTHING = frozenset(
     ["decide", "switch", "tag", "terminate", "wait", "emit", "fail", "mail", "approval", "update"]
 )
+ENGINES_OWN = frozenset(["emit"])
+"""Built-in tasks whose box can be made without what it needs: no worker knows better, so it must not be published."""
 LITERAL = re.compile(r"\{.*\}", re.DOTALL)
+SOME_TICK = "2026-01-01T00:00:00Z"
 KEY = re.compile(r"""['"]([^'"]+)['"]\s*:""")
 
 
 def missing_data(definition: Definition, net: Net, reads: Reads) -> Iterator[Finding]:
     """Every read of an output, an event, an element or a key of the data that cannot be there."""
+    yield from _refused_ticks(definition)
     look = _Look(definition, net)
     for path, paths in reads.items():
         step = look.owner(path)
@@ -36,6 +44,48 @@ def missing_data(definition: Definition, net: Net, reads: Reads) -> Iterator[Fin
                     message=f"{where} reads {said}.",
                     hint=hint,
                 )
+
+
+def missing_parameters(definition: Definition, offers: Mapping[str, Offer]) -> Iterator[Finding]:
+    """A built-in task without what it cannot do its work without; nothing but `with` gives it that."""
+    for name, step in definition.steps.items():
+        offer = offers.get(step.task)
+        if offer is None or step.disabled or not (offer.task_list == BOXES or step.task in ENGINES_OWN):
+            continue
+        given = step.params or {}
+        wanted = [each for each in _required(offer.parameters, given) if given.get(each) is None]
+        if wanted:
+            yield Finding(
+                code="missing-data",
+                severity="error" if step.task in ENGINES_OWN else "warning",
+                step=name,
+                message=f"Step '{name}' does not say {quoted(wanted)} in `with`: `{step.task}` would fail.",
+                hint=f"Write `with: {{{wanted[0]}: …}}`.",
+            )
+
+
+def _required(schema: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    """What a schema requires beside what is given; of its `if` only what that decides."""
+    found = list(schema.get("required", ()))
+    if "if" in schema:
+        part = "else" if violations(schema["if"], dict(given)) else "then"
+        found += schema.get(part, {}).get("required", ())
+    return found
+
+
+def _refused_ticks(definition: Definition) -> Iterator[Finding]:
+    """A clock starts runs with an input that `params` refuses: no tick would ever make a run."""
+    if definition.source is None or definition.source.kind != "schedule":
+        return
+    some = {"scheduled_at": SOME_TICK, "previous": SOME_TICK, "timezone": "UTC"}
+    wrong = violations(definition.params, some)
+    if wrong:
+        yield Finding(
+            code="missing-data",
+            severity="warning",
+            message=f"Ticks make no runs: `params` refuses the input that a clock gives ({wrong[0]}).",
+            hint="A scheduled run has `scheduled_at`, `previous` and `timezone`: let `params` take them, and no more.",
+        )
 
 
 class _Look:

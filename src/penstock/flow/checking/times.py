@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import chain
 
 from penstock.flow.checking.findings import Finding
 from penstock.flow.definition import Definition, Policy, Step, Timeouts
-from penstock.flow.duration import format_duration
+from penstock.flow.duration import format_duration, parse_duration
 
 Times = dict[str, timedelta]
 
@@ -16,7 +17,8 @@ def contradicting_times(definition: Definition) -> Iterator[Finding]:
     """Every pair of times of a step that cannot both be meant."""
     defaults = definition.defaults or Policy()
     for name, step in definition.steps.items():
-        for said, hint in _contradictions(times_of(step, defaults), definition.timeout):
+        own = _contradictions(times_of(step, defaults), definition.timeout)
+        for said, hint in chain(own, _late_reminder(step)):
             yield Finding(
                 code="time-outs", severity="warning", step=name, message=f"Step '{name}': {said}.", hint=hint
             )
@@ -66,6 +68,19 @@ def _contradictions(times: Times, run: timedelta | None) -> Iterator[tuple[str, 
         spans = format_duration(longest), format_duration(run)
         said = "an attempt may take {}, longer than the whole run (`timeout: {}`)".format(*spans)
         yield said, "Raise the workflow's `timeout` or lower the step's time-outs."
+
+
+def _late_reminder(step: Step) -> Iterator[tuple[str, str]]:
+    """Of an approval; what is filled in later, or is no time, is told elsewhere."""
+    given = step.params or {}
+    if step.task != "approval" or given.get("due") is None or given.get("remind") is None:
+        return
+    try:
+        due, remind = parse_duration(given["due"]), parse_duration(given["remind"])
+    except ValueError:
+        return
+    if remind >= due:
+        yield _beyond("remind", remind, "due", due)
 
 
 def _beyond(inner: str, time: timedelta, outer: str, limit: timedelta) -> tuple[str, str]:

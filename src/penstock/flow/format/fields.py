@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
-import jsonschema_rs
 from msgspec import Struct
 
 from penstock.flow.definition import Json
 from penstock.flow.duration import parse_duration
 from penstock.flow.format.nodes import BROKEN, Findings, Node, Place, describe, plain
 from penstock.flow.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
+from penstock.flow.validation import STRANGE_DIALECT, has_strange_dialect, schema_fault
 
 
 class Spot(Struct, frozen=True):
@@ -250,41 +249,19 @@ def map_of(read: Read) -> Read:
     return read_all
 
 
-DIALECT = re.compile(
-    r"http://json-schema\.org/draft-0[467]/schema#?|https://json-schema\.org/draft/(?:2019-09|2020-12)/schema#?"
-)
-DIALECTS = "leave it out for draft 2020-12"
-
-
 def json_schema(spot: Spot) -> Json:
     """A JSON Schema that can be used as it is: valid by its meta-schema, no references to other files."""
     if not isinstance(spot.value, dict | bool):
         spot.must("a JSON Schema, which is a map")
         return None
     schema = plain(spot.node)
-    dialect = schema.get("$schema") if isinstance(schema, dict) else None
-    if isinstance(dialect, str) and not DIALECT.fullmatch(
-        dialect
-    ):  # the validator would fetch it over the network
-        spot.child("$schema").wrong(
-            "bad_schema", f"`$schema` names no known draft of JSON Schema; {DIALECTS}."
-        )
+    if has_strange_dialect(schema):
+        spot.child("$schema").wrong("bad_schema", f"{STRANGE_DIALECT}.")
         return None
-    try:
-        jsonschema_rs.meta.validate(schema)
-        jsonschema_rs.validator_for(schema, retriever=_refuse)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
-        said = str(getattr(error, "message", None) or error).splitlines()[0].rstrip(".")
-        said = re.sub(r"Resource ('.*') is not present in a registry.*", r"\1 is outside this file", said)
-        inside = "".join(f"/{each}" for each in getattr(error, "instance_path", ()))
-        where = f" at `{inside}`" if inside else ""
-        spot.wrong("bad_schema", f"`{spot.label}` is no valid JSON Schema{where}: {said}.")
+    if (fault := schema_fault(schema)) is not None:
+        spot.wrong("bad_schema", f"`{spot.label}` is no valid JSON Schema{fault}.")
         return None
     return schema
-
-
-def _refuse(uri: str) -> Json:
-    raise ValueError(f"{uri} is outside this file")
 
 
 class Level(Struct, frozen=True):

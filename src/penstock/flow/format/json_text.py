@@ -12,7 +12,6 @@ from typing import Any
 from penstock.flow.definition import Json
 from penstock.flow.format.nodes import (
     BROKEN,
-    DEEPEST,
     OUT_OF_RANGE,
     Findings,
     Node,
@@ -20,6 +19,7 @@ from penstock.flow.format.nodes import (
     check_scalar,
     too_deep,
 )
+from penstock.flow.limits import DEEPEST
 from penstock.flow.names import shown
 from penstock.flow.problems import DefinitionError
 

@@ -10,10 +10,10 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.flow.definition import Json
+from penstock.flow.limits import DEEPEST
 from penstock.flow.names import shown, shown_character
 from penstock.flow.problems import DefinitionError, Problem
 
-DEEPEST = 64
 LARGEST = 512 * 1024
 MOST_NODES = 200_000
 MOST_PROBLEMS = 200
@@ -38,10 +38,19 @@ class Node(Struct, frozen=True):
 
 
 class Findings:
-    """Collects the problems of one document; `elsewhere` tells which level a key belongs to."""
+    """Collects the problems of one document; `elsewhere` tells which level a key belongs to.
 
-    def __init__(self, file: str | None = None, elsewhere: Mapping[str, str] | None = None) -> None:
+    Of what is `unfinished` it is no problem that there is no step yet.
+    """
+
+    def __init__(
+        self,
+        file: str | None = None,
+        elsewhere: Mapping[str, str] | None = None,
+        unfinished: bool = False,
+    ) -> None:
         self.file = file
+        self.unfinished = unfinished
         self.elsewhere = elsewhere or {}
         self.problems: list[Problem] = []
 

@@ -12,7 +12,6 @@ from penstock.flow.format.clashes import check_clashes
 from penstock.flow.format.fields import (
     Level,
     Spot,
-    any_json,
     check_name,
     choice,
     expression,
@@ -28,6 +27,7 @@ from penstock.flow.format.fields import (
 )
 from penstock.flow.format.json_text import read_json_text
 from penstock.flow.format.nodes import Findings, Node, Place, PlainTree, check_text, describe, plain
+from penstock.flow.format.notify_reading import NOTICE, read_notify
 from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES, read_external, read_source
 from penstock.flow.format.step_reading import (
     BACKOFF,
@@ -66,9 +66,9 @@ def read_definition(text: str, file: str | None = None) -> Definition:
     return definition
 
 
-def read_located(text: str, file: str | None = None) -> Located:
-    """The same, with the line and column of every key and value."""
-    definition, root = _read(text, file)
+def read_located(text: str, file: str | None = None, unfinished: bool = False) -> Located:
+    """The same, with the line and column of every key and value; what is `unfinished` may have no step yet."""
+    definition, root = _read(text, file, unfinished)
     places: dict[str, Place] = {}
     values: dict[str, Place] = {}
     _locate(root, "", places, values)
@@ -77,14 +77,14 @@ def read_located(text: str, file: str | None = None) -> Located:
     return Located(definition, places, values)
 
 
-def from_plain(value: Json) -> Definition:
+def from_plain(value: Json, unfinished: bool = False) -> Definition:
     """The definition that decoded JSON holds. Raises DefinitionError; its problems have paths, not lines."""
-    findings = Findings(elsewhere=ELSEWHERE)
+    findings = Findings(elsewhere=ELSEWHERE, unfinished=unfinished)
     return _definition(PlainTree(findings).node(value), findings)
 
 
-def _read(text: str, file: str | None) -> tuple[Definition, Node]:
-    findings = Findings(file, ELSEWHERE)
+def _read(text: str, file: str | None, unfinished: bool = False) -> tuple[Definition, Node]:
+    findings = Findings(file, ELSEWHERE, unfinished)
     text = check_text(text, findings)
     root = (read_json_text if text.lstrip().startswith("{") else read_yaml_text)(text, findings)
     return _definition(root, findings), root
@@ -126,6 +126,8 @@ def _steps(spot: Spot) -> dict[str, Step] | None:
     if not isinstance(spot.value, dict):
         spot.must("a map of steps")
         return None
+    if not spot.value and spot.findings.unfinished:
+        return {}
     if not spot.value:
         spot.wrong("wrong_value", "`steps` is empty; a workflow has at least one step.", spot.key_place)
         return None
@@ -170,7 +172,7 @@ WORKFLOW = Level(
         "max_running": whole(1),
         "retention": long_duration,
         "labels": map_of(text),
-        "notify": any_json,
+        "notify": read_notify,
         "steps": _steps,
         "view": json_map,
     },
@@ -209,6 +211,7 @@ def _elsewhere() -> dict[str, str]:
         ("a slot of `after`", SLOT.keys),
         *((level.what, level.keys) for level in SOURCES.values()),
         *((level.what, level.keys) for level in FROM.values()),
+        (NOTICE.what, NOTICE.keys),
     ]
     found: dict[str, str] = {}
     for what, keys in levels:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.flow.format.schema_notify import NOTIFY
 from penstock.flow.names import LONGEST
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT
 
@@ -357,7 +358,7 @@ WORKFLOW: Schema = {
                 "additionalProperties": {"type": "string"},
                 "description": "Labels of the workflow and its runs.",
             },
-            "notify": {"description": "Who is told when a run ends.", "not": {"type": "null"}},
+            "notify": NOTIFY,
             "steps": {
                 "type": "object",
                 "minProperties": 1,

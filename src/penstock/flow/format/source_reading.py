@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from penstock.flow.definition import External, From, Json, Source
@@ -25,10 +26,32 @@ from penstock.flow.format.fields import (
 from penstock.flow.format.nodes import plain
 from penstock.flow.format.verify_reading import read_verify
 from penstock.flow.names import nearest
+from penstock.flow.schedule import SHORTEST, cron_problem, zone_problem
 
 
 def _every(spot: Spot) -> Json:
-    return spot.value if long_duration(spot) is not None else None
+    found = long_duration(spot)
+    if found is not None and found < SHORTEST:
+        spot.wrong("bad_duration", "`every` must be 1s or longer.")
+        return None
+    return spot.value if found is not None else None
+
+
+def _sound(problem: Callable[[str], str | None]) -> Read:
+    """Text that nothing is wrong with."""
+
+    def read(spot: Spot) -> str | None:
+        value = filled(spot)
+        told = None if value is None else problem(value)
+        if told is not None:
+            spot.wrong("wrong_value", told)
+            return None
+        return value
+
+    return read
+
+
+_cron, _zone = _sound(cron_problem), _sound(zone_problem)
 
 
 def _events(spot: Spot) -> list[str] | None:
@@ -58,16 +81,16 @@ SOURCES: dict[str, Level] = {
     ),
     "search": Level(
         "a source of kind `search`",
-        {**_KIND, **_STORE, "glob": filled, "where": expression, "cron": filled, "tz": filled},
+        {**_KIND, **_STORE, "glob": filled, "where": expression, "cron": _cron, "tz": _zone},
         ("store", "cron"),
     ),
     "schedule": Level(
         "a source of kind `schedule`",
         {
             **_KIND,
-            "cron": filled,
+            "cron": _cron,
             "every": _every,
-            "tz": filled,
+            "tz": _zone,
             "overrun": choice("skip", "start", "abort", "delay", "delay_until_success"),
             "max_running": whole(1),
             "catch_up": choice("none", "latest", "all"),

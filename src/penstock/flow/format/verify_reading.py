@@ -23,7 +23,7 @@ _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]{1,2
 _LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")
 
 
-def _secret(spot: Spot) -> str | None:
+def secret_name(spot: Spot) -> str | None:
     found: str | None = identifier("a secret")(spot)
     if found is not None and _LIKE_A_SECRET.match(found):
         spot.wrong(
@@ -46,7 +46,7 @@ def _topic(spot: Spot) -> str | None:
 
 
 _METHOD: dict[str, Read] = {"method": lambda spot: spot.value}
-_SHARED: dict[str, Read] = {**_METHOD, "secret": listed(_secret), "origins": listed(filled)}
+_SHARED: dict[str, Read] = {**_METHOD, "secret": listed(secret_name), "origins": listed(filled)}
 _HEADER: dict[str, Read] = {"header": identifier("a header"), "prefix": text}
 
 METHODS: dict[str, Level] = {

@@ -16,6 +16,7 @@ from penstock.flow.definition import (
     External,
     From,
     Json,
+    Notice,
     Policy,
     Slot,
     Source,
@@ -71,7 +72,7 @@ def _plain(value: Any) -> Json:
         return _external(value)
     if isinstance(value, Backoff):
         return {key: _number(each) for key, each in _fields(value).items()}
-    if isinstance(value, Timeouts | From):
+    if isinstance(value, Timeouts | From | Notice):
         return _fields(value)
     if isinstance(value, tuple):
         return [_plain(_number(each)) for each in value]

@@ -16,7 +16,6 @@ from penstock.flow.definition import Json
 from penstock.flow.format.json_text import put
 from penstock.flow.format.nodes import (
     BROKEN,
-    DEEPEST,
     OUT_OF_RANGE,
     Findings,
     Node,
@@ -26,6 +25,7 @@ from penstock.flow.format.nodes import (
     too_deep,
 )
 from penstock.flow.format.yaml_mistakes import explain
+from penstock.flow.limits import DEEPEST
 from penstock.flow.names import shown, shown_character
 
 MOST_ALIASES = 100

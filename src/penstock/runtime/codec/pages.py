@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
+from msgspec import convert
 from msgspec.msgpack import Ext
 
 from penstock.flow.plan import Entry, EntryKind
+from penstock.flow.tags import TagChange
 from penstock.runtime.codec.payloads import INLINE, SAME, SAME_CODE, Packer, Ref, decode, encode
 
 KINDS: tuple[EntryKind, ...] = get_args(EntryKind)
@@ -37,7 +39,7 @@ def _encode_page(history: Sequence[Entry], pack: Packer | None) -> bytes:
         rows.append(
             (
                 _NUMBERS[entry.kind], entry.step, entry.event, entry.port, entry.attempt, data, entry.firing,
-                entry.id,
+                entry.id, *(() if entry.tags is None else (entry.tags,)),
             )
         )  # fmt: skip
     first = history[0]
@@ -49,10 +51,13 @@ def decode_page(body: bytes) -> list[Entry]:
     first, at, rows = decode(body)
     entries: list[Entry] = []
     before = None
-    for number, (kind, step, event, port, attempt, data, firing, id) in enumerate(rows):
+    for number, (kind, step, event, port, attempt, data, firing, id, *more) in enumerate(rows):
         if data is not None:
             before = data = before if data is SAME else data
-        entries.append(Entry(first + number, at, KINDS[kind], step, event, port, attempt, data, firing, id))
+        tags = convert(more[0], TagChange) if more else None  # pages that were written before have none
+        entries.append(
+            Entry(first + number, at, KINDS[kind], step, event, port, attempt, data, firing, id, tags)
+        )
     return entries
 
 

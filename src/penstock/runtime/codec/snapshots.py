@@ -30,7 +30,7 @@ def encode_header(header: Header, pack: Packer) -> bytes:
     return encode(
         (
             FORMAT, header.id, header.workflow, header.version, header.subject, header.labels,
-            pack(header.input), header.parent, header.rerun_of, pack(header.tags),
+            pack(header.input), header.parent, header.rerun_of, pack(header.tags), header.by,
         )
     )  # fmt: skip
 
@@ -263,11 +263,12 @@ class Stored:
         return self._filled(*body)
 
     def _header_value(self) -> Header:
-        _, id, workflow, version, subject, labels, input, parent, rerun_of, *tags = self._header
+        _, id, workflow, version, subject, labels, input, parent, rerun_of, *more = self._header
         return Header(
             id=id, workflow=workflow, version=version, subject=subject, labels=labels,
             input=self._value(input), parent=parent, rerun_of=rerun_of,
-            tags=self._value(tags[0]) if tags else {},  # runs of the first Penstock did not keep them
+            # Older runs did not keep these.
+            tags=self._value(more[0]) if more else {}, by=more[1] if len(more) > 1 else None,
         )  # fmt: skip
 
     def _filled(

@@ -12,11 +12,13 @@ from datetime import datetime
 from functools import partial
 
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.postgres import approvals
 from penstock.store.postgres.auditing import note
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.granting import Letters, pass_keys_on
-from penstock.store.postgres.sorting import has_twins, paused_otherwise, sort_out
+from penstock.store.postgres.outbox import post_letters
+from penstock.store.postgres.sorting import has_twins, misjudged_of, sort_out
 from penstock.store.postgres.texts import refuse_bad_texts
 
 _RUN = "run revision seq status ended_at waiting head"
@@ -42,7 +44,7 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
 async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Committed:
     """Write what fits, in this transaction. Raises Misfit where that is not known without a `look`, or not any more."""
     outcomes: dict[str, Outcome] = {}
-    misjudged = await paused_otherwise(work, changes)
+    misjudged = await misjudged_of(work, changes)
     if look:
         judged = await sort_out(work, changes, misjudged)
     elif misjudged:
@@ -54,12 +56,21 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     if stale:
         fitting = [change for change in fitting if change.run not in stale]
         outcomes = dict.fromkeys(stale, "stale")
-    await _guard(work, fitting)
-    await _states(work, fitting)
-    await _marks(work, fitting, now)
-    fence = await _tasks(work, fitting, now)
-    messages = await _others(work, fitting, now)
-    await note(work, [audit for change in fitting for audit in change.audits])
+    rare = [
+        change for change in fitting if not change.plain
+    ]  # what most have not is looked for in these alone
+    await _guard(work, fitting, rare)
+    pages = [(c.run, c.page_from, c.seq, c.page) for c in fitting if c.page is not None]
+    await _some(work, "insert_page", "run seq last body", pages)
+    await _states(work, rare)
+    await _marks(work, rare, now)
+    await _void_tasks(work, rare, now)
+    new = [_new_task(c.run, task) for c in fitting if not c.over for task in c.tasks]
+    fence = int(await work.value("insert_task", now=now, **columns(_TASK, new))) if new else 1
+    messages = await _others(work, [c for c in fitting if c.over or not c.plain], now)
+    await post_letters(work, rare, now)
+    await approvals.write(work, rare, now)
+    await note(work, [audit for change in rare for audit in change.audits])
     told = [
         outcomes.get(c.run, "applied") if o == "applied" else o for c, o in zip(changes, judged, strict=True)
     ]
@@ -97,15 +108,15 @@ def _new_row(c: Change) -> tuple[object, ...]:
     return (*_row(c), *made)
 
 
-async def _guard(work: Work, changes: list[Change]) -> None:
+async def _guard(work: Work, changes: list[Change], rare: list[Change]) -> None:
     """All else that can be lost in a race: the fence, and whatever is used up once."""
-    starts = [(c.run, c.new.workflow, *c.new.start_key) for c in changes if c.new and c.new.start_key]
+    starts = [(c.run, c.new.workflow, *c.new.start_key) for c in rare if c.new and c.new.start_key]
     await _all(work, "insert_start_key", "run workflow key digest", starts)
-    ended = sorted((c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended)
+    ended = sorted([(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended])
     await _all(work, "end_task", "run firing idx attempt fence", ended)
-    await _all(work, "use_timer", "ids", sorted((id,) for c in changes for id in c.rung))
-    await _all(work, "use_message", "ids", sorted((id,) for c in changes for id in c.read))
-    seen = [(s.scope, s.id, s.until, c.run if s.until is None else None) for c in changes for s in c.seen]
+    await _all(work, "use_timer", "ids", sorted((id,) for c in rare for id in c.rung))
+    await _all(work, "use_message", "ids", sorted((id,) for c in rare for id in c.read))
+    seen = [(s.scope, s.id, s.until, c.run if s.until is None else None) for c in rare for s in c.seen]
     await _all(work, "insert_seen", "scope id until run", seen)
 
 
@@ -120,9 +131,7 @@ async def _some(work: Work, query: str, names: str, rows: Sequence[tuple[object,
 
 
 async def _states(work: Work, changes: list[Change]) -> None:
-    """What a run is made of besides its row."""
-    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
-    await _some(work, "insert_page", "run seq last body", pages)
+    """What a run is made of besides its row and its history."""
     parts = {(c.run, p.kind, p.firing, p.index): p.body for c in changes for p in c.parts}
     await _some(
         work, "drop_part", "run kind firing idx", [key for key, body in parts.items() if body is None]
@@ -148,8 +157,8 @@ async def _marks(work: Work, changes: list[Change], now: datetime) -> None:
         await work.rows("insert_rest", now=now, **columns("run kind name", rests))
 
 
-async def _tasks(work: Work, changes: list[Change], now: datetime) -> int:
-    """Tasks, those that go before those that come: an element may be tried again at once. Answers their first fence."""
+async def _void_tasks(work: Work, changes: list[Change], now: datetime) -> None:
+    """Tasks that go, before those that come: an element may be tried again at once."""
     void = sorted((c.run, firing, index) for c in changes for firing, index in c.void)
     await _some(work, "void_task", "run firing idx", void)
     held = [c.run for c in changes if c.hold is True]
@@ -158,8 +167,6 @@ async def _tasks(work: Work, changes: list[Change], now: datetime) -> int:
     freed = [c.run for c in changes if c.hold is False]
     if freed:
         await work.rows("free_tasks", runs=freed, now=now)
-    new = [_new_task(c.run, task) for c in changes if not c.over for task in c.tasks]
-    return int(await work.value("insert_task", now=now, **columns(_TASK, new))) if new else 1
 
 
 def _new_task(run: str, t: NewTask) -> tuple[object, ...]:

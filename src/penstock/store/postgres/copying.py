@@ -37,9 +37,11 @@ TABLES = (
     ),
     *("seen", "start_key", "workflow", "version", "log", "worker", "setting", "draft"),
     *("access_token", "session", "login", "secret", "audit"),
-    *("run_label", "run_key", "rest", "token", "timing"),
+    *("run_label", "run_key", "rest", "token", "timing", "approval", "outbox"),
 )
 _SIZE = 8
+SQLITE = b"SQLite format 3\0"
+"""How a backup of SQLite begins."""
 T = TypeVar("T")
 
 
@@ -135,6 +137,12 @@ class Reader:
     def __enter__(self) -> Reader:
         with self._told():
             self._file = gzip.open(self.source, "rb")
+            with open(self.source, "rb") as file:
+                if file.read(len(SQLITE)) == SQLITE:
+                    raise StoreError(
+                        f"'{self.source}' is a backup of SQLite and cannot be restored into PostgreSQL; nothing was "
+                        f"changed: restore it into a file with `penstock db restore {self.source} --db penstock.db`"
+                    )
         return self
 
     def __exit__(self, *_: object) -> None:

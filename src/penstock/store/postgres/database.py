@@ -12,7 +12,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 import asyncpg
 from msgspec import Struct
@@ -45,7 +45,6 @@ _AWAY = (
 )
 _REFUSED = (
     asyncpg.InvalidAuthorizationSpecificationError,
-    asyncpg.InvalidCatalogNameError,
     asyncpg.ClientConfigurationError,
 )
 
@@ -196,8 +195,7 @@ class Database:
                 self.retried += 1
                 await asyncio.sleep(random.random() * 0.005 * min(tried, 10))
             except _UNPREPARED:
-                if not self.prepared:
-                    raise
+                # Also where another has noticed it already: this one was on a connection from before.
                 await self._unprepare()
         raise StoreAway(f"a transaction lost a race {TRIES} times")
 
@@ -220,9 +218,18 @@ class Database:
 
     async def _unprepare(self) -> None:
         """A pooler gave us a server process that does not know our prepared statements: do without."""
+        if not self.prepared:
+            return
         self.prepared = False
         self._pool.set_connect_args(self.address.dsn, **self.options())
         await self._pool.expire_connections()
+
+    def _no_database(self) -> BadAddress:
+        name = unquote(urlsplit(self.address.dsn).path.lstrip("/")) or "that"
+        return BadAddress(
+            self.address.shown, f"has no database '{name}'",
+            f"make it, with `createdb {name}` or CREATE DATABASE, or mend the name",
+        )  # fmt: skip
 
     @contextlib.contextmanager
     def _told(self, unsure: Callable[[], bool]) -> Any:
@@ -233,6 +240,8 @@ class Database:
             raise
         except _FULL as error:
             raise StoreFull(_why(error)) from error
+        except asyncpg.InvalidCatalogNameError as error:
+            raise self._no_database() from error
         except _REFUSED as error:
             raise BadAddress(self.address.shown, f"is refused by the server ({_why(error)})") from error
         except (asyncpg.PostgresError, *_AWAY) as error:

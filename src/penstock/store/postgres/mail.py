@@ -43,6 +43,15 @@ class PostgresMail:
     async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
         return await self.database.transact(lambda work: _redeliver(work, id, audit))
 
+    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
+        async def work(work: Work) -> bool:
+            if not await work.rows("drop_kept", ids=[id]):
+                return False
+            await note_one(work, audit)
+            return True
+
+        return await self.database.transact(work)
+
 
 async def _keep(work: Work, kept: Kept) -> str | None:
     """An event that is not kept leaves no trace: its run will note the id itself."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from penstock.store.access_rows import AuditRow
 from penstock.store.draft_rows import NewVersion
@@ -58,6 +58,10 @@ class PostgresShelf:
             return True
 
         return await self.database.transact(work)
+
+    async def started_at(self, workflow: str) -> datetime | None:
+        found = await self.database.read("workflow_started_at", name=workflow)
+        return found[0]["started_at"] if found else None
 
     async def set_paused(
         self,

@@ -13,7 +13,8 @@ RETURNING workflow, version, definition, offers, note, at;
 
 -- name: put_workflow
 -- Whether it is started is said once, when it is new.
-INSERT INTO workflow (name, latest, started, paused) VALUES (:name::text, :latest::integer, :started::boolean, false)
+INSERT INTO workflow (name, latest, started, paused, started_at)
+VALUES (:name::text, :latest::integer, :started::boolean, false, penstock_now())
 ON CONFLICT (name) DO UPDATE SET latest = excluded.latest;
 
 -- name: list_workflows
@@ -21,7 +22,13 @@ SELECT name, latest, started, paused, EXISTS (SELECT FROM setting WHERE setting.
   FROM workflow ORDER BY name;
 
 -- name: start_workflow
-UPDATE workflow SET started = :started::boolean WHERE name = :name::text RETURNING 1;
+-- One that is started already goes on as before.
+UPDATE workflow SET started = :started::boolean,
+       started_at = CASE WHEN :started::boolean AND NOT started THEN penstock_now() ELSE started_at END
+ WHERE name = :name::text RETURNING 1;
+
+-- name: workflow_started_at
+SELECT started_at FROM workflow WHERE name = :name::text;
 
 -- name: workflow_paused
 -- Locked: runs that are made at the same time are there before it is changed, or see it changed.
@@ -30,11 +37,11 @@ SELECT paused FROM workflow WHERE name = :name::text FOR UPDATE;
 -- name: installation_paused
 SELECT value = 'yes' FROM setting WHERE name = 'paused' FOR UPDATE;
 
--- name: read_pauses
--- Of workflows and of the installation, and they stay so until the end of the transaction.
+-- name: read_beliefs
+-- Pauses of workflows and of the installation, newest versions: they stay so until the end of the transaction.
 WITH setting AS MATERIALIZED (SELECT value = 'yes' AS paused FROM setting WHERE name = 'paused' FOR SHARE),
-     line AS MATERIALIZED (SELECT name, paused FROM workflow WHERE name = ANY(:names::text[]) ORDER BY name FOR SHARE)
-SELECT NULL AS name, paused FROM setting UNION ALL SELECT name, paused FROM line;
+     line AS MATERIALIZED (SELECT name, paused, latest FROM workflow WHERE name = ANY(:names::text[]) ORDER BY name FOR SHARE)
+SELECT NULL AS name, paused, 0 AS latest FROM setting UNION ALL SELECT name, paused, latest FROM line;
 
 -- name: pause_workflow
 UPDATE workflow SET paused = :paused::boolean WHERE name = :name::text;

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from penstock.store.change import Change, Outcome, paused_as_said
+from penstock.store.change import Belief, Change, Outcome, belief_of
 from penstock.store.postgres.bundle import columns
 from penstock.store.postgres.database import Work
 
@@ -25,20 +25,25 @@ class Found(Struct):
 def has_twins(changes: Sequence[Change]) -> bool:
     """Whether two changes want the same run, start key or id: one statement cannot tell them apart."""
     runs = [change.run for change in changes]
-    keys = [(c.new.workflow, c.new.start_key[0]) for c in changes if c.new and c.new.start_key]
-    seen = [(one.scope, one.id) for change in changes for one in change.seen]
+    rare = [change for change in changes if not change.plain]
+    keys = [(c.new.workflow, c.new.start_key[0]) for c in rare if c.new and c.new.start_key]
+    seen = [(one.scope, one.id) for change in rare for one in change.seen]
     return any(len(set(names)) < len(names) for names in (runs, keys, seen))
 
 
-async def paused_otherwise(work: Work, changes: Sequence[Change]) -> set[str]:
-    """Runs that begin, or begin again, and were decided as if more, or less, were paused than is."""
-    live = [(change.run, *said) for change in changes if (said := paused_as_said(change)) is not None]
+async def misjudged_of(work: Work, changes: Sequence[Change]) -> set[str]:
+    """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
+    live = [(change.run, said) for change in changes if (said := belief_of(change)) is not None]
     if not live:
         return set()
-    rows = await work.rows("read_pauses", names=sorted({workflow for _, workflow, _ in live}))
-    found: dict[str | None, bool] = {row[0]: row[1] for row in rows}
-    halted = found.get(None, False)
-    return {run for run, workflow, said in live if workflow in found and (found[workflow], halted) != said}
+    rows = await work.rows("read_beliefs", names=sorted({said.workflow for _, said in live}))
+    found: dict[str | None, tuple[bool, int]] = {row[0]: (row[1], row[2]) for row in rows}
+    halted = found.get(None, (False, 0))[0]
+    return {run for run, said in live if _is_wrong(said, found.get(said.workflow), halted)}
+
+
+def _is_wrong(said: Belief, found: tuple[bool, int] | None, halted: bool) -> bool:
+    return found is not None and not said.holds((found[0], halted), found[1])
 
 
 async def sort_out(work: Work, changes: Sequence[Change], misjudged: set[str]) -> list[Outcome]:

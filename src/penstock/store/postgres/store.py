@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from penstock.store.postgres.access import PostgresDoors
+from penstock.store.postgres.approvals import PostgresApprovals
 from penstock.store.postgres.bell import Ear, PostgresBell
 from penstock.store.postgres.copying import read_backup
 from penstock.store.postgres.database import Database, read_address
@@ -13,6 +14,7 @@ from penstock.store.postgres.mail import PostgresMail
 from penstock.store.postgres.migrating import migrate as bring_up_to_date
 from penstock.store.postgres.migrating import read_schema
 from penstock.store.postgres.notes import PostgresNotes
+from penstock.store.postgres.outbox import PostgresOutbox
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
@@ -29,9 +31,11 @@ class PostgresStore(
     PostgresDrafts,
     PostgresViews,
     PostgresTokens,
+    PostgresApprovals,
     PostgresUpkeep,
     PostgresNotes,
     PostgresDoors,
+    PostgresOutbox,
     PostgresBell,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""

@@ -52,6 +52,9 @@ class PostgresTasks:
         released = {row["ord"] for row in await self.database.transact(work)}
         return [place in released for place in range(1, len(leases) + 1)]
 
+    async def give_up(self, prefix: str) -> int:
+        return len(await self.database.rows("give_up_tasks", prefix=prefix))
+
     async def log(self, lines: Sequence[LogLine]) -> None:
         await self.database.rows(
             "insert_log", **columns("run at body", [(x.run, x.at, x.body) for x in lines])

@@ -120,6 +120,11 @@ RETURNING line.ord, expires, NULLIF(LEAST(stop_by, end_by), 'infinity') AS deadl
 -- and it would be held for ever, or handed out in a paused run.
 SELECT id FROM run WHERE id = ANY(:runs::text[]) ORDER BY id FOR SHARE;
 
+-- name: give_up_tasks
+UPDATE task SET lease_until = penstock_now(), expires = penstock_now()
+ WHERE expires < 'infinity' AND worker IS NOT NULL AND starts_with(worker, :prefix::text) AND lease_until > penstock_now()
+RETURNING 1;
+
 -- name: release_task
 -- Before all others of its list, with all its time to start: to give back costs nothing. The task of a run that was
 -- paused meanwhile is held like the rest of it.

@@ -12,8 +12,10 @@ from penstock.store.errors import BadText
 
 def refuse_bad_texts(changes: Sequence[Change]) -> None:
     """Raise BadText, which names the runs, where a change has a text with a NUL or half a surrogate pair."""
-    if _is_bad(text for change in changes for text in _texts(change)):
-        raise BadText([change.run for change in changes if _is_bad(_texts(change))])
+    # A plain change of a run that is there has no text from outside.
+    some = [change for change in changes if not change.plain or change.new is not None]
+    if _is_bad(text for change in some for text in _texts(change)):
+        raise BadText([change.run for change in some if _is_bad(_texts(change))])
 
 
 def _is_bad(texts: Iterable[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -15,6 +16,9 @@ SLICE = 100
 """Runs that are deleted in one transaction: others must not wait long."""
 GONE = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
+
+Ages = Mapping[str, timedelta]
+"""How long runs are kept, by status or by workflow."""
 
 _WRONG = {
     "gaps_in_history": "run {0}: a history page begins at entry {1} after entry {2}",
@@ -38,16 +42,24 @@ class PostgresUpkeep:
 
     database: Database
 
-    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
-        rows: Counter[str] = Counter()
+    async def retain(
+        self,
+        days: dict[str, timedelta],
+        limit: int,
+        explain: bool,
+        own: Mapping[str, timedelta] | None = None,
+    ) -> Retained:
+        ages, rows = own or {}, Counter[str]()
         if explain:
             try:
-                await self.database.transact(lambda work: _explain(work, days, limit, rows))
+                await self.database.transact(lambda work: _explain(work, days, ages, limit, rows))
             except Explained:
                 return Retained(dict(rows))
         left = limit
         while left > 0:
-            done = await self.database.transact(partial(_drop_runs, days=days, limit=min(left, SLICE)))
+            done = await self.database.transact(
+                partial(_drop_runs, days=days, own=ages, limit=min(left, SLICE))
+            )
             rows.update(done)
             left = left - done["run"] if done["run"] else 0
         rows.update(await self.database.transact(lambda work: _drop_rest(work, limit)))
@@ -95,30 +107,34 @@ class PostgresUpkeep:
         return found
 
     async def _changes_hands(self) -> bool:
-        """Whether two transactions of one connection are done by two server processes: there is a pooler."""
+        """Whether another server process does our work than the one that greeted us: there is a pooler."""
 
-        async def ask(connection: Any) -> set[int]:
-            return {await connection.fetchval("SELECT pg_backend_pid()") for _ in range(4)}
+        async def ask(connection: Any) -> bool:
+            return bool(await connection.fetchval("SELECT pg_backend_pid()") != connection.get_server_pid())
 
-        return (
-            len(await self.database.transact(lambda work: ask(work.connection), alone=True, changes=False))
-            > 1
-        )
+        return await self.database.transact(lambda work: ask(work.connection), alone=True, changes=False)
 
 
-async def _explain(work: Work, days: dict[str, timedelta], limit: int, rows: Counter[str]) -> None:
+async def _explain(work: Work, days: Ages, own: Ages, limit: int, rows: Counter[str]) -> None:
     """Delete it all and take it back: what is told is what would be done."""
     rows.clear()
-    rows.update(await _drop_runs(work, days, limit))
+    rows.update(await _drop_runs(work, days, own, limit))
     rows.update(await _drop_rest(work, limit))
     raise Explained
 
 
-async def _drop_runs(work: Work, days: dict[str, timedelta], limit: int) -> dict[str, int]:
-    """Delete up to `limit` ended runs that are older than their status is kept; rows by table."""
+async def _drop_runs(work: Work, days: Ages, own: Ages, limit: int) -> dict[str, int]:
+    """Delete up to `limit` ended runs that are older than their status, or workflow, is kept; rows by table."""
     old: list[str] = []
     for status, age in sorted(days.items()):
-        found = await work.rows("outdated_runs", status=status, age=age, limit=limit - len(old))
+        found = await work.rows(
+            "outdated_runs", status=status, age=age, others=list(own), limit=limit - len(old)
+        )
+        old += [row["id"] for row in found]
+    for workflow, age in sorted(own.items()):
+        found = await work.rows(
+            "outdated_runs_of_workflow", workflow=workflow, age=age, limit=limit - len(old)
+        )
         old += [row["id"] for row in found]
     [rows] = await work.rows("drop_runs", runs=old)
     return dict(rows)

@@ -1,8 +1,15 @@
 -- name: outdated_runs
 SELECT id FROM run
  WHERE status = :status::text AND ended_at IS NOT NULL
-   AND ended_at <= (SELECT penstock_now()) - :age::interval
+   AND ended_at <= (SELECT penstock_now()) - :age::interval AND workflow <> ALL(:others::text[])
  ORDER BY ended_at LIMIT :limit::bigint FOR UPDATE SKIP LOCKED;
+
+-- name: outdated_runs_of_workflow
+-- What ended before then began before then: the index has the one, and not the other.
+SELECT id FROM run
+ WHERE workflow = :workflow::text AND started_at <= (SELECT penstock_now()) - :age::interval
+   AND ended_at <= (SELECT penstock_now()) - :age::interval
+ LIMIT :limit::bigint FOR UPDATE SKIP LOCKED;
 
 -- name: drop_runs
 -- Every table that names a run. Whoever adds one adds it here: rows of runs that are gone would grow for ever.
@@ -19,6 +26,7 @@ WITH dropped AS (DELETE FROM run WHERE id = ANY(:runs::text[]) RETURNING 1),
      locks AS (DELETE FROM lock WHERE run = ANY(:runs) RETURNING 1),
      correlations AS (DELETE FROM correlation WHERE run = ANY(:runs) RETURNING 1),
      keys AS (DELETE FROM run_key WHERE run = ANY(:runs) RETURNING 1),
+     approvals AS (DELETE FROM approval WHERE run = ANY(:runs) RETURNING 1),
      timings AS (DELETE FROM timing WHERE run = ANY(:runs) RETURNING 1),
      rests AS (DELETE FROM rest WHERE run = ANY(:runs) RETURNING 1),
      labels AS (DELETE FROM run_label USING run, jsonb_each_text(run.labels) AS label
@@ -31,7 +39,7 @@ SELECT (SELECT count(*) FROM dropped) AS run, (SELECT count(*) FROM histories) A
        (SELECT count(*) FROM timers) AS timer, (SELECT count(*) FROM messages) AS message,
        (SELECT count(*) FROM locks) AS lock, (SELECT count(*) FROM correlations) AS correlation,
        (SELECT count(*) FROM keys) AS run_key, (SELECT count(*) FROM rests) AS rest,
-       (SELECT count(*) FROM timings) AS timing,
+       (SELECT count(*) FROM timings) AS timing, (SELECT count(*) FROM approvals) AS approval,
        (SELECT count(*) FROM labels) AS run_label;
 
 -- name: drop_outdated_kept
@@ -84,6 +92,7 @@ UNION SELECT 'lock', run FROM lock WHERE NOT EXISTS (SELECT 1 FROM run WHERE run
 UNION SELECT 'correlation', run FROM correlation WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = correlation.run)
 UNION SELECT 'run_label', run FROM run_label WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_label.run)
 UNION SELECT 'run_key', run FROM run_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_key.run)
+UNION SELECT 'approval', run FROM approval WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = approval.run)
 UNION SELECT 'timing', run FROM timing WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timing.run)
 UNION SELECT 'rest', run FROM rest WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = rest.run)
 UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = start_key.run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -36,7 +36,7 @@ from penstock.store.rows import (
 )
 from penstock.store.walks import Dialect
 
-DIALECT = Dialect("$", hints=False, time=lambda moment: moment)
+DIALECT = Dialect("$", hints=False, time=lambda moment: moment, never="'infinity'")
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
 
@@ -109,6 +109,12 @@ class PostgresViews:
             work, changes=False, isolation="repeatable_read"
         )
         return tallied(versions, trouble, running)
+
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        found = await self.database.read("tally_endings", since=since, until=until, width=width)
+        return {(row["workflow"], row["status"], row["at"]): row["number"] for row in found}
 
     async def queues(self) -> list[QueueRow]:
         return [QueueRow(**row) for row in await self.database.read("list_queues")]

@@ -64,11 +64,41 @@ SELECT version, count(*) FROM run
  WHERE status = 'running' AND workflow = :workflow::text
    AND started_at >= :since::timestamptz AND started_at < :until::timestamptz GROUP BY version;
 
+-- name: tally_endings
+SELECT workflow, status, floor(extract(epoch FROM ended_at - :since::timestamptz) / extract(epoch FROM :width::interval))::int AS at,
+       count(*) AS number FROM run
+ WHERE status IN ('succeeded', 'failed', 'canceled', 'timed_out')
+   AND ended_at >= :since::timestamptz AND ended_at < :until::timestamptz GROUP BY 1, 2, 3;
+
 -- name: list_queues
-SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND NOT held) AS ready,
-       count(*) FILTER (WHERE worker IS NULL AND held) AS held, count(worker) AS leased,
-       min(queued_at) FILTER (WHERE worker IS NULL AND NOT held) AS oldest
-  FROM task GROUP BY task_list ORDER BY task_list;
+-- Each number from an index: among a million tasks that wait hardly a row is read. The oldest of a list is the first in line
+-- of some priority, so one row of each priority is looked at.
+WITH RECURSIVE list (name) AS (
+  SELECT min(task_list) FROM task WHERE worker IS NULL AND NOT held
+   UNION ALL
+  SELECT (SELECT min(task_list) FROM task WHERE worker IS NULL AND NOT held AND task_list > list.name)
+    FROM list WHERE name IS NOT NULL),
+level (name, priority) AS (
+  SELECT name, (SELECT max(priority) FROM task WHERE worker IS NULL AND NOT held AND task_list = list.name)
+    FROM list WHERE name IS NOT NULL
+   UNION ALL
+  SELECT name, (SELECT max(priority) FROM task
+                 WHERE worker IS NULL AND NOT held AND task_list = level.name AND priority < level.priority)
+    FROM level WHERE priority IS NOT NULL),
+part (name, ready, held, leased, oldest) AS (
+  SELECT task_list, count(*), 0, 0, NULL::timestamptz FROM task WHERE worker IS NULL AND NOT held GROUP BY task_list
+   UNION ALL
+  SELECT task_list, 0, count(*), 0, NULL FROM task WHERE worker IS NULL AND held GROUP BY task_list
+   UNION ALL
+  SELECT task_list, 0, 0, count(*), NULL FROM task WHERE expires < 'infinity' AND worker IS NOT NULL GROUP BY task_list
+   UNION ALL
+  SELECT name, 0, 0, 0, (SELECT queued_at FROM task
+                          WHERE worker IS NULL AND NOT held AND task_list = level.name AND priority = level.priority
+                          ORDER BY turn LIMIT 1)
+    FROM level WHERE priority IS NOT NULL)
+SELECT name AS task_list, sum(ready)::bigint AS ready, sum(held)::bigint AS held, sum(leased)::bigint AS leased,
+       min(oldest) AS oldest
+  FROM part GROUP BY name ORDER BY name;
 
 -- name: list_workers
 SELECT id, name, task_lists, tasks, concurrency, started_at, seen_at FROM worker

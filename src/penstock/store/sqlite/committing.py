@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.sqlite import approvals
 from penstock.store.sqlite.auditing import note
 from penstock.store.sqlite.granting import Letters, grant_locks, hand_over_kept
+from penstock.store.sqlite.outbox import post_letters
 from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.sorting import paused_otherwise, sort_out
+from penstock.store.sqlite.sorting import misjudged_of, sort_out
 from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
 
 
@@ -34,34 +36,50 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
 
 
 def _write(session: Session, changes: list[Change]) -> list[Message]:
-    """Write everything; Misfit where a guard does not hold."""
+    """Write everything; Misfit where a guard does not hold. What is rare is looked for only where it may be."""
+    rare = [change for change in changes if not change.plain]
+    others = [change for change in changes if change.over or not change.plain]
     _guard(session, changes)
-    _states(session, changes)
-    _tasks(session, changes)
+    if rare:
+        _guard_rare(session, rare)
+    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
+    session.at_once("insert_page", pages)
+    if rare:
+        _states(session, rare)
+        _void_tasks(session, rare)
+    _new_tasks(session, changes)
+    if not others:
+        return []
+    _timers(session, rare)
     letters = Letters(session)
-    _queues(session, changes, letters)
+    _queues(session, others, letters)
     messages = letters.send()
-    note(session, [audit for change in changes for audit in change.audits])
+    if rare:
+        post_letters(session, rare)
+        approvals.write(session, rare)
+        note(session, [audit for change in rare for audit in change.audits])
     return messages
 
 
 def _guard(session: Session, changes: list[Change]) -> None:
-    """All that can be lost in a race: a pause, the revision, the fence, and whatever is used up once."""
-    if paused_otherwise(session, changes):
+    """What can be lost in a race, of every change: a pause, the revision, the fence."""
+    new = [change for change in changes if change.new is not None]
+    if misjudged_of(session, changes):
         raise Misfit
     _all(session, "update_run", [_old_run(c) for c in changes if c.new is None])
-    _all(session, "insert_run", [_new_run(c) for c in changes if c.new is not None])
+    _all(session, "insert_run", [_new_run(c) for c in new])
+    ended = [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended]
+    _all(session, "end_task", ended)
+
+
+def _guard_rare(session: Session, changes: list[Change]) -> None:
+    """And whatever is used up once."""
     starts = [
         (c.new.workflow, c.new.start_key[0], c.run, c.new.start_key[1])
         for c in changes
         if c.new is not None and c.new.start_key is not None
     ]
     _all(session, "insert_start_key", starts)
-    _all(
-        session,
-        "end_task",
-        [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended],
-    )
     _all(session, "use_timer", [(id,) for c in changes for id in c.rung])
     _all(session, "use_message", [(id,) for c in changes for id in c.read])
     ids = [
@@ -71,11 +89,12 @@ def _guard(session: Session, changes: list[Change]) -> None:
         for c in changes
         for s in c.seen
     ]
-    _all(session, "insert_seen", ids)
+    if ids and session.many("insert_seen", ids) != len(ids):
+        raise Misfit
 
 
 def _all(session: Session, query: str, rows: Sequence[tuple[object, ...]]) -> None:
-    if rows and session.many(query, rows) != len(rows):
+    if rows and session.at_once(query, rows) != len(rows):
         raise Misfit
 
 
@@ -106,9 +125,7 @@ def _new_run(change: Change) -> tuple[object, ...]:
 
 
 def _states(session: Session, changes: list[Change]) -> None:
-    """What a run is made of besides its row."""
-    pages = [(c.run, c.page_from, c.seq, c.page) for c in changes if c.page is not None]
-    session.many("insert_page", pages)
+    """What a run is made of besides its row and its history."""
     parts = [(c.run, p) for c in changes for p in c.parts]
     gone = [(run, p.kind, p.firing, p.index) for run, p in parts if p.body is None]
     session.many("drop_part", gone)
@@ -127,21 +144,25 @@ def _marks(session: Session, changes: list[Change]) -> None:
     session.many("insert_rest", rests)
 
 
-def _tasks(session: Session, changes: list[Change]) -> None:
-    """Tasks and timers, those that go before those that come: an element may be tried again at once."""
-    now = session.now
+def _void_tasks(session: Session, changes: list[Change]) -> None:
+    """Tasks that go, before those that come: an element may be tried again at once."""
     session.many("void_task", [(c.run, firing, index) for c in changes for firing, index in c.void])
     session.many("hold_tasks", [(NEVER, c.run) for c in changes if c.hold is True])
-    session.many("free_tasks", [(now, NEVER, c.run) for c in changes if c.hold is False])
+    session.many("free_tasks", [(session.now, NEVER, c.run) for c in changes if c.hold is False])
+
+
+def _new_tasks(session: Session, changes: list[Change]) -> None:
+    now, fence = session.now, session.fence
     new = [(c.run, task) for c in changes for task in c.tasks]
     turns = session.numbers(len(new))
-    rows = [
-        _new_task(run, task, turn, now, session.fence) for (run, task), turn in zip(new, turns, strict=True)
-    ]
-    session.many("insert_task", rows)
+    rows = [_new_task(run, task, turn, now, fence) for (run, task), turn in zip(new, turns, strict=True)]
+    session.at_once("insert_task", rows)
     over = [c.run for c in changes if c.over]
     for query in ("drop_tasks_of_runs", "drop_timers_of_runs"):
         session.rows_of_runs(query, over)
+
+
+def _timers(session: Session, changes: list[Change]) -> None:
     timers = [(c.run, due, body) for c in changes if not c.over for due, body in c.timers]
     ids = session.numbers(len(timers))
     rows = [

@@ -50,3 +50,12 @@ def redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
     letters.send(timedelta(0))  # whoever looks first: the caller is not told of it
     note_one(session, audit)
     return True
+
+
+def drop(session: Session, id: int, audit: AuditRow | None) -> bool:
+    """See `Store.drop`."""
+    if session.row("kept_body", (id,)) is None:
+        return False
+    drop_kept(session, id)
+    note_one(session, audit)
+    return True

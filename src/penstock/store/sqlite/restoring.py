@@ -14,6 +14,9 @@ from penstock.store.sqlite.desk import told
 from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file
 from penstock.store.sqlite.times import micros
 
+GZIP = b"\x1f\x8b"
+"""How a backup of PostgreSQL begins."""
+
 FENCES = """
 INSERT INTO setting (name, value)
 SELECT 'fence', max(:now, (SELECT COALESCE(max(fence), 0) + 1000000 FROM task),
@@ -107,9 +110,16 @@ def _copy(source: str, part: Path) -> None:
             db.close()
         _raise_fences(part)
     except (apsw.CorruptError, apsw.NotADBError) as error:
+        if _begins(source) == GZIP:
+            raise _unusable(source, "it is one of PostgreSQL: give its address with --db") from error
         raise _unusable(source, str(error)) from error
     except apsw.Error as error:
         raise told(error, str(part)) from error
+
+
+def _begins(source: str) -> bytes:
+    with open(source, "rb") as file:
+        return file.read(len(GZIP))
 
 
 def _raise_fences(part: Path) -> None:

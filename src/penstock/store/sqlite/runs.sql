@@ -1,7 +1,12 @@
 -- name: update_run
 -- Only the revision that the decision was made from: whoever comes second changes nothing.
-UPDATE run SET revision = :revision, seq = :seq, status = :status, ended_at = :ended_at, waiting = :waiting, head = :head
- WHERE id = :run AND revision = :base;
+-- A named list (WITH) would be copied first.
+UPDATE run SET revision = new.revision, seq = new.seq, status = new.status, ended_at = new.ended_at,
+               waiting = new.waiting, head = new.head
+  FROM (SELECT column1 AS revision, column2 AS seq, column3 AS status, column4 AS ended_at, column5 AS waiting,
+               column6 AS head, column7 AS run, column8 AS base
+          FROM (VALUES (:revision, :seq, :status, :ended_at, :waiting, :head, :run, :base))) AS new
+ WHERE run.id = new.run AND run.revision = new.base;
 
 -- name: insert_run
 INSERT INTO run (id, workflow, version, subject, parent, labels, started_at, header, revision, seq, status, ended_at,

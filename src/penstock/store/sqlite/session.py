@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 import apsw
@@ -17,6 +20,14 @@ Row = tuple[Any, ...]
 Result = TypeVar("Result")
 
 SQL = read_queries("penstock.store.sqlite")
+
+WIDTHS = (512, 256, 64, 16, 4)
+"""Rows that one statement takes, the most first: a few sizes, so that each is prepared once."""
+
+LONGEST = 16_000
+"""Characters of a statement; one that is much longer would be prepared anew at every use."""
+
+_ROW = re.compile(r"VALUES \((:\w+(?:,\s+:\w+)*)\)")
 
 
 class Clock(Protocol):
@@ -116,6 +127,23 @@ class Session:
         self.db.executemany(SQL[query], rows)
         return self.db.total_changes() - before
 
+    def at_once(self, query: str, rows: Sequence[Sequence[Any]]) -> int:
+        """The same in few statements, for a query whose parameters are all in its `VALUES`.
+
+        Every statement gives the interpreter away and must get it back: one for each row would have the writing
+        thread wait, row by row, for a loop that decides meanwhile.
+        """
+        if len(rows) < WIDTHS[-1]:
+            return self.many(query, rows)
+        done, before, sql = 0, self.db.total_changes(), SQL[query]
+        for width in WIDTHS:
+            while len(rows) - done >= width and (wide := _widened(sql, width)) is not None:
+                self.db.execute(wide, list(chain.from_iterable(rows[done : done + width])))
+                done += width
+        if done < len(rows):
+            self.db.executemany(sql, rows[done:])
+        return self.db.total_changes() - before
+
     def numbers(self, count: int) -> range:
         """Fresh numbers."""
         return self._numbers.take(count, self.now)
@@ -128,6 +156,17 @@ class Session:
 
 Work = Callable[[Session], Result]
 """Something to do in a transaction."""
+
+
+@cache
+def _widened(sql: str, rows: int) -> str | None:
+    """A statement that takes so many rows of values; None where it has none, or would be too long."""
+    found = _ROW.search(sql)
+    if found is None:
+        return None
+    row = f"({','.join('?' * found[1].count(':'))})"
+    wide = f"{sql[: found.start()]}VALUES {','.join([row] * rows)}{sql[found.end() :]}"
+    return wide if len(wide) <= LONGEST else None
 
 
 def json_list(items: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from penstock.store.access_rows import AuditRow
 from penstock.store.draft_rows import NewVersion
@@ -10,7 +10,7 @@ from penstock.store.rows import Version, WorkflowState
 from penstock.store.sqlite.auditing import note_one
 from penstock.store.sqlite.granting import Letters
 from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import moment
+from penstock.store.sqlite.times import moment, moment_or_none
 
 
 def _version(row: Row) -> Version:
@@ -36,13 +36,15 @@ def make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
     number = newest[1] + 1 if newest else 1
     row = (new.workflow, number, new.definition, new.offers, new.note, session.now)
     session.run("insert_version", row)
-    session.run("put_workflow", (new.workflow, number, new.start))
+    session.run("put_workflow", (new.workflow, number, new.start, session.now))
     _restart(session, new)
     return _version(row), True
 
 
 def _restart(session: Session, new: NewVersion) -> bool:
-    return new.restart and session.row_changed("start_workflow", (True, new.workflow)) is not None
+    return (
+        new.restart and session.row_changed("start_workflow", (True, session.now, new.workflow)) is not None
+    )
 
 
 def version(session: Session, workflow: str, number: int | None) -> Version | None:
@@ -71,10 +73,16 @@ def workflows(session: Session) -> list[WorkflowState]:
 
 def set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None) -> bool:
     """See `Store.set_started`."""
-    if session.row_changed("start_workflow", (started, workflow)) is None:
+    if session.row_changed("start_workflow", (started, session.now, workflow)) is None:
         return False
     note_one(session, audit)
     return True
+
+
+def started_at(session: Session, workflow: str) -> datetime | None:
+    """See `Store.started_at`."""
+    found = session.row("workflow_started_at", (workflow,))
+    return None if found is None else moment_or_none(found[0])
 
 
 def set_paused(

@@ -11,21 +11,27 @@ VALUES (:workflow, :version, :definition, :offers, :note, :at);
 
 -- name: put_workflow
 -- Whether it is started is said once, when it is new.
-INSERT INTO workflow (name, latest, started, paused) VALUES (:name, :latest, :started, 0)
+INSERT INTO workflow (name, latest, started, paused, started_at) VALUES (:name, :latest, :started, 0, :now)
 ON CONFLICT (name) DO UPDATE SET latest = excluded.latest;
 
 -- name: list_workflows
 SELECT name, latest, started, paused FROM workflow ORDER BY name;
 
 -- name: start_workflow
-UPDATE workflow SET started = :started WHERE name = :name RETURNING 1;
+-- One that is started already goes on as before.
+UPDATE workflow SET started = :started, started_at = CASE WHEN :started AND NOT started THEN :now ELSE started_at END
+ WHERE name = :name RETURNING 1;
+
+-- name: workflow_started_at
+SELECT started_at FROM workflow WHERE name = :name;
 
 -- name: workflow_paused
 SELECT paused FROM workflow WHERE name = :name;
 
--- name: read_pauses
--- Of workflows and of the installation. One that was never published is not answered.
-SELECT name, paused, EXISTS (SELECT 1 FROM setting WHERE setting.name = 'paused' AND value = 'yes') FROM workflow
+-- name: read_beliefs
+-- Pauses of workflows and of the installation, newest versions. A workflow that was never published is not answered.
+SELECT name, paused, EXISTS (SELECT 1 FROM setting WHERE setting.name = 'paused' AND value = 'yes'), latest
+  FROM workflow
  WHERE name IN (SELECT value FROM json_each(:names));
 
 -- name: pause_workflow

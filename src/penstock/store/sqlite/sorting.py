@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.store.change import Change, Outcome, paused_as_said
+from penstock.store.change import Change, Outcome, belief_of
 from penstock.store.sqlite.session import Session, json_list, unique
 
 Claim = tuple[str, str, str]
@@ -13,7 +13,7 @@ Claim = tuple[str, str, str]
 
 def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
     """What becomes of each change; of two that want the same, the first has it."""
-    taken: set[Claim] = {("run", run, "") for run in paused_otherwise(session, changes)}
+    taken: set[Claim] = {("run", run, "") for run in misjudged_of(session, changes)}
     outcomes: list[Outcome] = []
     for change in changes:
         outcome = _judge(session, change, taken)
@@ -23,14 +23,14 @@ def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
     return outcomes
 
 
-def paused_otherwise(session: Session, changes: Sequence[Change]) -> set[str]:
-    """Runs that begin, or begin again, and were decided as if more, or less, were paused than is."""
-    live = [(change.run, *said) for change in changes if (said := paused_as_said(change)) is not None]
+def misjudged_of(session: Session, changes: Sequence[Change]) -> set[str]:
+    """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
+    live = [(change.run, said) for change in changes if (said := belief_of(change)) is not None]
     if not live:
         return set()
-    rows = session.rows("read_pauses", (json_list(unique(workflow for _, workflow, _ in live)),))
-    found = {name: (bool(paused), bool(halted)) for name, paused, halted in rows}
-    return {run for run, workflow, said in live if found.get(workflow, said) != said}
+    rows = session.rows("read_beliefs", (json_list(unique(said.workflow for _, said in live)),))
+    found = {row[0]: ((bool(row[1]), bool(row[2])), row[3]) for row in rows}
+    return {run for run, said in live if said.workflow in found and not said.holds(*found[said.workflow])}
 
 
 def _claims(change: Change) -> set[Claim]:

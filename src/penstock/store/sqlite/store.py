@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -43,6 +43,7 @@ from penstock.store.rows import (
 )
 from penstock.store.sqlite import mail, runs, shelf, tasks, tokens, upkeep, views
 from penstock.store.sqlite.access import SqliteDoors
+from penstock.store.sqlite.approvals import SqliteApprovals
 from penstock.store.sqlite.committing import commit
 from penstock.store.sqlite.connection import (
     Opened,
@@ -56,6 +57,7 @@ from penstock.store.sqlite.connection import (
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
 from penstock.store.sqlite.drafts import SqliteDrafts
 from penstock.store.sqlite.notes import SqliteNotes
+from penstock.store.sqlite.outbox import SqliteOutbox
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
 
@@ -69,7 +71,7 @@ class WallClock:
         return datetime.now(UTC)
 
 
-class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
+class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, SqliteOutbox):
     """All verbs of `Store` on one file, or in memory."""
 
     def __init__(self, path: str, opened: Opened, clock: Clock, options: Options) -> None:
@@ -144,6 +146,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         return await self._desk.write(lambda session: tasks.release(session, leases))
 
+    async def give_up(self, prefix: str) -> int:
+        return await self._desk.write(lambda session: tasks.give_up(session, prefix))
+
     async def log(self, lines: Sequence[LogLine]) -> None:
         await self._desk.write(lambda session: tasks.log(session, lines))
 
@@ -160,6 +165,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
 
     async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
         return await self._desk.write(lambda session: mail.redeliver(session, id, audit))
+
+    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: mail.drop(session, id, audit))
 
     # Shelf
 
@@ -186,6 +194,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         return await self._desk.write(lambda session: shelf.set_started(session, workflow, started, audit))
+
+    async def started_at(self, workflow: str) -> datetime | None:
+        return await self._desk.read(lambda session: shelf.started_at(session, workflow))
 
     async def set_paused(
         self,
@@ -231,6 +242,11 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
         return await self._desk.read(lambda session: views.tally(session, workflow, since, until))
 
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        return await self._desk.read(lambda session: views.endings(session, since, until, width))
+
     async def queues(self) -> list[QueueRow]:
         return await self._desk.read(views.queues)
 
@@ -272,14 +288,21 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors):
 
     # Upkeep
 
-    async def retain(self, days: dict[str, timedelta], limit: int, explain: bool) -> Retained:
+    async def retain(
+        self,
+        days: dict[str, timedelta],
+        limit: int,
+        explain: bool,
+        own: Mapping[str, timedelta] | None = None,
+    ) -> Retained:
+        ages = own or {}
         if explain:
-            return Retained(await self._desk.write(lambda session: upkeep.explain(session, days, limit)))
+            return Retained(await self._desk.write(lambda s: upkeep.explain(s, days, ages, limit)))
         rows = await self._desk.write(lambda session: upkeep.drop_outdated_rest(session, limit))
         left = limit
         while left > 0:
             slice = min(left, upkeep.SLICE)
-            gone = await self._desk.write(lambda s, n=slice: upkeep.drop_outdated_runs(s, days, n))  # type: ignore[misc]
+            gone = await self._desk.write(lambda s, n=slice: upkeep.drop_outdated_runs(s, days, ages, n))  # type: ignore[misc]
             rows = upkeep.add(rows, gone)
             left = left - slice if gone["run"] == slice else 0
         while await self._desk.write(upkeep.shrink) > upkeep.PAGES:

@@ -68,6 +68,11 @@ def release(session: Session, leases: Sequence[Lease]) -> list[bool]:
     ]
 
 
+def give_up(session: Session, prefix: str) -> int:
+    """See `Store.give_up`."""
+    return len(session.rows("give_up_tasks", (session.now, NEVER, prefix)))
+
+
 def _key(lease: Lease) -> tuple[str, int, int, int, int]:
     return lease.run, lease.firing, lease.index, lease.attempt, lease.fence
 

@@ -8,7 +8,8 @@ VALUES (:run, :firing, :idx, :attempt, :fence, :task, :task_list, :priority, :tu
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
-DELETE FROM task WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence;
+DELETE FROM task
+ WHERE (run, firing, idx, attempt, fence) IN (VALUES (:run, :firing, :idx, :attempt, :fence));
 
 -- name: void_task
 DELETE FROM task WHERE run = :run AND firing = :firing AND idx = :idx;
@@ -68,6 +69,12 @@ UPDATE task SET worker = NULL, started_at = NULL, progress = NULL, lease_until =
                       ELSE min(COALESCE(:now + start_within, :never), end_by) END
  WHERE run = :run AND firing = :firing AND idx = :idx AND attempt = :attempt AND fence = :fence AND worker IS NOT NULL
    AND lease_until > :now
+RETURNING 1;
+
+-- name: give_up_tasks
+-- What is leased expires at some time, so that it is found among a million tasks that wait.
+UPDATE task SET lease_until = :now, expires = :now
+ WHERE expires < :never AND worker IS NOT NULL AND substr(worker, 1, length(:prefix)) = :prefix AND lease_until > :now
 RETURNING 1;
 
 -- name: expired_tasks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,6 +25,9 @@ PAGES = 256
 GONE = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
 
+Ages = Mapping[str, timedelta]
+"""How long runs are kept, by status or by workflow."""
+
 _TABLES = {
     "run_label": "drop_labels_of_runs",  # first: it reads them from the runs
     "run": "drop_runs",
@@ -41,15 +45,21 @@ _TABLES = {
     "run_key": "drop_run_keys_of_runs",
     "rest": "drop_rests_of_runs",
     "timing": "drop_timings_of_runs",
+    "approval": "drop_approvals_of_runs",
 }
 
 
-def drop_outdated_runs(session: Session, days: dict[str, timedelta], limit: int) -> dict[str, int]:
-    """Delete up to `limit` ended runs that are older than their status is kept; rows by table."""
+def drop_outdated_runs(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
+    """Delete up to `limit` ended runs that are older than their status, or workflow, is kept; rows by table."""
     old: list[str] = []
+    others = json_list(list(own))
     for status, age in sorted(days.items()):
         before = session.now - length(age)
-        old += [run for (run,) in session.rows("outdated_runs", (status, before, limit - len(old)))]
+        old += [run for (run,) in session.rows("outdated_runs", (status, before, others, limit - len(old)))]
+    for workflow, age in sorted(own.items()):
+        before = session.now - length(age)
+        values = (workflow, before, before, limit - len(old))
+        old += [run for (run,) in session.rows("outdated_runs_of_workflow", values)]
     return {table: session.run(query, (json_list(old),)) for table, query in _TABLES.items()}
 
 
@@ -67,10 +77,10 @@ def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
     }
 
 
-def explain(session: Session, days: dict[str, timedelta], limit: int) -> dict[str, int]:
+def explain(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
     """What would be deleted: it is, and then taken back."""
     session.db.execute("SAVEPOINT explain")
-    found = add(drop_outdated_runs(session, days, limit), drop_outdated_rest(session, limit))
+    found = add(drop_outdated_runs(session, days, own, limit), drop_outdated_rest(session, limit))
     session.db.execute("ROLLBACK TO explain")
     session.db.execute("RELEASE explain")
     return found

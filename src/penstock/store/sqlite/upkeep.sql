@@ -1,5 +1,10 @@
 -- name: outdated_runs
-SELECT id FROM run WHERE status = :status AND ended_at IS NOT NULL AND ended_at <= :before ORDER BY ended_at LIMIT :limit;
+SELECT id FROM run WHERE status = :status AND ended_at IS NOT NULL AND ended_at <= :before
+   AND workflow NOT IN (SELECT value FROM json_each(:others)) ORDER BY ended_at LIMIT :limit;
+
+-- name: outdated_runs_of_workflow
+-- What ended before then began before then: the index has the one, and not the other.
+SELECT id FROM run WHERE workflow = :workflow AND started_at <= :began AND ended_at <= :before LIMIT :limit;
 
 -- name: drop_runs
 DELETE FROM run WHERE id IN (SELECT value FROM json_each(:runs));
@@ -32,6 +37,9 @@ DELETE FROM run_key WHERE run IN (SELECT value FROM json_each(:runs));
 
 -- name: drop_rests_of_runs
 DELETE FROM rest WHERE run IN (SELECT value FROM json_each(:runs));
+
+-- name: drop_approvals_of_runs
+DELETE FROM approval WHERE run IN (SELECT value FROM json_each(:runs));
 
 -- name: drop_timings_of_runs
 DELETE FROM timing WHERE run IN (SELECT value FROM json_each(:runs));
@@ -76,6 +84,7 @@ UNION SELECT 'lock', run FROM lock WHERE NOT EXISTS (SELECT 1 FROM run WHERE run
 UNION SELECT 'correlation', run FROM correlation WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = correlation.run)
 UNION SELECT 'run_label', run FROM run_label WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_label.run)
 UNION SELECT 'run_key', run FROM run_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = run_key.run)
+UNION SELECT 'approval', run FROM approval WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = approval.run)
 UNION SELECT 'timing', run FROM timing WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = timing.run)
 UNION SELECT 'rest', run FROM rest WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = rest.run)
 UNION SELECT 'start_key', run FROM start_key WHERE NOT EXISTS (SELECT 1 FROM run WHERE run.id = start_key.run)
@@ -113,4 +122,4 @@ SELECT task.run, task.firing, task.idx FROM task JOIN run ON run.id = task.run
 SELECT max(n) FROM (SELECT max(id) AS n FROM timer UNION ALL SELECT max(id) FROM message
   UNION ALL SELECT max(id) FROM kept UNION ALL SELECT max(id) FROM log UNION ALL SELECT max(turn) FROM task
   UNION ALL SELECT max(number) FROM lock UNION ALL SELECT max(number) FROM correlation
-  UNION ALL SELECT max(version) FROM token);
+  UNION ALL SELECT max(version) FROM token UNION ALL SELECT max(id) FROM outbox);

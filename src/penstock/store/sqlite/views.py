@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -33,10 +33,10 @@ from penstock.store.rows import (
     Worker,
 )
 from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import length, micros, moment, moment_or_none
+from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
 from penstock.store.walks import Dialect, Question
 
-DIALECT = Dialect("?", hints=True, time=micros)
+DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(list[str])
 _tuple = msgspec.json.Decoder(tuple[str, ...])
@@ -185,11 +185,19 @@ def tally(session: Session, workflow: str, since: datetime, until: datetime) -> 
     return tallied(versions, trouble, running)
 
 
+def endings(
+    session: Session, since: datetime, until: datetime, width: timedelta
+) -> dict[tuple[str, str, int], int]:
+    """See `Store.endings`."""
+    values = {"since": micros(since), "until": micros(until), "width": width // timedelta(microseconds=1)}
+    return {(name, status, at): count for name, status, at, count in session.named("tally_endings", values)}
+
+
 def queues(session: Session) -> list[QueueRow]:
     """See `Store.queues`."""
     return [
         QueueRow(task_list=name, ready=ready, held=held, leased=leased, oldest=moment_or_none(oldest))
-        for name, ready, held, leased, oldest in session.rows("list_queues")
+        for name, ready, held, leased, oldest in session.rows("list_queues", (NEVER,))
     ]
 
 

@@ -51,10 +51,39 @@ SELECT version, status, count(*) FROM run INDEXED BY run_by_trouble
 SELECT version, count(*) FROM run INDEXED BY run_by_status
  WHERE status = 'running' AND workflow = :workflow AND started_at >= :since AND started_at < :until GROUP BY version;
 
+-- name: tally_endings
+SELECT workflow, status, (ended_at - :since) / :width, count(*) FROM run INDEXED BY run_by_end
+ WHERE status IN ('succeeded', 'failed', 'canceled', 'timed_out') AND ended_at >= :since AND ended_at < :until
+ GROUP BY 1, 2, 3;
+
 -- name: list_queues
-SELECT task_list, count(*) FILTER (WHERE worker IS NULL AND held = 0), count(*) FILTER (WHERE worker IS NULL AND held = 1),
-       count(worker), min(queued_at) FILTER (WHERE worker IS NULL AND held = 0)
-  FROM task GROUP BY task_list ORDER BY task_list;
+-- Each number from an index: among a million tasks that wait no row is read. The oldest of a list is the first in line of
+-- some priority, so one row of each priority is looked at.
+WITH RECURSIVE list (name) AS (
+  SELECT min(task_list) FROM task WHERE worker IS NULL AND held = 0
+   UNION ALL
+  SELECT (SELECT min(task_list) FROM task WHERE worker IS NULL AND held = 0 AND task_list > list.name)
+    FROM list WHERE name IS NOT NULL),
+level (name, priority) AS (
+  SELECT name, (SELECT max(priority) FROM task WHERE worker IS NULL AND held = 0 AND task_list = list.name)
+    FROM list WHERE name IS NOT NULL
+   UNION ALL
+  SELECT name, (SELECT max(priority) FROM task
+                 WHERE worker IS NULL AND held = 0 AND task_list = level.name AND priority < level.priority)
+    FROM level WHERE priority IS NOT NULL),
+part (name, ready, held, leased, oldest) AS (
+  SELECT task_list, count(*), 0, 0, NULL FROM task INDEXED BY task_ready WHERE worker IS NULL AND held = 0 GROUP BY task_list
+   UNION ALL
+  SELECT task_list, 0, count(*), 0, NULL FROM task INDEXED BY task_held WHERE worker IS NULL AND held = 1 GROUP BY task_list
+   UNION ALL
+  SELECT task_list, 0, 0, count(*), NULL FROM task INDEXED BY task_by_expiry
+   WHERE expires < :never AND worker IS NOT NULL GROUP BY task_list
+   UNION ALL
+  SELECT name, 0, 0, 0, (SELECT queued_at FROM task
+                          WHERE worker IS NULL AND held = 0 AND task_list = level.name AND priority = level.priority
+                          ORDER BY turn LIMIT 1)
+    FROM level WHERE priority IS NOT NULL)
+SELECT name, sum(ready), sum(held), sum(leased), min(oldest) FROM part GROUP BY name ORDER BY name;
 
 -- name: list_workers
 SELECT id, name, task_lists, tasks, concurrency, started_at, seen_at FROM worker

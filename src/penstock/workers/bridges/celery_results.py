@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock.flow.occurrence import Failed, TimedOut
+from penstock.flow.occurrence import Failed, Outcome, TimedOut
 from penstock.flow.run import Failure
 from penstock.workers.calling import read_answer
 from penstock.workers.task import Fatal
-from penstock.workers.work import Outcome
 
 Meta = Mapping[str, Any]
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from penstock.flow.occurrence import TimedOut
+from penstock.flow.occurrence import Outcome, TimedOut
 from penstock.workers.calling import failure
 from penstock.workers.context import Context, LogSink
 from penstock.workers.executors.ray_node import WAIT, Mailbox, run_attempt
@@ -22,7 +22,7 @@ from penstock.workers.frames import Ended as EndedFrame
 from penstock.workers.frames import Line, Progress, Run, packed, unpacked_up
 from penstock.workers.hands import Ended
 from penstock.workers.resources import Resources
-from penstock.workers.work import Outcome, Work
+from penstock.workers.work import Work
 
 LOG = logging.getLogger("penstock.worker")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -10,13 +11,12 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from penstock.flow.occurrence import Done
 from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.plan import Attempt
 from penstock.runtime.errors import NoTask
 from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context
-from penstock.workers.frames import Ended, Line, Progress, Run, Up, packed, unpacked_down
+from penstock.workers.frames import Line, Progress, Run, Up, ended, packed, unpacked_down
 from penstock.workers.loading import load_tasks
 from penstock.workers.task import Fatal, Task
 
@@ -129,6 +129,7 @@ class Voice:
 
 def run_attempt(mailbox: Any, key: str, sources: tuple[str, ...], body: bytes) -> tuple[bytes, int]:
     """Run one attempt in a process of Ray; answers how it ended, and how many frames it has said."""
+    _hear_interrupts()
     run = unpacked_down(body)
     assert isinstance(run, Run)
     tasks = _tasks(sources)
@@ -138,6 +139,13 @@ def run_attempt(mailbox: Any, key: str, sources: tuple[str, ...], body: bytes) -
     if not task.takes_context:
         return _ended(_Attempt(task, run).outcome(None)), 0
     return _with_voice(mailbox, key, _Attempt(task, run))
+
+
+def _hear_interrupts() -> None:
+    """Ray interrupts a task by SIGINT, which all processes of a cluster ignore that a shell began in its background."""
+    mine = threading.current_thread() is threading.main_thread()
+    if mine and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _with_voice(mailbox: Any, key: str, attempt: _Attempt) -> tuple[bytes, int]:
@@ -191,7 +199,7 @@ class _Attempt:
 
 
 def _ended(outcome: Outcome) -> bytes:
-    return packed(Ended(done=outcome) if isinstance(outcome, Done) else Ended(failed=outcome))
+    return packed(ended(outcome))
 
 
 @lru_cache(1)

@@ -1,0 +1,63 @@
+"""`make bench`: Penstock beside its neighbours. Writes bench/results, prints every bar; 1 where one is missed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from bench.charts import charts
+from bench.publishing import publish
+from bench.results import Results, decode, encode
+from bench.roster import HOME
+from bench.suite import QUICK, Plan, Say, measure
+from bench.table import bar_lines, table
+
+RESULTS = HOME / "results"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one short round, within five minutes")
+    parser.add_argument(
+        "--show", metavar="FILE", type=Path, help="write table and charts of a JSON file anew"
+    )
+    parser.add_argument("--docs", action="store_true", help="put the figures into docs/performance.md, too")
+    parser.add_argument("--to", metavar="FOLDER", type=Path, default=RESULTS)
+    asked = parser.parse_args(arguments)
+    if asked.show:
+        results, stem = decode(asked.show.read_bytes()), asked.show.stem
+    else:
+        results = measure(QUICK if asked.quick else Plan(), _saying())
+        stem = f"{results.began[:10]}-{results.kind}"
+    write(results, asked.to, stem)
+    if asked.docs:
+        publish(results)
+    print("\n".join(bar_lines(results)))
+    print(f"\nThe table is {asked.to / stem}.md")
+    return 0 if results.met else 1
+
+
+def write(results: Results, folder: Path, stem: str) -> None:
+    """The JSON, the table, and a chart a question."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = charts(results)
+    (folder / f"{stem}.json").write_bytes(encode(results) + b"\n")
+    for name, svg in drawn.items():
+        (folder / f"{stem}-{name}.svg").write_text(svg, encoding="utf-8")
+    pictures = [f"{stem}-{name}.svg" for name in drawn]
+    (folder / f"{stem}.md").write_text(table(results, pictures), encoding="utf-8")
+
+
+def _saying() -> Say:
+    began = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - began:6.0f} s  {text}", file=sys.stderr, flush=True)
+
+    return say
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""What is promised: each bar as a ratio of figures of the same round, the median of the rounds counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from statistics import median
+
+from bench.results import Bar, Figure, Results
+from bench.roster import BY_KEY, CONTESTANTS, OURS, STORES
+
+NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+FLOOR_BARS = {"sqlite": 0.30, "postgresql": 0.40}
+
+Ratio = Callable[[float, float], float]
+
+
+def bars(results: Results) -> list[Bar]:
+    """All of them; one whose figures are missing says so."""
+    found: list[Bar] = []
+    for judge in (_chain, _fan, _latency, _first, _memory, _past, _remote, _nodes):
+        found += judge(results)
+    return found
+
+
+def _ours(store: str) -> str:
+    return f"{OURS}-{store}"
+
+
+def best(results: Results, work: str, keys: Iterable[tuple[str, str]], most: bool) -> Figure | None:
+    """Round by round the best of several contestants; only rounds that all who have any have."""
+    rounds = [figure.values for key, variant in keys if (figure := results.figure(key, work, variant))]
+    if not rounds:
+        return None
+    pick = max if most else min
+    return Figure("", [pick(values) for values in zip(*rounds, strict=False)])
+
+
+def ratio(
+    name: str, ours: Figure | None, theirs: Figure | None, bar: float, least: bool, how: Ratio, note: str = ""
+) -> Bar:
+    """The median over the rounds."""
+    if ours is None or theirs is None:
+        return Bar(name=name, found=None, bar=bar, least=least, unit="times", note=note or "no figure")
+    found = [how(mine, other) for mine, other in zip(ours.values, theirs.values, strict=False)]
+    return Bar(
+        name=name,
+        found=median(found),
+        bar=bar,
+        least=least,
+        unit="times",
+        spread=(min(found), max(found)),
+        note=note,
+    )
+
+
+def value(name: str, figure: Figure | None, bar: float, least: bool = False, unit: str = "") -> Bar:
+    if figure is None:
+        return Bar(name=name, found=None, bar=bar, least=least, unit=unit, note="no figure")
+    return Bar(
+        name=name, found=figure.middle, bar=bar, least=least, unit=unit or figure.unit, spread=figure.spread
+    )
+
+
+def over(mine: float, other: float) -> float:
+    return mine / other
+
+
+def under(mine: float, other: float) -> float:
+    return other / mine
+
+
+def _every(*, durable: bool = False, separate: bool = False, store: str = "") -> list[tuple[str, str]]:
+    """Neighbours with their variants."""
+    return [
+        (each.key, variant)
+        for each in CONTESTANTS
+        if each.peer != OURS and (each.durable or not durable) and (not store or each.store == store)
+        for variant in (each.separate if separate else each.variants or ("",))
+    ]
+
+
+def winner(results: Results, work: str, keys: Sequence[tuple[str, str]], most: bool) -> str:
+    """Who the best is, for people."""
+    found = [
+        (figure.middle, key, variant)
+        for key, variant in keys
+        if (figure := results.figure(key, work, variant))
+    ]
+    if not found:
+        return "no figure"
+    _, key, variant = (max if most else min)(found)
+    return f"the best: {BY_KEY[key].title}" + (f" ({BY_KEY[key].variants[variant]})" if variant else "")
+
+
+def _chain(results: Results) -> Iterator[Bar]:
+    durable = _every(durable=True)
+    ours = results.figure(_ours("postgresql"), "W1")
+    note = winner(results, "W1", durable, True)
+    rival = best(results, "W1", durable, True)
+    yield ratio("W1 on PostgreSQL, beside the best durable neighbour", ours, rival, 25, True, over, note)
+    mine, theirs = results.figure(_ours("sqlite"), "W1"), results.figure("dbos-sqlite", "W1")
+    yield ratio("W1 on SQLite, beside DBOS on SQLite", mine, theirs, 50, True, over)
+    for store in reversed(STORES):
+        name = f"W1 on {NAMES[store]}, part of the floor"
+        yield value(name, results.figure(_ours(store), "W1 of floor"), FLOOR_BARS[store], True, "times")
+
+
+def _fan(results: Results) -> Iterator[Bar]:
+    keys = _every(separate=True)
+    rival = best(results, "W2 1000", keys, False)
+    note = winner(results, "W2 1000", keys, False)
+    for store in STORES:
+        name = f"W2 of 1,000 on {NAMES[store]}, beside the fastest that schedules each step"
+        yield ratio(name, results.figure(_ours(store), "W2 1000"), rival, 5, True, under, note)
+
+
+def _latency(results: Results) -> Iterator[Bar]:
+    celery = results.figure("celery", "W3 median")
+    for store in STORES:
+        middle, high = (results.figure(_ours(store), f"W3 {part}") for part in ("median", "p95"))
+        yield ratio(f"W3 median on {NAMES[store]}, beside Celery's", middle, celery, 1, False, over)
+        yield ratio(f"W3 p95 on {NAMES[store]}, beside its median", high, middle, 2, False, over)
+
+
+def _first(results: Results) -> Iterator[Bar]:
+    key = _ours("sqlite")
+    yield value("W4 first run on SQLite after launch", results.figure(key, "W4 first run"), 1.0)
+    yield value("W4 idle processor", results.figure(key, "W4 processor"), 1.0)
+    yield value("W4 idle memory", results.figure(key, "W4 memory"), 90.0)
+
+
+def _memory(results: Results) -> Iterator[Bar]:
+    ours = results.figure("penstock-memory", "W5 run small")
+    for key, bar in (("snakes", 1.0), ("langgraph", 0.1)):
+        theirs = results.figure(key, "W5 run small")
+        yield ratio(f"W5 a step in memory, beside {key}", ours, theirs, bar, False, over)
+
+
+def _past(results: Results) -> Iterator[Bar]:
+    for store in STORES:
+        figure = results.figure(_ours(store), "W6")
+        yield value(f"W6 on {NAMES[store]}, cost after a long past", figure, 1.2, unit="times")
+
+
+def _remote(results: Results) -> Iterator[Bar]:
+    for store in STORES:
+        ours, theirs = results.figure(_ours(store), "W7"), results.figure(f"dbos-{store}", "W1")
+        yield ratio(f"W7 over HTTP on {NAMES[store]}, beside W1 of DBOS there", ours, theirs, 10, True, over)
+
+
+def _nodes(results: Results) -> Iterator[Bar]:
+    figure = results.figure(_ours("postgresql"), "nodes of floor")
+    yield value("Two nodes beside one, in times of what the floor gains", figure, 0.9, True, "times")

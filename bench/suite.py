@@ -1,0 +1,212 @@
+"""The whole measurement: rounds in which everybody has a turn, with the limits of the machine before and after."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from bench.bars import bars
+from bench.growth import growth
+from bench.limits import fsyncs, limits
+from bench.memory import TITLES, in_memory
+from bench.results import Entry, Results
+from bench.roster import CONTESTANTS, OURS, Contestant
+from bench.session import Heard, session
+from penstock.bench.engine.places import disk
+from penstock.testing.postgres import PostgresServer
+
+Say = Callable[[str], None]
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """How much is done. `budget` is the time after which nobody gets another turn."""
+
+    kind: str = "full"
+    rounds: int = 3
+    factor: float = 2.0
+    idle: float = 5.0
+    past: int = 1_000_000
+    past_runs: int = 6_000
+    http: float = 4.0
+    nodes: int = 6_000
+    memory: tuple[int, float] = (9, 0.05)
+    probe: float = 1.0
+    budget: float = 1_400.0
+    grow: bool = True
+
+
+QUICK = Plan(
+    kind="quick",
+    rounds=1,
+    factor=0.5,
+    idle=2.0,
+    past=50_000,
+    past_runs=1_500,
+    http=1.5,
+    nodes=1_500,
+    memory=(5, 0.03),
+    probe=0.4,
+    budget=255.0,
+    grow=False,
+)
+
+
+class Suite:
+    """One measurement under way."""
+
+    def __init__(self, plan: Plan, folder: Path, server: PostgresServer, say: Say) -> None:
+        self._plan, self._folder, self._server, self._say = plan, folder, server, say
+        self._began = time.monotonic()
+        self._turns = (
+            plan.rounds * (len(CONTESTANTS) + 3) + 2
+        )  # two stores of W7, the nodes, two stores of W6
+        self.results = Results(
+            kind=plan.kind,
+            began=datetime.now(UTC).isoformat(timespec="seconds"),
+            rounds=plan.rounds,
+            python=platform.python_version(),
+            machine=platform.platform(),
+            cores=os.cpu_count() or 1,
+        )
+
+    def run(self) -> Results:
+        self._limits()
+        self._memory()
+        self._special("W6", self._plan.past_runs, 420.0, {"BENCH_PAST": str(self._plan.past)})
+        for number in range(self._plan.rounds):
+            self._round(number)
+        if self._plan.grow:
+            self._grow()
+        self._limits()
+        self.results.seconds = time.monotonic() - self._began
+        self.results.bars = bars(self.results)
+        return self.results
+
+    # -- turns -------------------------------------------------------------------------------------------------
+
+    def _round(self, number: int) -> None:
+        """Everybody once, and each round begins with somebody else."""
+        self._special("W7", 0, 60.0)
+        self._special("nodes", self._plan.nodes, 90.0)
+        for each in [*CONTESTANTS[number:], *CONTESTANTS[:number]]:
+            self._turn(each, number)
+
+    def _turn(self, each: Contestant, number: int) -> None:
+        if not self._time_for(each.title):
+            return
+        entry = self._entry(each)
+        if each.peer != OURS and not each.python.exists():
+            entry.errors = ["not installed: run `make bench-setup`"]
+            return
+        self._say(f"round {number + 1} of {self._plan.rounds}: {each.title}")
+        orders = {
+            "runs": int(each.runs * self._plan.factor),
+            "fans": each.fans[-1:] if self._plan.kind == "quick" else each.fans,
+            "singles": each.singles,
+            "idle": self._plan.idle,
+        }
+        self.results.fsyncs.setdefault(each.key, []).append(fsyncs(self._folder, 0.1))
+        self._take(each, self._session(each, orders, each.seconds * max(1.0, self._plan.factor)))
+
+    def _special(self, want: str, runs: int, seconds: float, more: dict[str, str] | None = None) -> None:
+        """What Penstock alone is asked for, on each store that it is about."""
+        for each in CONTESTANTS:
+            if each.peer != OURS or (want == "nodes" and each.store != "postgresql"):
+                continue
+            if self._time_for(f"{want} of {each.title}"):
+                self._say(f"{want}: {each.title}")
+                orders = {"runs": runs, "fans": [], "singles": 0, "idle": self._plan.http, "wants": [want]}
+                self._take(each, self._session(each, orders, seconds, more))
+
+    def _session(
+        self, each: Contestant, orders: dict[str, object], seconds: float, more: dict[str, str] | None = None
+    ) -> Heard:
+        url = self._server.create_database() if each.store == "postgresql" else ""
+        python = sys.executable if each.peer == OURS else str(each.python)
+        asked = {**orders, "store": each.store, "url": url}
+        try:
+            return session(python, each.module, asked, self._folder, min(seconds, self._share()), more)
+        finally:
+            if url:
+                self._server.query(f"DROP DATABASE IF EXISTS {url.rpartition('/')[2]} WITH (FORCE)")
+
+    def _take(self, each: Contestant, heard: Heard) -> None:
+        entry = self._entry(each)
+        entry.versions.update(heard.facts.get("versions", {}))
+        for line in heard.lines:
+            if line.value is not None:
+                entry.add(line.work, line.variant, line.value, line.unit)
+            elif line.error is not None:
+                said = f"{line.work}{f' ({line.variant})' if line.variant else ''}: {line.error}"
+                self._say(f"  {each.title}: {said}")
+                if said not in entry.errors:
+                    entry.errors.append(said)
+
+    def _entry(self, each: Contestant) -> Entry:
+        made = Entry(title=each.title, settings=each.settings, lacks=each.lacks)
+        return self.results.entries.setdefault(each.key, made)
+
+    # -- what is not a turn --------------------------------------------------------------------------------------
+
+    def _limits(self) -> None:
+        self._say("the limits of the machine")
+        self.results.limits.append(limits(self._folder, self._server.url(), self._plan.probe))
+
+    def _memory(self) -> None:
+        if not self._time_for("W5"):
+            return
+        self._say("W5: runs in memory")
+        found = in_memory(*self._plan.memory)
+        for name, title in TITLES.items():
+            key = f"{OURS}-memory" if name == OURS else name
+            entry = self.results.entries.setdefault(key, Entry(title=title))
+            if name in found.missing:
+                entry.errors = [found.missing[name]]
+            else:
+                entry.versions = {name: found.versions[name]}
+            for work, samples in found.micros.items():
+                for micros in samples.get(name, ()):
+                    entry.add(f"W5 {work}", "", micros, "µs a step")
+
+    def _grow(self) -> None:
+        if self._time_for("growth"):
+            self.results.growth = growth(self._folder, self._server.create_database, self._left, self._say)
+
+    def _share(self) -> float:
+        """Twice what is left for each turn that is to come: on a slow machine everybody has a part of the time."""
+        self._turns = max(1, self._turns - 1)
+        return max(8.0, 2 * self._left() / (self._turns + 1))
+
+    def _left(self) -> float:
+        return max(0.0, self._plan.budget - (time.monotonic() - self._began))
+
+    def _time_for(self, what: str) -> bool:
+        if self._left() > 0:
+            return True
+        self._say(f"no time is left for {what}")
+        self.results.notes.append(f"No time was left for {what}.")
+        return False
+
+
+def measure(plan: Plan, say: Say) -> Results:
+    """Everything, on a folder of a real disk and a PostgreSQL of our own."""
+    with _place() as (folder, server):
+        return Suite(plan, folder, server, say).run()
+
+
+@contextmanager
+def _place() -> Iterator[tuple[Path, PostgresServer]]:
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()))
+        server = PostgresServer().start()
+        stack.callback(server.remove)
+        yield Path(folder), server

@@ -1,0 +1,34 @@
+"""For applications that are served beside the API: their calls go into the same table, with the same guard.
+
+An application collects its calls with `Calls` (a path, an `Action` that says who may, the types it takes and gives),
+has handlers that take an `Ask`, and finds itself again by `part_of` under its name. The server that it
+belongs to gives both to `App`: `App(service, (*CALLS, *its.calls))`. Errors that Penstock knows become problems by
+themselves.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import Any
+
+from penstock.access.roles import Action as Action
+from penstock.api.ask import Ask as Ask
+from penstock.api.ask import Reply as Reply
+from penstock.api.call import Call as Call
+from penstock.api.call import Calls as Calls
+from penstock.api.reading import Unreadable as Unreadable
+from penstock.api.reading import raw_body as raw_body
+from penstock.api.reading import value_of as value_of
+
+
+def part_of(ask: Ask[Any, Any], name: str) -> Any:
+    """The application that is served under a name."""
+    return ask.service.parts[name]
+
+
+def refuse_flood(ask: Ask[Any, Any], name: str) -> None:
+    """What anybody may ask is not answered without limit; `name` tells one such thing from another.
+
+    Raises TooManyRequests.
+    """
+    ask.service.limiters.hooks.check(name, monotonic())

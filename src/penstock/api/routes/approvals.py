@@ -1,0 +1,86 @@
+"""The inbox of people, and the calls of functions that were given an address to call back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from time import monotonic
+from typing import Any
+
+from penstock.access.caller import Caller
+from penstock.access.errors import Forbidden
+from penstock.access.roles import ROLES
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.paging import Page, page
+from penstock.api.reading import raw_body, value_of
+from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
+from penstock.runtime.errors import UnknownApproval
+
+calls = Calls("approvals")
+LARGEST = 1024 * 1024
+
+
+@calls.get("/api/approvals", "read", query=WhichApprovals, gives=Page[Approval])
+async def list_approvals(ask: Ask[None, WhichApprovals]) -> Page[Approval]:
+    """What people are, or were, asked to decide, the newest first."""
+    query, caller = ask.query, ask.caller
+    place = query.place(tuple[datetime, str])
+    found = await ask.engine.approvals(
+        status=None if query.status == "all" else query.status,
+        workflow=query.workflow,
+        limit=query.limit + 1,
+        before=place,
+        sees=None if caller.everywhere else caller.sees,
+        by=caller.name,
+    )
+    return page([_shown(each, caller) for each in found], query.limit, lambda one: (one.opened_at, one.id))
+
+
+@calls.get("/api/approvals/{id}", "read", gives=Approval)
+async def show_approval(ask: Ask[None, None]) -> Approval:
+    """One approval."""
+    return _shown(await _found(ask), ask.caller)
+
+
+@calls.post("/api/approvals/{id}", "operate", takes=Decide, gives=Approval)
+async def decide_approval(ask: Ask[Decide, None]) -> Approval:
+    """Approve or reject, once: a second decision is answered with the first."""
+    found = await _found(ask)
+    ask.may("operate", found["workflow"])
+    if not _may_decide(found, ask.caller):
+        roles = ROLES[ROLES.index(found["role"]) : ROLES.index("admin") + 1]
+        raise Forbidden(ask.caller.described, f"decide '{found['step']}'", roles)
+    body = ask.body
+    decided = await ask.engine.decide(
+        found["id"], body.decision, fields=body.fields, comment=body.comment, by=ask.caller.name
+    )
+    return _shown(decided, ask.caller)
+
+
+@calls.post("/hooks/callback/{id}", "public", reads="raw", gives=CalledBack)
+async def call_back(ask: Ask[None, None]) -> CalledBack:
+    """A function says how it ended, at the address that it was given: `{port, output, tags, data, error}`."""
+    id = ask.path["id"]
+    ask.service.limiters.hooks.check("callback", monotonic())
+    raw = await raw_body(ask.request, LARGEST)
+    body: Any = value_of(raw) if raw.strip() else None
+    return CalledBack(await ask.engine.call_back(id, body))  # type: ignore[arg-type]
+
+
+async def _found(ask: Ask[Any, None]) -> dict[str, Any]:
+    found = await ask.engine.approval(ask.path["id"], ask.caller.name)
+    if not ask.caller.sees(found["workflow"]):
+        raise UnknownApproval(ask.path["id"])
+    return found
+
+
+def _may_decide(found: dict[str, Any], caller: Caller) -> bool:
+    """Whether the caller has the role that the step asks for, or one above it."""
+    if caller.role == "worker" or not caller.may("operate", found["workflow"]):
+        return False
+    return ROLES.index(caller.role) >= ROLES.index(found["role"])
+
+
+def _shown(found: dict[str, Any], caller: Caller) -> Approval:
+    may = found["status"] == "open" and found["barred"] is None and _may_decide(found, caller)
+    return Approval(**found, may_decide=may)

@@ -1,0 +1,29 @@
+"""Expressions: what one comes to on a sample, for people who write conditions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.wire.expressions import Evaluate, Evaluated
+from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
+
+calls = Calls("expressions")
+
+
+@calls.post("/api/expressions", "author", takes=Evaluate, recorded=False, gives=Evaluated)
+async def evaluate_expression(ask: Ask[Evaluate, None]) -> Any:
+    """What an expression comes to over the variables of `scope`; nothing is read or kept."""
+    return evaluate(ask.body)
+
+
+def evaluate(asked: Evaluate) -> Evaluated:
+    """The value, or the sentence that says why there is none; `now` is the time where the scope has no other."""
+    scope = {"now": datetime.now(UTC), **asked.scope}
+    compiler = compile_template if asked.template else compile_expression
+    try:
+        return Evaluated(value=compiler(asked.expression)(scope))
+    except (ExpressionError, EvaluationError) as error:
+        return Evaluated(error=str(error), code=error.code, line=error.line, column=error.column)

@@ -1,0 +1,25 @@
+"""Notifications of object stores, which verify themselves."""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from penstock.api.ask import Ask, Reply
+from penstock.api.call import Calls
+from penstock.api.reading import raw_body
+from penstock.api.routes.hooks import KINDS
+from penstock.sources.envelope import Call
+from penstock.sources.object_hooks import Told
+
+calls = Calls("hooks")
+LARGEST = 1024 * 1024
+
+
+@calls.post("/hooks/s3/{store}", "public", reads="raw", accepts=KINDS, gives=Told, statuses=(201,))
+async def notify_of_objects(ask: Ask[None, None]) -> Reply:
+    """Tell which objects of a store came or went: Amazon, MinIO, Ceph, EventBridge, SNS and CloudEvents."""
+    request, store = ask.request, ask.path["store"]
+    ask.service.limiters.hooks.check(f"s3/{store}", monotonic())
+    call = Call(dict(request.headers), await raw_body(request, LARGEST), dict(request.query_params))
+    told = await ask.service.objects.receive(store, call)
+    return Reply(told, 201 if told.started else 200)

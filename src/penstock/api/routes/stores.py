@@ -1,0 +1,22 @@
+"""The object stores, for who looks after them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.api.ask import Ask
+from penstock.api.call import Calls
+from penstock.api.paging import Counted, Page
+from penstock.api.wire.stores import StoreSeen
+from penstock.sources.object_search import searches_of
+
+calls = Calls("operations")
+
+
+@calls.get("/api/stores", "read", everywhere=True, query=Counted, gives=Page[StoreSeen])
+async def list_stores(ask: Ask[None, Counted]) -> Page[Any]:
+    """The object stores: whether each answers, what it told last, and how far searches of it are."""
+    running = await ask.engine.running()
+    searches = await searches_of(running.store, running.node.flows)
+    seen = await ask.service.stores.look()
+    return ask.query.cut([{**each, "searches": searches.get(each["name"], [])} for each in seen])

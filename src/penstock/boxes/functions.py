@@ -1,0 +1,193 @@
+"""How each kind of function is called: what goes into the headers and the body, and how its answer is read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+
+import msgspec
+
+from penstock.boxes.failing import Failing, span_of, wrong
+from penstock.boxes.sending import Answer, Call
+from penstock.boxes.signing import Credentials, signed
+from penstock.boxes.world import World
+from penstock.workers.context import Context
+
+JSON = "application/json"
+EVENTS = ("cloudevents", "knative")
+LAMBDA = ("lambda", "lambda-invoke")
+WITHOUT_BODY = ("GET", "HEAD", "DELETE")
+
+
+def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function is told of the run."""
+    found: dict[str, Any] = {
+        "run": ctx.run, "step": ctx.step, "index": ctx.index, "attempt": ctx.attempt,
+        "idempotency_key": ctx.idempotency_key, "data": ctx.data, "tags": ctx.tags, "input": ctx.input,
+        "events": ctx.events,
+    }  # fmt: skip
+    return {**found, "params": params["params"]} if "params" in params else found
+
+
+async def prepared(
+    world: World,
+    ctx: Context,
+    params: Mapping[str, Any],
+    extra: Mapping[str, Any],
+    headers: Mapping[str, str],
+) -> Call:
+    """The call that a step asks for; `extra` is told beside the context. Raises Failing."""
+    kind, method = params.get("kind", "plain"), params.get("method", "POST")
+    own = {name: _text(value) for name, value in (await world.revealed_in(ctx, params, "headers")).items()}
+    said = {"traceparent": ctx.traceparent, "Idempotency-Key": ctx.idempotency_key, **headers, **own}
+    url = _url(params, await world.revealed_in(ctx, params, "query"))
+    body: bytes | None = None
+    if "body" in params:
+        body, said = _own_body(params["body"], said)
+    elif method not in WITHOUT_BODY:
+        body, said = _context_body(
+            kind, bool(params.get("structured")), ctx, {**context_of(ctx, params), **extra}, said
+        )
+    said = await _opened(world, ctx, kind, params, said)
+    if kind in LAMBDA:
+        said = await _signed(world, ctx, params, method, url, said, body or b"")
+    timeout = span_of(params.get("timeout", "30s"), "timeout")
+    return Call(method=method, url=url, headers=said, body=body, timeout=timeout)
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if "\r" in text or "\n" in text or "\0" in text:
+        raise wrong("a header cannot have a line end in it: look at the step's `headers`")
+    return text
+
+
+def _url(params: Mapping[str, Any], query: Mapping[str, Any]) -> str:
+    url = params.get("url")
+    if params.get("kind") == "lambda-invoke":
+        function, region = params.get("function"), params.get("region")
+        if not function or not (region or url):
+            raise wrong("`kind: lambda-invoke` needs `function`, and `region` or `url`")
+        base = str(url or f"https://lambda.{region}.amazonaws.com").rstrip("/")
+        url = f"{base}/2015-03-31/functions/{quote(str(function), safe='')}/invocations"
+    if not isinstance(url, str) or not url:
+        raise wrong("`http` needs `url`: the address of the function, such as https://f.example/scale")
+    if not query:
+        return url
+    parts = urlsplit(url)
+    more = urlencode({name: _text(value) for name, value in query.items()})
+    return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, more)))))
+
+
+def _own_body(body: Any, said: dict[str, str]) -> tuple[bytes, dict[str, str]]:
+    named = {name.lower() for name in said}
+    if isinstance(body, str) and "content-type" in named:
+        return body.encode(), said
+    return msgspec.json.encode(body), said if "content-type" in named else {**said, "Content-Type": JSON}
+
+
+def _context_body(
+    kind: str, structured: bool, ctx: Context, context: Mapping[str, Any], said: dict[str, str]
+) -> tuple[bytes, dict[str, str]]:
+    if kind not in EVENTS:
+        return msgspec.json.encode(context), {"Content-Type": JSON, **said}
+    event = {
+        "specversion": "1.0",
+        "id": ctx.idempotency_key,
+        "source": f"/penstock/{quote(ctx.run['workflow'])}/{quote(ctx.run['id'])}",
+        "type": "penstock.step",
+    }
+    if ctx.run.get("subject"):
+        event["subject"] = str(ctx.run["subject"])
+    if structured:
+        whole = {**event, "datacontenttype": JSON, "data": context}
+        return msgspec.json.encode(whole), {"Content-Type": "application/cloudevents+json", **said}
+    named = {
+        f"ce-{name}": quote(value, safe=" !#$&'()*+,-./:;<=>?@[]^_`{|}~") for name, value in event.items()
+    }
+    return msgspec.json.encode(context), {"Content-Type": JSON, **named, **said}
+
+
+async def _opened(
+    world: World, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
+) -> dict[str, str]:
+    """With the key that opens the function, where its kind has one."""
+    if "key" not in params or kind not in ("azure", "google"):
+        return said
+    key = _text(await world.revealed(ctx, ("key",), params["key"]))
+    return {**said, "x-functions-key": key} if kind == "azure" else {**said, "Authorization": f"Bearer {key}"}
+
+
+async def _signed(
+    world: World,
+    ctx: Context,
+    params: Mapping[str, Any],
+    method: str,
+    url: str,
+    said: dict[str, str],
+    body: bytes,
+) -> dict[str, str]:
+    if params.get("kind") == "lambda-invoke" and params.get("mode") == "async":
+        said = {**said, "X-Amz-Invocation-Type": "Event"}
+    credentials = await _credentials(world, ctx, params)
+    if credentials is None:
+        if params.get("kind") == "lambda-invoke":
+            raise wrong(
+                "`kind: lambda-invoke` needs `credentials`, or AWS_ACCESS_KEY_ID in the server's environment"
+            )
+        return said  # a function URL may be open
+    region = params.get("region") or _region_of(url)
+    if not region:
+        raise wrong("a signed call of a Lambda function needs `region`")
+    return signed(method, url, said, body, credentials, str(region), datetime.now(UTC))
+
+
+async def _credentials(world: World, ctx: Context, params: Mapping[str, Any]) -> Credentials | None:
+    given = await world.revealed_in(ctx, params, "credentials")
+    if given:
+        if not given.get("id") or not given.get("secret") or any(map(_is_nested, given.values())):
+            raise wrong("`credentials` needs `id` and `secret`, each a text or {secret: NAME}")
+        return Credentials(str(given["id"]), str(given["secret"]), given.get("token"))
+    id, secret = os.environ.get("AWS_ACCESS_KEY_ID"), os.environ.get("AWS_SECRET_ACCESS_KEY")
+    return Credentials(id, secret, os.environ.get("AWS_SESSION_TOKEN")) if id and secret else None
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, Mapping | list)
+
+
+def _region_of(url: str) -> str | None:
+    """The region in the address of a function: `ID.lambda-url.REGION.on.aws`."""
+    words = (urlsplit(url).hostname or "").split(".")
+    return words[2] if len(words) > 3 and words[1] == "lambda-url" else None
+
+
+def content_of(answer: Answer, kind: str) -> Any:
+    """What a function says, out of the envelope of its kind. Raises Failing."""
+    if (error := answer.headers.get("x-amz-function-error")) is not None:
+        message = f"the function failed ({error[:100]}): {answer.shown()}"
+        raise Failing(message, detail={"status": answer.status, "body": answer.shown()})
+    found = answer.json()
+    if answer.kind == "application/cloudevents+json" and isinstance(found, dict):
+        return found.get("data")
+    if kind == "lambda-invoke" and isinstance(found, dict) and {"statusCode", "body"} <= found.keys():
+        return _proxied(answer, found)
+    return found
+
+
+def _proxied(answer: Answer, found: dict[str, Any]) -> Any:
+    """The answer of a function that was written for API gateways."""
+    status, body = found["statusCode"], found["body"]
+    if not isinstance(status, int) or not 100 <= status < 600:
+        raise Failing(f"the function answered {str(status)[:40]}, which is no status", retry=False)
+    if not 200 <= status < 300:
+        said = found.get("headers") if isinstance(found.get("headers"), dict) else {}
+        names = {name.lower(): str(value) for name, value in (said or {}).items()}
+        text = body.encode() if isinstance(body, str) else msgspec.json.encode(body)
+        raise msgspec.structs.replace(answer, status=status, headers=names, body=text).refused()
+    if not isinstance(body, str):
+        return body
+    return msgspec.structs.replace(answer, body=body.encode(), headers={"content-type": JSON}).json()

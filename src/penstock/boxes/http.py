@@ -1,0 +1,133 @@
+"""`http`: calls a function, waits for its answer, its callback, or the state that it tells when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from penstock.boxes.failing import Failing, wrong
+from penstock.boxes.functions import content_of, prepared
+from penstock.boxes.polling import Polling
+from penstock.boxes.seals import Place
+from penstock.boxes.sending import Answer, send
+from penstock.boxes.world import World
+from penstock.flow.errors import PenstockError
+from penstock.flow.occurrence import Done, Outcome, Parked
+from penstock.flow.payload import TooLarge, plain
+from penstock.objects.errors import ObjectStoreAway
+from penstock.workers.context import Context
+
+NO_ERROR = (None, False, "")
+"""What many say under `error` where there was none."""
+
+CALLBACK = "Penstock-Callback"
+"""The header with the address to call back."""
+
+
+async def call_http(world: World, ctx: Context, **params: Any) -> Outcome:
+    """One attempt of an `http` step."""
+    try:
+        extra, headers = await _beside(world, ctx, params)
+        call = await prepared(world, ctx, params, extra, headers)
+        polling = Polling(world, ctx, params, call) if params.get("poll") else None
+        if polling is not None and (found := await polling.known()) is not None:
+            return taken(found, replace=params.get("tags_mode") == "replace")
+        answer = await send(world, call)
+        if not _expected(answer, params):
+            raise answer.refused()
+        if polling is not None:
+            return taken(await polling.begun(answer), replace=params.get("tags_mode") == "replace")
+        if params.get("mode") == "async":
+            return Parked(waits="callback")
+        return _outcome(answer, params)
+    except Failing as failing:
+        return failing.outcome
+
+
+async def _beside(
+    world: World, ctx: Context, params: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """What is told beside the context: where to call back, and a URL of the object."""
+    extra: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    if params.get("mode") == "async" and not params.get("poll"):
+        extra["callback"] = headers[CALLBACK] = await callback_url(world, ctx)
+    if params.get("presign"):
+        try:
+            extra["object_url"] = await world.presign(str(params["presign"]), ctx.data)
+        except ObjectStoreAway as error:
+            raise Failing(str(error)) from None
+        except PenstockError as error:
+            raise wrong(str(error)) from None
+    return extra, headers
+
+
+async def callback_url(world: World, ctx: Context) -> str:
+    """The address that ends this attempt when it is called. Raises Failing."""
+    if world.public_url is None or world.seals is None:
+        raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")
+    attempt = ctx.place
+    id = await world.seals.seal(Place(*attempt))
+    return f"{world.public_url.rstrip('/')}/hooks/callback/{id}"
+
+
+def _expected(answer: Answer, params: Mapping[str, Any]) -> bool:
+    expect = params.get("expect")
+    return answer.status in expect if expect else 200 <= answer.status < 300
+
+
+def _outcome(answer: Answer, params: Mapping[str, Any]) -> Outcome:
+    """What the answer comes to: of a function that got the context, its `output`, `tags` and `data`."""
+    reads = params.get("answer", "json")
+    if reads == "text":
+        return Done(output={"status": answer.status, "text": _text_of(answer)})
+    if reads == "nothing" or answer.status in (204, 205) or answer.call.method == "HEAD":
+        return Done(output=None)
+    found = content_of(answer, params.get("kind", "plain"))
+    if "body" in params or answer.call.method in ("GET", "DELETE"):
+        return Done(output=found)
+    return taken(found, replace=params.get("tags_mode") == "replace")
+
+
+def _text_of(answer: Answer) -> str:
+    return answer.body.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def taken(found: Any, replace: bool = False) -> Outcome:
+    """What a function or a callback says: `{port, output, tags, data, error}`, or anything else as its output."""
+    if not isinstance(found, dict):
+        return Done(output=found)
+    if (error := found.get("error")) not in NO_ERROR:
+        raise _failed(error, found.get("retry", True) is not False)
+    tags, data, port = found.get("tags"), found.get("data", found.get("set")), found.get("port", "done")
+    for name, value in (("tags", tags), ("data", data)):
+        if value is not None and not isinstance(value, dict):
+            raise wrong(f"the function answered with `{name}` that is no map")
+    if not isinstance(port, str):
+        raise wrong("the function answered with a `port` that is no text")
+    output = found.get("output", found)
+    return Done(port=port, output=output, tags=tags, replace_tags=replace and tags is not None, set=data)
+
+
+class Said(Failing):
+    """The function says itself that it failed."""
+
+
+def _failed(error: Any, retry: bool) -> Said:
+    """What went wrong in the words of the function."""
+    if isinstance(error, dict) and isinstance(error.get("message"), str):
+        return Said(error["message"][:2000], retry=retry, detail=error.get("detail"))
+    said = error if isinstance(error, str) else msgspec.json.encode(error).decode()
+    return Said(f"the function failed: {said[:2000]}", retry=retry)
+
+
+def read_callback(body: Any, replace: bool = False) -> Outcome:
+    """What a callback says. Raises Failing where it cannot be understood."""
+    try:
+        return taken(plain(body), replace)
+    except TooLarge as error:
+        raise Failing(f"the callback {error}", "too_large", retry=False) from None
+    except Said as said:
+        return said.outcome

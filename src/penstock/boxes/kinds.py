@@ -1,0 +1,58 @@
+"""The tasks that the server does by itself. Add a box here and in `docs/reference/tasks.md`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.boxes.failing import Failing
+from penstock.boxes.fitting import fitting
+from penstock.boxes.http import call_http
+from penstock.boxes.mail import send_mail
+from penstock.boxes.service import drive_service
+from penstock.boxes.update import update_object
+from penstock.boxes.world import World
+from penstock.flow.occurrence import Failed, Outcome
+from penstock.flow.task import Offer
+from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
+from penstock.store.access_rows import AuditRow
+from penstock.workers.context import Context
+from penstock.workers.task import Task
+
+BOXES: tuple[tuple[Offer, Any], ...] = (
+    (HTTP, call_http),
+    (MAIL, send_mail),
+    (SERVICE, drive_service),
+    (UPDATE, update_object),
+)
+"""Palette entry and what is done: `async (world, ctx, **params) -> Outcome`."""
+
+
+def tasks_in(world: World) -> dict[str, Task]:
+    """The built-in tasks as a worker runs them, by name."""
+    return {
+        offer.name: Task(
+            _done(world, offer, does), offer, takes_context=True, is_async=True, arguments=None, open=True
+        )
+        for offer, does in BOXES
+    }
+
+
+def _done(world: World, offer: Offer, does: Any) -> Any:
+    """The box in its world; a call that was denied is written down for administrators."""
+
+    async def done(ctx: Context, **params: Any) -> Outcome:
+        try:
+            outcome: Outcome = await does(world, ctx, **fitting(offer, params))
+        except Failing as failing:
+            outcome = failing.outcome
+        if isinstance(outcome, Failed) and outcome.error.kind == "egress" and world.record is not None:
+            workflow, run = ctx.run["workflow"], ctx.run["id"]
+            await world.record(
+                AuditRow(
+                    actor=f"workflow {workflow}", token_id=None, ip=None, action="egress.denied",
+                    target=f"{run} {ctx.step}"[:1000], reason=outcome.error.message[:1000],
+                )
+            )  # fmt: skip
+        return outcome
+
+    return done

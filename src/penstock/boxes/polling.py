@@ -1,0 +1,141 @@
+"""`http` with `poll`: a function is told once, and asked where it says until its state is an end.
+
+Where a job is asked about is kept beside the run, so that an attempt after one that was lost goes on asking instead
+of beginning the job again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Protocol
+from urllib.parse import urljoin, urlsplit
+
+from penstock.boxes.failing import Failing, span_of, wrong
+from penstock.boxes.sending import Answer, Call, send
+from penstock.boxes.states import States
+from penstock.boxes.world import World
+from penstock.flow.retry import Backoff
+from penstock.workers.context import Context
+
+GONE = (404, 410)
+"""Answers of a function that does not know the job any more."""
+
+
+SOON = 30.0
+"""Seconds after its begin for which a job may not be known yet where it is asked about."""
+
+SLOWEST = timedelta(minutes=1)
+"""Between two questions of which none is answered well, unless the service wishes another time."""
+
+PATIENCE = 3600.0
+"""Seconds without a good answer after which a step that has no time-out fails."""
+
+
+class Jobs(Protocol):
+    """What an attempt leaves for the next one of the same work, such as where its job is asked about."""
+
+    async def known(self, ctx: Context) -> str | None:
+        """What an earlier attempt has left; None: nothing."""
+        ...
+
+    async def keep(self, ctx: Context, said: str) -> None: ...
+
+    async def forget(self, ctx: Context) -> None: ...
+
+
+class Unknown(Failing):
+    """The function does not know the job."""
+
+
+class Polling:
+    """One attempt of a step that polls: `call` begins the job."""
+
+    def __init__(self, world: World, ctx: Context, params: Mapping[str, Any], call: Call) -> None:
+        self._world, self._ctx, self._call, self._jobs = world, ctx, call, world.jobs
+        poll = params["poll"]
+        self._said = str(poll.get("url") or "")
+        every = span_of(poll.get("every", "5s"), "poll.every")
+        if not every:
+            raise wrong("`poll.every` must be longer than 0s")
+        self._every, self._begun = every.total_seconds(), 0.0
+        self._again = Backoff(initial=every, max=max(every, SLOWEST))
+        self._states = States.of(
+            {"until": poll.get("until", ["done"]), "failed": poll.get("failed", ["failed"])}
+        )
+
+    async def known(self) -> Any:
+        """What an earlier attempt's job comes to; None: there is none, or nobody knows it. Raises Failing."""
+        url = await self._jobs.known(self._ctx) if self._jobs is not None and self._ctx.again else None
+        if url is None:
+            return None
+        try:
+            return await self._ask(url, 0)
+        except Unknown:
+            await self._forget()
+            return None
+
+    async def begun(self, answer: Answer) -> Any:
+        """What the job that was begun comes to. Its address may be one of the answer. Raises Failing."""
+        where = self._said or answer.headers.get("location")
+        if not where:
+            raise answer.bad("no `Location` to ask about the job at: say it in `poll.url`")
+        url = urljoin(self._call.url, where)
+        if self._jobs is not None:
+            await self._jobs.keep(self._ctx, url)
+        self._begun = asyncio.get_running_loop().time()
+        return await self._ask(url, self._every)
+
+    async def _ask(self, url: str, first: float) -> Any:
+        # What opens the function must not be shown to another host.
+        same = urlsplit(url)[:2] == urlsplit(self._call.url)[:2]
+        headers = {n: v for n, v in self._call.headers.items() if same and n.lower() != "content-type"}
+        asking = Call(method="GET", url=url, headers=headers, timeout=self._call.timeout)
+        await self._rest(first)
+        while True:
+            found = (await self._told(asking, new=bool(first))).json()
+            state, progress = self._states.read(found)
+            self._ctx.heartbeat(progress if progress is not None else state)
+            port = self._states.port(state)
+            if port is not None:
+                await self._forget()
+            if port == "done":
+                return found
+            if port is not None:
+                raise Failing(f"{asking.name} says that it is {state}", retry=False, detail=found)
+            await self._rest(self._every)
+
+    async def _rest(self, seconds: float) -> None:
+        with self._world.rest():
+            await asyncio.sleep(seconds)
+
+    async def _told(self, asking: Call, new: bool) -> Answer:
+        """A good answer, asked for until there is one: the job goes on meanwhile. Raises Failing."""
+        clock, refused = asyncio.get_running_loop().time, 0
+        until = float("inf") if self._ctx.bounded else clock() + PATIENCE
+        while True:
+            try:
+                told = await send(self._world, asking)
+                if 200 <= told.status < 300:
+                    return told
+                raise self._refused(told, new)
+            except Failing as failing:
+                if not failing.outcome.retry or clock() >= until:
+                    raise
+                refused += 1
+                said = failing.outcome.retry_after
+                wait = self._again.delay(refused, self._ctx.idempotency_key) if said is None else said
+                self._ctx.log.info("%s; it is asked again", failing)
+            await self._rest(min(wait.total_seconds(), until - clock()))
+
+    def _refused(self, told: Answer, new: bool) -> Failing:
+        if told.status in GONE and not new:
+            return Unknown(f"{told.call.name} does not know the job", retry=False)
+        if told.status == 404 and asyncio.get_running_loop().time() < self._begun + SOON:
+            return Failing(f"{told.call.name} does not know the job yet")
+        return told.refused()
+
+    async def _forget(self) -> None:
+        if self._jobs is not None:
+            await self._jobs.forget(self._ctx)

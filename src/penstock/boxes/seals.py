@@ -1,0 +1,59 @@
+"""Callback addresses: they name one attempt, and nobody can make one up.
+
+An id is the place of the attempt with a keyed digest of it. The key is made once an installation and kept in its
+database, so that every node opens what any of them sealed.
+"""
+
+from __future__ import annotations
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from secrets import token_hex
+
+from msgspec import DecodeError, Struct, ValidationError, msgpack
+
+NOTE = "installation/callback-key"
+_TAG = 16
+
+Keep = Callable[[str, str], Awaitable[str]]
+"""`Store.keep_note`."""
+
+
+class Place(Struct, frozen=True, array_like=True):
+    """One attempt."""
+
+    run: str
+    firing: int
+    index: int | None
+    attempt: int
+
+
+class Seals:
+    """Makes and opens the ids of callbacks."""
+
+    def __init__(self, keep: Keep) -> None:
+        self._keep = keep
+        self._key: bytes | None = None
+
+    async def seal(self, place: Place) -> str:
+        body = msgpack.encode(place)
+        return urlsafe_b64encode(await self._tag(body) + body).decode().rstrip("=")
+
+    async def open(self, id: str) -> Place | None:
+        """The attempt that an id names; None: it is none of ours."""
+        try:
+            raw = urlsafe_b64decode(id.encode("ascii") + b"=" * (-len(id) % 4))
+            tag, body = raw[:_TAG], raw[_TAG:]
+            if not hmac.compare_digest(tag, await self._tag(body)):
+                return None
+            return msgpack.decode(body, type=Place)
+        except (Error, ValueError, DecodeError, ValidationError):
+            return None
+
+    async def _tag(self, body: bytes) -> bytes:
+        if self._key is None:
+            self._key = bytes.fromhex(await self._keep(NOTE, token_hex(32)))
+        return hmac.new(self._key, b"penstock callback\0" + body, sha256).digest()[:_TAG]

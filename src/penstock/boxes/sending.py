@@ -1,0 +1,200 @@
+"""One HTTP call of a built-in task: allowed, bounded in time and size, and never led elsewhere by a redirect."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+import msgspec
+
+from penstock.boxes.failing import Failing, Unusable, wrong
+from penstock.boxes.world import World
+from penstock.flow.payload import NotJson, TooLarge, kept_text, pure
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+
+CONNECT = 5.0
+"""Seconds for a connection to be made."""
+
+HOPS = 3
+"""Redirects on one host that are followed."""
+
+UNFIT = re.compile(r"[\x00-\x20\x7f]")
+"""What an address cannot have in it: it would go out as another request."""
+
+SHOWN = 500
+"""Characters of a bad answer that are shown."""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be sent."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = {}
+    body: bytes | None = None
+    timeout: timedelta = timedelta(seconds=30)
+
+    @property
+    def name(self) -> str:
+        """The call for people: without what may be secret."""
+        parts = urlsplit(self.url)
+        port = "" if parts.port is None else f":{parts.port}"
+        return f"{self.method} {parts.scheme}://{parts.hostname}{port}{parts.path}"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What came back, whole."""
+
+    status: int
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+    call: Call
+
+    @property
+    def kind(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    def json(self, typed: bool = True) -> Any:
+        """Raises Failing where it is not JSON, too large, or nothing; without `typed` whatever its type says."""
+        if not self.body:
+            raise self.bad("nothing, where JSON was expected; a function without an answer says 204")
+        if typed and self.kind != "application/json" and not self.kind.endswith("+json"):
+            raise self.bad(f"{self.kind or 'something without a type'}, where JSON was expected")
+        try:
+            return pure(msgspec.json.decode(self.body))
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise self.bad(f"JSON that cannot be read ({error})") from None
+        except RecursionError:
+            raise self.bad("JSON that is nested too deeply") from None
+        except TooLarge as error:
+            raise Unusable(f"the answer of {self.call.name} {error}", "too_large", retry=False) from None
+        except NotJson as error:
+            raise self.bad(f"JSON that cannot be kept ({error})") from None
+
+    def bad(self, what: str) -> Unusable:
+        """A failure: it answered, but not so that it could be used."""
+        detail = {"status": self.status, "body": self.shown()}
+        return Unusable(f"{self.call.name} answered {self.status} with {what}", retry=False, detail=detail)
+
+    def refused(self) -> Failing:
+        """A failure by its status: 429 and 5xx are tried again, when the service wishes so."""
+        again = self.status in (408, 425, 429) or self.status >= 500
+        return Failing(
+            f"{self.call.name} answered {self.status}",
+            "error" if again else "fatal",
+            retry=again,
+            retry_after=self._retry_after() if again else None,
+            detail={"status": self.status, "body": self.shown()},
+        )
+
+    def shown(self) -> str:
+        return kept_text(self.body[: SHOWN * 4].decode("utf-8", "replace")[:SHOWN].replace("\0", "\ufffd"))
+
+    def _retry_after(self) -> timedelta | None:
+        said = self.headers.get("retry-after", "").strip()
+        try:
+            if said.isascii() and said.lstrip("-").isdigit():
+                return timedelta(seconds=min(max(int(said[:12]), 0), 86_400))
+            return max(parsedate_to_datetime(said) - datetime.now(UTC), timedelta(0)) if said else None
+        except (ValueError, TypeError):
+            return None
+
+
+async def send(world: World, call: Call) -> Answer:
+    """The whole answer. Raises Failing: denied, not reached, too slow, too large, or led elsewhere."""
+    import aiohttp
+
+    _refuse_unfit(call.url)
+    try:
+        async with asyncio.timeout(call.timeout.total_seconds()), world.http() as session:
+            return await _follow(world, session, call)
+    except TimeoutError:
+        seconds = f"{call.timeout.total_seconds():g}s"
+        raise Failing(f"{call.name} did not answer within {seconds}", "timeout") from None
+    except aiohttp.InvalidURL:
+        raise wrong(f"'{call.url.partition('?')[0][:200]}' is no address of a service") from None
+    except (aiohttp.ClientError, OSError) as error:
+        raise Failing(f"{call.name} was not answered: {str(error) or type(error).__name__}") from None
+    except ValueError as error:  # a header with a line end, for one
+        raise wrong(f"{call.name} cannot be sent: {error}") from None
+
+
+def _refuse_unfit(url: str) -> None:
+    """Raises Failing where a text is no address at all."""
+    shown = url.partition("?")[0][:200]
+    if UNFIT.search(url):
+        raise wrong(f"{shown!r} is no address: it has a blank or a line end in it")
+    try:
+        urlsplit(url).port  # noqa: B018 - only then it is looked at
+    except ValueError as error:
+        raise wrong(f"{shown!r} is no address: {error}") from None
+
+
+async def _follow(world: World, session: ClientSession, call: Call) -> Answer:
+    for _ in range(HOPS + 1):
+        world.egress.refuse(call.url)
+        answer, location = await _once(world, session, call)
+        if location is None:
+            return answer
+        call = _redirected(call, answer.status, location)
+    raise Unusable(f"{call.name} was redirected more than {HOPS} times", "fatal", retry=False)
+
+
+def _redirected(call: Call, status: int, location: str) -> Call:
+    """The next hop on the same host; what goes with the call must not reach another. Raises Failing."""
+    try:
+        target = urljoin(call.url, location)
+        here, there = urlsplit(call.url), urlsplit(target)
+    except ValueError:
+        raise Unusable(f"{call.name} redirects to what is no address", "fatal", retry=False) from None
+    if (here.scheme, here.netloc) != (there.scheme, there.netloc):
+        message = f"{call.name} redirects to {there.scheme}://{there.hostname}, which is not followed: call that one"
+        raise Unusable(message, "egress", retry=False)
+    if status not in (307, 308) and call.method not in ("GET", "HEAD"):
+        raise Unusable(
+            f"{call.name} redirects with {status}, which would lose what was sent", "fatal", retry=False
+        )
+    return msgspec.structs.replace(call, url=target)
+
+
+async def _once(world: World, session: ClientSession, call: Call) -> tuple[Answer, str | None]:
+    from aiohttp import ClientTimeout
+    from yarl import URL
+
+    headers = {"Accept-Encoding": "identity", "User-Agent": "Penstock", **call.headers}
+    timeout = ClientTimeout(total=None, sock_connect=CONNECT)
+    async with session.request(
+        call.method, URL(call.url, encoded=True) if call.url.isascii() else call.url,
+        headers=headers, data=call.body, allow_redirects=False, timeout=timeout,
+    ) as response:  # fmt: skip
+        names = {name.lower(): value for name, value in response.headers.items()}
+        if response.status in (301, 302, 303, 307, 308) and "location" in names:
+            response.close()
+            return Answer(response.status, names, b"", call), names["location"]
+        body = await _body(response, call, names, world.payload_limit)
+        return Answer(response.status, names, body, call), None
+
+
+async def _body(response: ClientResponse, call: Call, headers: Mapping[str, str], limit: int) -> bytes:
+    """All of it, up to the limit; the connection is cut there."""
+    coding = headers.get("content-encoding", "identity").lower()
+    if coding not in ("", "identity"):
+        response.close()
+        raise Unusable(
+            f"{call.name} answered in the coding '{coding[:40]}', which was not asked for", retry=False
+        )
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > limit:
+            response.close()
+            raise Unusable(f"{call.name} answered with more than {limit} bytes", "too_large", retry=False)
+        parts.append(part)
+    return b"".join(parts)

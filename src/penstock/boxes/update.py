@@ -1,0 +1,70 @@
+"""`update`: writes the run's tags, or what the step says, back to the object that the run is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.boxes.failing import Failing, wrong
+from penstock.boxes.world import World
+from penstock.flow.errors import PenstockError
+from penstock.flow.occurrence import Done, Outcome
+from penstock.objects.context import MARK
+from penstock.objects.errors import ObjectStoreAway
+from penstock.objects.protocol import Object
+from penstock.objects.updating import Target, Wish, target_of, write_back
+from penstock.store.errors import StoreError
+from penstock.workers.context import Context
+
+
+async def update_object(world: World, ctx: Context, **params: Any) -> Outcome:
+    """One attempt of an `update` step."""
+    try:
+        target = target_of(world.stores, ctx.data, params)
+        written = await write_back(world.stores, _wish(ctx, target, params))
+    except (ObjectStoreAway, StoreError) as error:
+        return Failing(str(error)).outcome
+    except PenstockError as error:
+        return wrong(str(error)).outcome
+    except Failing as failing:
+        return failing.outcome
+    return Done(output=_output(written), set=_changed(ctx.data, target, written))
+
+
+def _wish(ctx: Context, target: Target, params: dict[str, Any]) -> Wish:
+    """Raises Failing."""
+    tags, metadata, mode = params.get("tags"), params.get("metadata"), params.get("mode", "merge")
+    for name, value in (("tags", tags), ("metadata", metadata)):
+        if value is not None and not isinstance(value, dict):
+            raise wrong(f"`{name}` of an update must be a map from names to values")
+    if mode not in ("merge", "replace"):
+        raise wrong(f"`mode` of an update is `merge` or `replace`, not {mode!r}")
+    if tags is None and metadata is None:
+        gone = {name: None for name in ctx.removed_tags} if mode == "merge" else {}
+        tags = {**gone, **ctx.tags}  # a removal is a change too
+    return Wish(
+        target=target,
+        tags=tags,
+        metadata=metadata,
+        mode=mode,
+        workflow=ctx.run["workflow"],
+        by=ctx.idempotency_key,
+    )
+
+
+def _output(written: Object) -> dict[str, Any]:
+    return {
+        "bucket": written.bucket,
+        "key": written.key,
+        "version": written.version,
+        "etag": written.etag,
+        "tags": dict(written.tags),
+        "metadata": {name: value for name, value in written.metadata.items() if name != MARK},
+    }
+
+
+def _changed(data: Any, target: Target, written: Object) -> dict[str, Any] | None:
+    """What the run knows of its object from now on: steps after this one are about the version that was made."""
+    if not isinstance(data, dict) or data.get("key") != target.key:
+        return None
+    known = {"version": written.version, "etag": written.etag}
+    return None if all(data.get(name) == value for name, value in known.items()) else known

@@ -1,0 +1,232 @@
+"""The part of the engine for those whom runs wait for: people who decide, functions and services that report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from penstock.boxes.failing import Failing
+from penstock.boxes.http import read_callback
+from penstock.boxes.seals import Place, Seals
+from penstock.boxes.service import outcome_of
+from penstock.boxes.states import States
+from penstock.engine.deciding import Form, port_of
+from penstock.engine.overseeing import Opening
+from penstock.engine.running import Running
+from penstock.flow.keys import key_text
+from penstock.flow.occurrence import Done, Outcome, Reported
+from penstock.flow.plan import Answer
+from penstock.flow.run import Element
+from penstock.flow.view import time_text
+from penstock.runtime.children import parent_of
+from penstock.runtime.errors import (
+    AlreadyDecided,
+    AlreadyOver,
+    Invalid,
+    NotSeparate,
+    UnknownApproval,
+    UnknownCallback,
+    UnknownRun,
+)
+from penstock.runtime.host import plain_payload
+from penstock.runtime.inbox import KEPT_FOR
+from penstock.runtime.texts import refuse_no_text
+from penstock.steps.worldly import KEY
+from penstock.store.change import Seen
+from penstock.store.rows import ApprovalRow, LogLine
+
+Before = tuple[datetime, str]
+
+
+class Awaiting:
+    """Approvals, callbacks and reports."""
+
+    async def approvals(
+        self: Opening,
+        *,
+        status: str | None = "open",
+        workflow: str | None = None,
+        limit: int = 50,
+        before: Before | None = None,
+        sees: Callable[[str], bool] | None = None,
+        by: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """What people are, or were, asked to decide, the newest first; `status` None: all.
+
+        `before` is `opened_at` and `id` of the last one seen; `sees` says of which workflows one may know; `barred`
+        says why `by` may not decide, where four eyes are asked for.
+        """
+        running = await self._open()
+        store = running.store
+        found: list[ApprovalRow] = []
+        while len(found) < limit:
+            page = await store.approvals(status, before, limit)
+            found += [
+                row
+                for row in page
+                if workflow in (None, row.workflow) and (sees is None or sees(row.workflow))
+            ]
+            if len(page) < limit:
+                break
+            before = page[-1].opened_at, page[-1].id
+        return [await _view_for(running, row, by) for row in found[:limit]]
+
+    async def approval(self: Opening, id: str, by: str | None = None) -> dict[str, Any]:
+        """One of them. Raises UnknownApproval."""
+        running = await self._open()
+        return await _view_for(running, await _approval(running, id), by)
+
+    async def decide(
+        self: Opening,
+        id: str,
+        decision: str,
+        *,
+        fields: Any = None,
+        comment: str | None = None,
+        by: str = "engine",
+    ) -> dict[str, Any]:
+        """Approve or reject, once. Raises UnknownApproval, AlreadyDecided, InvalidFields, NotSeparate, Invalid."""
+        running = await self._open()
+        row = await _approval(running, id)
+        port = port_of(decision)
+        refuse_no_text(comment=comment)
+        _refuse_decided(row)
+        said = msgspec.json.decode(row.body)
+        if (barred := await _barred(running, row, by)) is not None:
+            raise NotSeparate(by, barred)
+        now = time_text(running.node.clock.now())
+        form = Form(row.step, said["fields"])
+        done = form.decided(port, fields, {"by": by, "at": now, "comment": comment})
+        place = parent_of(id)
+        assert place is not None
+        if await _tell(running, Place(*place), done) != "accepted":
+            _refuse_decided(await _approval(running, id))
+            raise AlreadyDecided(id, "closed", None, now or "")
+        return await _view_for(running, await _approval(running, id), by)
+
+    async def call_back(self: Opening, id: str, body: Any) -> str:
+        """A function that was given a callback address says how it ended: `accepted`, or `repeated`.
+
+        Raises UnknownCallback, and AlreadyOver where the step waits for it no longer.
+        """
+        running = await self._open()
+        place = await Seals(running.store.keep_note).open(id)
+        if place is None:
+            raise UnknownCallback
+        outcome = await _called_back(running, place, body)
+        digest = blake2b(key_text(body).encode(), digest_size=16).hexdigest()
+        seen = Seen(f"callback/{id}", digest, running.node.clock.now() + KEPT_FOR)
+        if await _tell(running, place, outcome, seen) == "accepted":
+            return "accepted"
+        if (await running.store.seen([seen]))[0]:
+            return "repeated"
+        raise AlreadyOver
+
+    async def report(self: Opening, key: str, state: str, body: Any = None) -> str:
+        """A task service tells the state of the `service` step with that `key`; it counts like a poll.
+
+        Answers `ended`, `progress` (the step goes on), or `ignored`: nothing waits under that key any more.
+        """
+        running = await self._open()
+        refuse_no_text(key=key, state=state)
+        run = await running.store.find([(KEY, key)])
+        found = None if run is None else await _element(running, run, key)
+        if run is None or found is None:
+            return "ignored"
+        said = plain_payload(body if body is not None else {"state": state}, "the report")
+        place = Place(run, found.firing, found.index, found.attempt)
+        outcome = outcome_of(States.of(found.params), state, said, found.params)
+        if outcome is None:
+            await _note(running, place, found.step, state, said)
+            return "progress"
+        return "ended" if await _tell(running, place, outcome) == "accepted" else "ignored"
+
+
+def approval_view(row: ApprovalRow) -> dict[str, Any]:
+    """One approval as JSON."""
+    said = msgspec.json.decode(row.body)
+    return {
+        "id": row.id, "run": row.run, "workflow": row.workflow, "subject": said["subject"], "step": row.step,
+        "index": said["index"], "status": row.status, "role": row.role, "text": said["text"],
+        "fields": said["fields"], "separate": said["separate"], "opened_at": time_text(row.opened_at),
+        "due_at": time_text(row.due_at), "ended_at": time_text(row.ended_at),
+        "decision": None if row.decision is None else msgspec.json.decode(row.decision),
+    }  # fmt: skip
+
+
+async def _approval(running: Running, id: str) -> ApprovalRow:
+    refuse_no_text(id=id)
+    row = await running.store.approval(id) if len(id) < 1000 else None
+    if row is None:
+        raise UnknownApproval(id)
+    return row
+
+
+def _refuse_decided(row: ApprovalRow) -> None:
+    if row.status != "open":
+        raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at))
+
+
+async def _view_for(running: Running, row: ApprovalRow, by: str | None) -> dict[str, Any]:
+    barred = None if by is None or row.status != "open" else await _barred(running, row, by)
+    return {**approval_view(row), "barred": barred}
+
+
+async def _barred(running: Running, row: ApprovalRow, by: str) -> str | None:
+    """Four eyes, where the step says so: what somebody did that bars them, such as `started the run`."""
+    said = msgspec.json.decode(row.body)
+    if not said["separate"]:
+        return None
+    if said["by"] == by:
+        return "started the run"
+    others = await running.store.approvals_of(row.run)
+    return "decided in this run before" if any(other.decided_by == by for other in others) else None
+
+
+async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:
+    told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
+    return await running.node.intake.ask(place.run, told, seen=seen)
+
+
+async def _called_back(running: Running, place: Place, body: Any) -> Outcome:
+    """What a callback says to the step that waits for it. Raises UnknownCallback, and Invalid: it may be mended."""
+    try:
+        live = await running.node.look(place.run)
+    except UnknownRun:
+        raise UnknownCallback from None
+    element = live.snapshot.elements.get((place.firing, place.index))
+    try:
+        outcome = read_callback(body, element is not None and element.params.get("tags_mode") == "replace")
+    except Failing as failing:
+        raise Invalid(str(failing)) from None
+    if element is not None and isinstance(outcome, Done):
+        step = live.flow.steps[element.step]
+        if outcome.port not in step.ways:
+            raise Invalid(
+                f"step '{step.name}' has no port '{outcome.port}': it ends on {', '.join(step.ports)}"
+            )
+    return outcome
+
+
+async def _element(running: Running, run: str, key: str) -> Element | None:
+    """The attempt of a `service` step with that key that is under way."""
+    live = await running.node.look(run)
+    for element in live.snapshot.elements.values():
+        if live.flow.steps[element.step].task != "service" or element.state not in ("running", "parked"):
+            continue
+        if str(element.params.get("key")) == key:
+            return element
+    return None
+
+
+async def _note(running: Running, place: Place, step: str, state: str, body: Any) -> None:
+    now = running.node.clock.now()
+    line = {
+        "at": now, "step": step, "index": place.index, "attempt": place.attempt, "level": "info",
+        "text": f"the service reports that it is {state}: {msgspec.json.encode(body).decode()[:1000]}",
+    }  # fmt: skip
+    await running.store.log([LogLine(place.run, now, msgspec.json.encode(line))])

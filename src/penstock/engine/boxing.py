@@ -1,0 +1,79 @@
+"""The worker that does the built-in tasks, inside every server and every engine of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from contextlib import suppress
+from datetime import timedelta
+
+from penstock.boxes.kinds import tasks_in
+from penstock.boxes.seals import Seals
+from penstock.boxes.world import World
+from penstock.engine.jobs import Jobs
+from penstock.engine.reminding import Reminding
+from penstock.engine.turning import Turns
+from penstock.flow.compile import BOXES
+from penstock.runtime.node import Node
+from penstock.store.access_rows import AuditRow
+from penstock.store.errors import StoreError
+from penstock.workers.worker import Worker, new_local_incarnation
+
+AT_ONCE = 256
+RESTING = 4000
+"""How many more may be under way that only wait for the time to ask again."""
+QUICK = ("http", "mail")
+"""Those that may run inside a call."""
+GRACE = timedelta(seconds=2)
+"""How long a stop waits for calls under way; what polls for hours is given back, and goes on elsewhere."""
+
+
+class Boxes:
+    """Serves the task list of the built-in tasks."""
+
+    def __init__(self, node: Node, world: World) -> None:
+        world.seals = world.seals or Seals(node.store.keep_note)
+        world.jobs = world.jobs or Jobs(node.store, node.memory)
+        world.record = self._record
+        world.turns = Turns(node.store, node.clock.now)
+        self.tasks = tasks_in(world)
+        self._node, self._world = node, world
+        self.worker = Worker(
+            node.dispatch,
+            self.tasks,
+            name=f"{socket.gethostname()}:{os.getpid()}:{BOXES}",
+            task_lists=(BOXES,),
+            concurrency=AT_ONCE,
+            threads=32,
+            grace=GRACE,
+            now=node.clock.now,
+            new_id=new_local_incarnation,
+            hands_back=True,
+            resting=lambda: min(world.resting, RESTING),
+        )
+        world.rested = self.worker.make_room
+        self._working: asyncio.Task[None] | None = None
+
+    async def _record(self, row: AuditRow) -> None:
+        with suppress(StoreError):  # the step fails anyway, and says why
+            await self._node.store.note([row])
+
+    async def begin(self, stop: asyncio.Event) -> None:
+        if self._working is None:
+            self._world.open()
+            if isinstance(self._world.jobs, Jobs):
+                await self._world.jobs.sweep()
+            self._node.dispatch.nudges.append(self.worker.nudge)
+            self._node.advancer.settled.append(Reminding(self._world).settled)
+            self._working = asyncio.create_task(self.worker.run(stop), name=BOXES)
+
+    def allow(self, grace: timedelta | None) -> None:
+        """How long calls under way may take to finish, once `stop` is set: said before."""
+        self.worker.grace = min(GRACE, GRACE if grace is None else grace)
+
+    async def end(self) -> None:
+        """Let calls under way finish within the grace; `stop` was set."""
+        if self._working is not None:
+            await asyncio.gather(self._working, return_exceptions=True)
+            await self._world.close()

@@ -1,0 +1,256 @@
+"""Publishing: what decisions put into the outbox goes to brokers and webhooks, and is gone when they have it.
+
+Each bus is served by one node at a time, its topics side by side, the letters of one run one after the other. A crash
+between the broker's word and ours publishes a letter again, under the same id; none is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from penstock.engine.webhooks import NotTaken, Webhooks, shown_address
+from penstock.flow.errors import PenstockError
+from penstock.flow.notices import WEBHOOKS
+from penstock.flow.occurrence import Outside
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.decision import Decision
+from penstock.runtime.inbox import KEPT_FOR
+from penstock.runtime.node import Node
+from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence
+from penstock.store.change import Kept, Seen
+from penstock.store.errors import StoreError
+from penstock.store.outgoing import LetterRow
+from penstock.topics.bus import Outgoing
+from penstock.topics.errors import BusAway, MessageRefused
+from penstock.topics.opening import Buses
+
+HELD = "/feeds/outbox/"
+BATCH = 200
+"""Letters of a topic that are on their way at a time."""
+LOOK, ALONE = 2.0, 30.0
+"""Seconds between two looks for letters that nobody told of; alone on a store there are none."""
+FIRST, LONGEST = 1.0, 30.0
+"""Seconds between two tries of what failed."""
+LONGEST_CALLS, LONGEST_WISH = 300.0, 3600.0
+"""The same of a webhook that fails; and of one that says itself when to call again."""
+LAST = 5.0
+"""Seconds that a stop gives to what is still to be published."""
+HEADERS = {"content-type": "application/cloudevents+json"}
+
+log = logging.getLogger("penstock.topics")
+
+
+class Taker(Protocol):
+    """Who is given letters: a broker, or whoever calls webhooks."""
+
+    async def publish(self, topic: str, message: Outgoing) -> None: ...
+
+
+class _Named(Struct):
+    """The id in the body of a letter."""
+
+    id: str
+
+
+_named = msgspec.json.Decoder(_Named).decode
+
+
+class Publishing:
+    """The publisher of one node. `run` it on a loop, `stop` it after the node. `published`, `failures`: by bus."""
+
+    def __init__(
+        self, node: Node, buses: Buses, lease: timedelta = LEASE, webhooks: Webhooks | None = None
+    ) -> None:
+        self.node, self.buses, self._webhooks, self._lease = node, buses, webhooks, lease
+        self.presence = Presence(node.store, node.clock.now, shared=node.shared, lease=lease)
+        self.published: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        served = (*buses.urls, *(() if webhooks is None else (WEBHOOKS,)))
+        self._wakes = {name: asyncio.Event() for name in served}
+        self._held: dict[str, Holding] = {}
+        self._failing: set[str] = set()
+        self._rests: dict[tuple[str, str], tuple[float, int]] = {}  # until when, how often it failed in a row
+        node.advancer.settled.append(self._settled)
+
+    def _settled(self, decisions: Sequence[Decision]) -> None:
+        """Decisions are durable. On the way of every step: only looks."""
+        for decision in decisions:
+            change = decision.change
+            if change is not None and not change.plain:
+                for letter in change.letters:
+                    if letter.bus in self._wakes:
+                        self._wakes[letter.bus].set()
+
+    async def run(self) -> None:
+        """Serve every bus that this node knows, for ever."""
+        async with asyncio.TaskGroup() as group:
+            for name in self._wakes:
+                group.create_task(self._serve(name), name=f"publisher of {name}")
+            if self.presence.shared:
+                group.create_task(self._stay(), name="presence of the publisher")
+
+    async def stop(self) -> None:
+        """Publish what can be at once, and leave the rest to others; the loop has ended before."""
+        try:
+            async with asyncio.timeout(LAST):
+                await asyncio.gather(
+                    *map(self._drain, self._wakes.keys() - self._failing), return_exceptions=True
+                )
+        except TimeoutError:
+            log.info("stopped before everything was published: it is when the next node starts")
+        try:
+            for holding in self._held.values():
+                await holding.give_back()
+            await self.presence.leave()
+        except PenstockError as error:
+            log.info("others publish only in %g s: %s", self._lease.total_seconds(), error)
+        await self.buses.close()
+
+    # -- one bus -------------------------------------------------------------------------------------------
+
+    async def _serve(self, bus: str) -> None:
+        look, failed = LOOK if self.node.shared else ALONE, 0
+        while True:
+            wake = self._wakes[bus]
+            wake.clear()
+            try:
+                wait = min(look, await self._drain(bus))
+                failed = 0
+                self._failing.discard(bus)
+            except Lost:
+                self._held.pop(bus, None)
+                wait = FIRST
+            except Exception as error:
+                failed += 1
+                self._failing.add(bus)
+                self.failures[bus] += 1
+                log.warning("nothing is published on bus '%s' just now: %s", bus, error)
+                wait = min(FIRST * 2 ** min(failed - 1, 10), LONGEST)
+                await asyncio.sleep(wait)
+                continue
+            try:
+                async with asyncio.timeout(wait):
+                    await wake.wait()
+            except TimeoutError:
+                continue
+
+    async def _drain(self, bus: str) -> float:
+        """Publish what waits for a bus, as long as something can be; after how many seconds to look again at most.
+
+        Raises StoreError, Lost, UnknownBus, BadBus, and BusAway: nothing can be published there now.
+        """
+        while True:
+            now = asyncio.get_running_loop().time()
+            rests = {topic: until - now for (name, topic), (until, _) in self._rests.items() if name == bus}
+            found = await self.node.store.letters(bus, BATCH)
+            letters = [each for each in found if rests.get(each.topic, 0) <= 0]
+            if not letters or not await self._hold(bus):
+                return max(0.05, min((left for left in rests.values() if left > 0), default=LONGEST))
+            await self._publish(bus, letters)
+
+    async def _hold(self, bus: str) -> bool:
+        """Whether this node may publish there: no other one does."""
+        if bus not in self._held:
+            if not self.presence.alive:
+                await self.presence.renew()
+            holding = await Holding.take(self.node.store, self.presence, f"{HELD}{bus}/", "outbox")
+            if holding is None:
+                return False
+            self._held[bus] = holding
+        return True
+
+    async def _stay(self) -> None:
+        """Give a sign of life, so that others leave to this node what it holds."""
+        while True:
+            try:
+                if self._held:
+                    await self.presence.renew()
+            except Lost:
+                self._held.clear()
+            except StoreError as error:
+                log.info("this node may lose its buses to another: %s", error)
+            await asyncio.sleep(self._lease.total_seconds() / 4)
+
+    # -- letters -------------------------------------------------------------------------------------------
+
+    async def _publish(self, bus: str, letters: Sequence[LetterRow]) -> None:
+        """Those of different runs and topics side by side. Raises BusAway, once what got through is noted."""
+        lines: dict[tuple[str, str], list[LetterRow]] = {}
+        for letter in letters:
+            lines.setdefault((letter.topic, letter.run), []).append(letter)
+        sent: list[int] = []
+        tries = await asyncio.gather(
+            *(self._publish_line(bus, line, sent) for line in lines.values()), return_exceptions=True
+        )
+        if sent:
+            await self.node.store.sent(sent)
+            self.published[bus] += len(sent)
+        failed: set[str] = set()
+        for (topic, _), error in zip(lines, tries, strict=True):
+            if isinstance(error, PenstockError) and not isinstance(error, BusAway | Lost | StoreError):
+                if topic not in failed:
+                    self._rest(bus, topic, error)
+                failed.add(topic)
+            elif isinstance(error, BaseException):
+                raise error
+            elif topic not in failed:
+                self._rests.pop((bus, topic), None)
+
+    async def _publish_line(self, bus: str, line: Sequence[LetterRow], sent: list[int]) -> None:
+        """The letters of one run to one topic, each when the broker has the one before."""
+        for letter in line:
+            if not self.presence.alive:
+                raise Lost(bus)
+            id = _named(letter.body).id
+            message = Outgoing(id=id, key=letter.run, body=letter.body, headers=HEADERS)
+            try:
+                await self._taker(bus).publish(letter.topic, message)
+            except MessageRefused as error:
+                await self._set_aside(bus, letter, id, error)
+            sent.append(letter.id)
+
+    def _taker(self, bus: str) -> Taker:
+        """Raises UnknownBus, BadBus."""
+        return self._webhooks if bus == WEBHOOKS and self._webhooks is not None else self.buses[bus]
+
+    def _rest(self, bus: str, topic: str, error: PenstockError) -> None:
+        """Leave a topic alone for a while: the others go on."""
+        self.failures[bus] += 1
+        _, failed = self._rests.get((bus, topic), (0.0, 0))
+        wait = min(FIRST * 2 ** min(failed, 10), LONGEST if bus != WEBHOOKS else LONGEST_CALLS)
+        if isinstance(error, NotTaken) and error.wait is not None:
+            wait = max(wait, min(error.wait.total_seconds(), LONGEST_WISH))
+        self._rests[bus, topic] = asyncio.get_running_loop().time() + wait, failed + 1
+        log.warning("nothing is published to %s just now: %s", _place(bus, topic), error)
+
+    async def _set_aside(self, bus: str, letter: LetterRow, id: str, error: MessageRefused) -> None:
+        """Keep what the broker will never take where people look. Raises StoreError."""
+        place = (
+            {"url": shown_address(letter.topic)} if bus == WEBHOOKS else {"bus": bus, "topic": letter.topic}
+        )
+        said = {**place, "run": letter.run, "id": id, "bytes": len(letter.body)}
+        until = self.node.clock.now() + KEPT_FOR
+        kept = Kept(
+            keys=(),
+            event="notify",
+            body=encode_message(Outside(event="notify", data=said, id=id)),
+            reason=f"what run {letter.run} publishes was set aside: {error}"[:2000],
+            until=until,
+            seen=Seen(f"outbox/{bus}/{letter.topic}", id, until),
+        )
+        await self.node.store.keep(kept)
+
+
+def _place(bus: str, topic: str) -> str:
+    """Where a letter goes, for people."""
+    if bus == WEBHOOKS:
+        return f"the webhook {shown_address(topic)}"
+    return f"topic '{topic}' of bus '{bus}'"

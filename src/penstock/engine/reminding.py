@@ -1,0 +1,61 @@
+"""People are told that they are asked, and reminded where they do not answer: by mail, where there is a mail server."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.boxes.failing import Failing
+from penstock.boxes.mail import tell_by_mail
+from penstock.boxes.world import World
+from penstock.flow.compile import APPROVAL
+from penstock.flow.occurrence import Reminded
+from penstock.runtime.approving import approval_id
+from penstock.runtime.chores import Chores
+from penstock.runtime.decision import Decision
+
+log = logging.getLogger("penstock.approvals")
+
+
+class Reminding:
+    """Looks on at what is decided. A mail that cannot be sent is logged: the inbox shows the question anyway."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._sending = Chores(log, "somebody was not told of an approval")
+
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """What is durable now."""
+        for decision in decisions:
+            if decision.live.flow.asks:
+                self._tell(decision)
+
+    def _tell(self, decision: Decision) -> None:
+        run = decision.plan.snapshot.run
+        for attempt in decision.plan.attempts:
+            if attempt.task == APPROVAL:
+                id = approval_id(run.id, attempt)
+                self._send(run.workflow, attempt.step, id, attempt.params, "Please decide")
+        for request, answer in zip(decision.requests, decision.answers, strict=False):
+            what = request.occurrence
+            if isinstance(what, Reminded) and answer == "accepted":
+                element = decision.plan.snapshot.elements.get((what.firing, what.index))
+                if element is not None:
+                    id = approval_id(run.id, element)
+                    log.info("approval %s of workflow %s still waits for a person", id, run.workflow)
+                    self._send(run.workflow, element.step, id, element.params, "Reminder: please decide")
+
+    def _send(self, workflow: str, step: str, id: str, params: dict[str, Any], subject: str) -> None:
+        if params.get("to") and self._world.smtp_url is not None:
+            self._sending.begin(self._mail(workflow, step, id, params, subject))
+
+    async def _mail(self, workflow: str, step: str, id: str, params: dict[str, Any], subject: str) -> None:
+        where = f"{self._world.public_url}/app/approvals/{id}" if self._world.public_url else f"approval {id}"
+        due = f"\nUntil: {params['due']}" if params.get("due") else ""
+        text = f"{params.get('text') or step}\n\nWorkflow: {workflow}\nStep: {step}{due}\n{where}\n"
+        key = f"{id}.{len(subject)}"
+        try:
+            await tell_by_mail(self._world, params["to"], f"{subject}: {workflow}, {step}"[:200], text, key)
+        except Failing as failing:
+            log.warning("nobody was told of approval %s: %s", id, failing)

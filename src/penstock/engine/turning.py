@@ -1,0 +1,138 @@
+"""Whose calls are under way, over all nodes: what must not overtake a call waits until it is over or timed out.
+
+An attempt announces itself before it calls, and keeps that for as long as it may call; one of a node that died is
+over when its last call must have timed out. Announcements are tokens, written for many attempts at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from secrets import token_hex
+
+from msgspec import Struct
+
+from penstock.store.change import WHOLE
+from penstock.store.protocol import Store
+from penstock.store.rows import TokenChange, TokenRow
+
+log = logging.getLogger("penstock.turns")
+ROOT = "/custom/penstock-turns/"
+PAGE, TRIES = 1000, 20
+PAUSE = 0.2
+"""Seconds between two looks whether somebody else's call is over."""
+Attempted = tuple[str, int, int | None, int]
+"""Run, firing, index and number of an attempt."""
+
+
+class _Wish(Struct):
+    """An announcement until a time, or (None) its end."""
+
+    name: str
+    until: datetime | None
+    place: Attempted | None
+    done: asyncio.Future[bool]
+
+
+class Turns:
+    """The announcements of one node, and a look at those of others."""
+
+    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+        self._store, self._now, self._me = store, now, token_hex(8)
+        self._held: dict[str, TokenRow] = {}
+        self._leaving: set[str] = set()
+        self._wishes: list[_Wish] = []
+        self._writing: asyncio.Task[None] | None = None
+
+    async def begin(self, key: str, span: timedelta, place: Attempted) -> bool:
+        """Announce a call that takes no longer than `span`; False: the attempt was withdrawn, and must not call."""
+        name, now = _name(key), self._now()
+        held = None if name in self._leaving else self._held.get(name)
+        if held is not None and held.owner == self._me and held.expires and held.expires - now >= span:
+            return True
+        self._leaving.discard(name)
+        return await self._wish(name, now + 2 * span, place)
+
+    async def end(self, key: str) -> None:
+        """All calls under a key are over."""
+        name = _name(key)
+        if name in self._held:
+            self._leaving.add(name)  # who begins meanwhile announces itself anew
+            await self._wish(name, None, None)
+
+    async def others_over(self, key: str) -> None:
+        """Wait until no other node can have a call under way."""
+        name = _name(key)
+        while True:
+            row = next((row for row in await self._store.tokens(name, "", 1) if row.name == name), None)
+            if row is None or row.owner == self._me or row.expires is None or row.expires <= self._now():
+                return
+            await asyncio.sleep(min(PAUSE, (row.expires - self._now()).total_seconds()))
+
+    # -- writing ---------------------------------------------------------------------------------------------
+
+    async def _wish(self, name: str, until: datetime | None, place: Attempted | None) -> bool:
+        done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._wishes.append(_Wish(name, until, place, done))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write())
+        return await done
+
+    async def _write(self) -> None:
+        while self._wishes:
+            batch, self._wishes = self._wishes[:PAGE], self._wishes[PAGE:]
+            try:
+                await self._put({wish.name: wish for wish in batch})
+                wanted = await self._wanted(batch)
+            except Exception as error:  # then no end of the attempt can be told either: it will be done again
+                log.warning("calls under way cannot be announced to other nodes: %s", error)
+                wanted = None
+            for wish in batch:
+                if not wish.done.done():
+                    wish.done.set_result(wanted is None or wish.place is None or wish.place in wanted)
+
+    async def _put(self, wishes: dict[str, _Wish]) -> None:
+        """Write the last wish of each name. Raises StoreError."""
+        for _ in range(TRIES):
+            changes = [change for wish in wishes.values() if (change := self._change(wish)) is not None]
+            written = await self._store.change_tokens(changes) if changes else []
+            if not isinstance(written, str):
+                self._held.update({row.name: row for row in written})
+                for change in changes:
+                    if change.gone:
+                        self._held.pop(change.name, None)
+                        self._leaving.discard(change.name)
+                return
+            await self._look_again(wishes)
+
+    def _change(self, wish: _Wish) -> TokenChange | None:
+        held = self._held.get(wish.name)
+        expect = None if held is None else held.version
+        if wish.until is not None:
+            return TokenChange(name=wish.name, expect=expect, owner=self._me, expires=wish.until)
+        mine = held is not None and held.owner == self._me
+        return TokenChange(name=wish.name, expect=expect, gone=True) if mine else None
+
+    async def _look_again(self, wishes: dict[str, _Wish]) -> None:
+        """Somebody else has announced the same: from now on it is ours."""
+        for name in wishes:
+            self._held.pop(name, None)
+        after = ""
+        while rows := await self._store.tokens(ROOT, after, PAGE):
+            self._held.update({row.name: row for row in rows if row.name in wishes})
+            after = rows[-1].name
+
+    async def _wanted(self, batch: list[_Wish]) -> set[Attempted]:
+        """The attempts that are still wanted, looked at after they were announced. Raises StoreError."""
+        runs = {wish.place[0] for wish in batch if wish.place is not None}
+        leases = [row.lease for run in runs for row in await self._store.tasks(run)]
+        return {
+            (one.run, one.firing, None if one.index == WHOLE else one.index, one.attempt) for one in leases
+        }
+
+
+def _name(key: str) -> str:
+    return ROOT + blake2b(key.encode(), digest_size=16).hexdigest()

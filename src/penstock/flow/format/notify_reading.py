@@ -1,0 +1,96 @@
+"""Who is told of events and ends (`notify`), out of nodes."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from penstock.flow.definition import Notice
+from penstock.flow.format.fields import (
+    Level,
+    Read,
+    Spot,
+    choice,
+    expression,
+    filled,
+    listed,
+    name,
+    read_level,
+)
+from penstock.flow.format.verify_reading import secret_name
+from penstock.flow.limits import is_keepable
+
+MOST = 20
+"""Entries that `notify` may have."""
+LONGEST = 1000
+"""Characters of the address of a webhook."""
+
+
+def _keepable(spot: Spot) -> str | None:
+    found = filled(spot)
+    if found is not None and not is_keepable(found):
+        spot.wrong("wrong_value", f"`{spot.label}` has a character that no database keeps: leave it out.")
+        return None
+    return found
+
+
+def _address(spot: Spot) -> str | None:
+    """The address of a webhook; whether it may be called is seen when it is."""
+    found = _keepable(spot)
+    if found is None:
+        return None
+    try:
+        parts = urlsplit(found)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        _ = parts.port
+    except ValueError:
+        fits = False
+    if not fits or "#" in found or len(found) > LONGEST or any(char <= " " for char in found):
+        spot.wrong(
+            "wrong_value",
+            f"`{spot.label}` must be an address such as https://example.org/hook, without a password or `#`.",
+        )
+        return None
+    return found
+
+
+def _some(read: Read) -> Read:
+    """A list that is not empty: nobody is told of nothing."""
+    read_all = listed(read)
+
+    def read_some(spot: Spot) -> tuple[str, ...] | None:
+        if spot.value == []:
+            spot.wrong("wrong_value", f"`{spot.label}` is empty; write something, or leave the key out.")
+            return None
+        found: tuple[str, ...] | None = read_all(spot)
+        return found
+
+    return read_some
+
+
+_TOLD: dict[str, Read] = {
+    "events": _some(name("an event", None)),
+    "statuses": _some(choice("succeeded", "failed", "canceled", "timed_out")),
+    "data": expression,
+}
+NOTICE = Level("an entry of `notify`", {"bus": _keepable, "topic": _keepable, **_TOLD}, ("bus", "topic"))
+WEBHOOK = Level("a webhook of `notify`", {"url": _address, "secret": secret_name, **_TOLD}, ("url", "secret"))
+
+
+def read_notify(spot: Spot) -> tuple[Notice, ...] | None:
+    """Every entry; one alone may stand without a list."""
+    if not isinstance(spot.value, dict | list):
+        spot.must(
+            "a list of entries such as {bus: main, topic: orders.done} or {url: https://…, secret: NAME}"
+        )
+        return None
+    items = spot.items()
+    if len(items) > MOST:
+        spot.wrong("too_many", f"`notify` has {len(items)} entries; {MOST} at most.")
+    return tuple(notice for item in items if (notice := _notice(item)) is not None)
+
+
+def _notice(spot: Spot) -> Notice | None:
+    is_webhook = isinstance(spot.value, dict) and ("url" in spot.value or "secret" in spot.value)
+    level = WEBHOOK if is_webhook else NOTICE
+    found = read_level(spot, level)
+    return Notice(**found) if all(key in found for key in level.required) else None

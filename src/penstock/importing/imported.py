@@ -1,0 +1,95 @@
+"""What an import comes to: a definition, and a sentence for each thing that it does not carry."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container
+from textwrap import wrap
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.flow.definition import Definition
+from penstock.flow.format.reading import from_plain
+from penstock.flow.format.writing import write_yaml
+from penstock.flow.names import LONGEST, is_reserved
+from penstock.flow.problems import DefinitionError, Problem
+
+_NOT_IN_STEP = re.compile(r"[^\w \-/()]")
+_NOT_IN_WORKFLOW = re.compile(r"[^A-Za-z0-9_.-]+")
+_WIDTH = 110
+
+
+class Imported(Struct, frozen=True):
+    """A definition that was made of another engine's, where it came from, and what is left to do by hand."""
+
+    origin: str
+    definition: Definition
+    notes: tuple[str, ...] = ()
+
+    def yaml(self) -> str:
+        """The definition as YAML, with the notes above it."""
+        head = [f"Imported from {self.origin}."]
+        if self.notes:
+            head += ["", "What could not be carried over, or is done in another way:"]
+        for each in self.notes:
+            first, *rest = wrap(each, _WIDTH, break_long_words=False) or [""]
+            head += [f"- {first}", *(f"  {line}" for line in rest)]
+        comments = "".join(f"# {line}".rstrip() + "\n" for line in head)
+        return comments + write_yaml(self.definition)
+
+
+class Notes:
+    """Sentences, each once, in the order they came."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, None] = {}
+
+    def say(self, sentence: str) -> None:
+        self._said.setdefault(" ".join(sentence.split()))
+
+    def all(self) -> tuple[str, ...]:
+        return tuple(self._said)
+
+
+class Wrongs:
+    """The problems of one text, told all at once."""
+
+    def __init__(self, place: Callable[[str], tuple[int, int] | None] = lambda _: None) -> None:
+        self._place = place
+        self.problems: list[Problem] = []
+
+    def say(self, path: str, sentence: str, code: str = "bad_import") -> None:
+        line, column = self._place(path) or (None, None)
+        self.problems.append(Problem(code, path, sentence, line, column))
+
+    def stop(self) -> None:
+        """Raises DefinitionError where anything is wrong."""
+        if self.problems:
+            raise DefinitionError(self.problems)
+
+
+def made(origin: str, plain: dict[str, Any], notes: Notes) -> Imported:
+    """The import of a definition in plain JSON. Raises DefinitionError where it is none."""
+    return Imported(origin, from_plain({"penstock": 1, **plain}), notes.all())
+
+
+def step_name(wanted: Any, fallback: str, taken: Container[str]) -> str:
+    """A name that a step can have and no other has."""
+    text = " ".join(_NOT_IN_STEP.sub("_", str(wanted or "")).split())[: LONGEST - 8].strip()
+    name = text if text and not is_reserved(text) else fallback
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name} {number}", number + 1
+    return found
+
+
+def workflow_name(wanted: str | None, fallback: str) -> str:
+    """A name that a workflow can have."""
+    return _NOT_IN_WORKFLOW.sub("_", wanted or "").strip("_")[:LONGEST] or fallback
+
+
+def listed(names: list[str]) -> str:
+    """`a`, `b` and `c` as they stand in a sentence."""
+    quoted = [f"'{name}'" for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

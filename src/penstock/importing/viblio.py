@@ -1,0 +1,227 @@
+"""Viblio's stage dictionary: each stage becomes a step that waits for its prerequisites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from penstock.flow.format.nodes import Place
+from penstock.flow.names import nearest, wrong_identifier, wrong_name
+from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, workflow_name
+from penstock.importing.json_document import JsonDocument
+from penstock.importing.python_text import Module, Unknown, read_either
+
+TIMEOUTS = {
+    "default_task_schedule_to_start_timeout": "schedule_to_start",
+    "default_task_start_to_close_timeout": "start_to_close",
+    "default_task_schedule_to_close_timeout": "schedule_to_close",
+    "default_task_heartbeat_timeout": "heartbeat",
+}
+LOCKS = ("lock_retries", "lock_heartbeat_secs", "lock_wait_secs")
+KNOWN = {"name", "domain", "version", "task_list", "prerequisites", "failure_retries", "timeout_retries"}
+DICTIONARY = "VPW"
+_SECONDS = re.compile(r"0*[1-9][0-9]{0,9}")
+IDS = ("media_uuid", "user_uuid")
+"""What every message of Viblio has."""
+
+
+def import_viblio(text: str, name: str | None = None) -> Imported:
+    """The definition of a stage dictionary, in Python or JSON. Raises DefinitionError."""
+    stages, wrongs = _read(text)
+    made_of = _Stages(stages, wrongs)
+    return made_of.made(workflow_name(name, "viblio"))
+
+
+def _read(text: str) -> tuple[Any, Wrongs]:
+    module = read_either(text)
+    if isinstance(module, JsonDocument):
+        return module.value, Wrongs(module.place)
+    found = module.values.get(DICTIONARY)
+    if found is None:
+        found = next((value for value in module.values.values() if _is_stages(value)), None)
+    return found, Wrongs(lambda path: _line(module, found, path))
+
+
+def _is_stages(value: Any) -> bool:
+    return isinstance(value, dict) and any(
+        isinstance(stage, dict) and "prerequisites" in stage for stage in value.values()
+    )
+
+
+def _line(module: Module, stages: Any, path: str) -> Place | None:
+    stage = stages.get(path.partition(".")[0]) if isinstance(stages, dict) else None
+    line = module.line(stage)
+    return None if line is None else (line, 1)
+
+
+class _Stages:
+    def __init__(self, stages: Any, wrongs: Wrongs) -> None:
+        self.wrongs, self.notes = wrongs, Notes()
+        if (
+            not isinstance(stages, dict)
+            or not stages
+            or not all(isinstance(each, dict) for each in stages.values())
+        ):
+            wrongs.say(
+                "",
+                f"there is no dictionary of stages here: it is called {DICTIONARY}, and has a dictionary a stage",
+            )
+            wrongs.stop()
+        self.stages: dict[str, Mapping[str, Any]] = stages
+
+    def made(self, name: str) -> Imported:
+        steps = {key: self.step(key, stage) for key, stage in self.stages.items()}
+        self.refuse_circles()
+        self.wrongs.stop()
+        self.tell()
+        properties = {each: {"type": "string"} for each in IDS}
+        plain = {
+            "name": name,
+            "params": {"type": "object", "required": list(IDS), "properties": properties},
+            "steps": steps,
+        }
+        return made("Viblio's stage dictionary", plain, self.notes)
+
+    def step(self, name: str, stage: Mapping[str, Any]) -> dict[str, Any]:
+        if wrong := wrong_name(name):
+            self.wrongs.say(name, f"the stage '{name}' cannot be a step: its name {wrong}")
+        if stage.get("name", name) != name:
+            self.wrongs.say(
+                name, f"the stage '{name}' is called {stage['name']!r} inside: make them the same"
+            )
+        unknown = [key for key in stage if key not in KNOWN and key not in TIMEOUTS and key not in LOCKS]
+        if unknown:
+            self.notes.say(f"Stage '{name}' says {listed(unknown)}, which has no counterpart here.")
+        made: dict[str, Any] = {"task": name}
+        after = self.prerequisites(name, stage)
+        if after:
+            made["after"] = after
+        if isinstance(stage.get("task_list"), str):
+            made["task_list"] = self.task_list(name, stage["task_list"])
+        retries = self.number(name, stage, "failure_retries")
+        if retries is not None:
+            made["retries"] = retries
+        if (multipliers := self.multipliers(name, stage)) is not None:
+            made["timeout_retries"] = multipliers
+        if timeouts := self.timeouts(name, stage):
+            made["timeouts"] = timeouts
+        return made
+
+    def prerequisites(self, name: str, stage: Mapping[str, Any]) -> list[str]:
+        found = stage.get("prerequisites", [])
+        if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
+            self.wrongs.say(f"{name}.prerequisites", f"`prerequisites` of '{name}' must be a list of stages")
+            return []
+        for each in found:
+            if each not in self.stages:
+                near = nearest(each, self.stages)
+                hint = f"; did you mean '{near}'?" if near else ""
+                self.wrongs.say(
+                    f"{name}.prerequisites", f"'{name}' waits for '{each}', which is no stage{hint}"
+                )
+        return list(dict.fromkeys(found))
+
+    def task_list(self, name: str, given: str) -> str:
+        if wrong := wrong_identifier(given):
+            self.wrongs.say(f"{name}.task_list", f"`task_list` of '{name}' cannot be one: it {wrong}")
+        return given
+
+    def number(self, name: str, stage: Mapping[str, Any], key: str) -> int | None:
+        value = stage.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            self.wrongs.say(
+                f"{name}.{key}", f"`{key}` of '{name}' must be a whole number from 0 on, not {_shown(value)}"
+            )
+            return None
+        return value
+
+    def multipliers(self, name: str, stage: Mapping[str, Any]) -> list[float] | None:
+        value = stage.get("timeout_retries")
+        if value is None:
+            return None
+        numbers = isinstance(value, list) and all(
+            isinstance(each, int | float) and not isinstance(each, bool) and each > 0 for each in value
+        )
+        if not numbers:
+            self.wrongs.say(
+                f"{name}.timeout_retries",
+                f"`timeout_retries` of '{name}' must be a list of numbers above 0, not {_shown(value)}",
+            )
+            return None
+        return list(value)
+
+    def timeouts(self, name: str, stage: Mapping[str, Any]) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for key, ours in TIMEOUTS.items():
+            value = stage.get(key)
+            if value is None or value == "NONE":
+                continue
+            if not _SECONDS.fullmatch(str(value)):
+                self.wrongs.say(
+                    f"{name}.{key}",
+                    f"`{key}` of '{name}' must be seconds as a text, or NONE, not {_shown(value)}",
+                )
+                continue
+            found[ours] = f"{int(value)}s"
+        if found.get("schedule_to_start") and found.get("schedule_to_start") == found.get(
+            "schedule_to_close"
+        ):
+            del found["schedule_to_start"]
+            self.notes.say(
+                "`schedule_to_start` was left out where it is the same as `schedule_to_close`: "
+                "it can never strike first."
+            )
+        return found
+
+    def refuse_circles(self) -> None:
+        if self.wrongs.problems:
+            return
+        graph = {name: list(stage.get("prerequisites") or ()) for name, stage in self.stages.items()}
+        try:
+            TopologicalSorter(graph).prepare()
+        except CycleError as error:
+            circle = " → ".join(reversed(error.args[1]))
+            self.wrongs.say(
+                error.args[1][0], f"these stages wait for each other, so that none would ever begin: {circle}"
+            )
+
+    def tell(self) -> None:
+        """What the dictionary says that is done in another way here."""
+        stages = self.stages.values()
+        locked = [name for name, stage in self.stages.items() if any(key in stage for key in LOCKS)]
+        if locked:
+            self.notes.say(
+                f"The locks of {listed(locked)} were left out: a lease and an attempt number fence every report of a "
+                "worker; for one at a time over all runs write `serialize`, such as `serialize: data.user_uuid`."
+            )
+        if any("task_list" in stage for stage in stages):
+            self.notes.say(
+                "Task lists got no suffix of a deployment or a developer: set `task_list_suffix` for that."
+            )
+        if any(key in stage for stage in stages for key in ("domain", "version")):
+            self.notes.say(
+                "`domain` and `version` were left out: versions are counted when a workflow is published."
+            )
+        if any(stage.get("default_task_heartbeat_timeout") == "NONE" for stage in stages):
+            self.notes.say(
+                "A heartbeat of NONE became the default of 60s: workers send it by themselves while a task runs."
+            )
+        self.notes.say(
+            f"The tasks {listed(list(self.stages))} are to be offered by workers: `run_task(self, opts)` becomes a "
+            "function with @task, and `opts` is its `ctx.data` and `ctx.input`."
+        )
+        self.notes.say(
+            "The time limit of a whole execution stands in no stage: say `timeout: 36h` at the top, if it is that."
+        )
+
+
+def _shown(value: Any) -> str:
+    return (
+        f"`{value.source}`, which only running the file would tell"
+        if isinstance(value, Unknown)
+        else repr(value)
+    )

@@ -1,0 +1,41 @@
+"""Work in the background that nobody waits for: kept until it is done, and told of where it fails."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from logging import Logger
+from typing import Any
+
+
+class Chores:
+    """What one object has begun. Without a hold on it, the loop would forget a task that still runs."""
+
+    def __init__(self, log: Logger, failure: str) -> None:
+        self._log, self._failure = log, failure
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._log.warning("%s: %s", self._failure, error)
+
+    async def wait(self, seconds: float) -> None:
+        """Until all are done, or so long."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=seconds)
+
+    def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def end(self) -> None:
+        """Give up what is not done."""
+        left = list(self._tasks)
+        self.cancel()
+        await asyncio.gather(*left, return_exceptions=True)

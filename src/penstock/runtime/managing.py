@@ -1,0 +1,51 @@
+"""Workflows that an application runs for itself: what people do to their runs by hand would go past the application."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from penstock.runtime.errors import Conflict
+
+_ACTS: ContextVar[str | None] = ContextVar("penstock_manages", default=None)
+
+
+class Managed(Conflict):
+    """Only the application that a workflow belongs to may do this."""
+
+    code = "managed"
+
+    def __init__(self, workflow: str, by: str) -> None:
+        super().__init__(f"'{workflow}' belongs to {by}: only there can this be done")
+        self.workflow, self.by = workflow, by
+
+
+class Managers:
+    """Who manages which workflow, in this process; also the tokens under `/custom/<workflow>/` are theirs."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def add(self, workflow: str, by: str) -> None:
+        self._names[workflow] = by
+
+    def refuse(self, workflow: str) -> None:
+        """Raises Managed where the caller is not the application itself."""
+        by = self._names.get(workflow)
+        if by is not None and _ACTS.get() != workflow:
+            raise Managed(workflow, by)
+
+    def under(self, beginning: str) -> list[str]:
+        """The workflows that others than the caller manage and whose names begin so."""
+        return [name for name in self._names if name.startswith(beginning) and _ACTS.get() != name]
+
+
+@contextmanager
+def acting_for(workflow: str) -> Iterator[None]:
+    """What is done meanwhile is done by the application that manages the workflow."""
+    token = _ACTS.set(workflow)
+    try:
+        yield
+    finally:
+        _ACTS.reset(token)

@@ -1,0 +1,167 @@
+"""What came and cannot be taken, set aside where people look for it: a message, or the start of a run.
+
+A start is kept whole: once what was wrong is mended, `penstock redeliver` makes its run.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Struct, convert, to_builtins
+from msgspec import ValidationError as Misfit
+
+from penstock.flow.errors import PenstockError
+from penstock.flow.occurrence import Outside
+from penstock.runtime.codec.messages import decode_message, encode_message
+from penstock.runtime.codec.payloads import Unreadable
+from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
+from penstock.runtime.flows import Flows
+from penstock.runtime.inbox import KEPT_FOR
+from penstock.runtime.intake import Intake
+from penstock.sources.errors import CallRefused
+from penstock.sources.redelivering import AsideMessage, message_of, take_again
+from penstock.store.access_rows import AuditRow
+from penstock.store.change import Kept, Seen
+from penstock.store.protocol import Store
+from penstock.topics.bus import Message
+
+SHOWN = 64 * 1024
+"""Bytes of a message that cannot be read that are kept, for people to look at."""
+
+
+class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A run that could not be made, and all that it takes to make it."""
+
+    workflow: str
+    start_key: str
+    subject: str | None = None
+    input: Any = None
+    tags: dict[str, str] = {}
+
+
+async def set_start_aside(store: Store, start: RefusedStart, error: PenstockError, now: datetime) -> None:
+    """Keep a start, once however often it is told. Raises StoreError."""
+    reason = f"no run of '{start.workflow}' was started for {(start.subject or '')[:200]}: {error}"
+    aside = Outside(event=start.workflow, data=to_builtins(start), id=start.start_key)
+    await store.keep(
+        Kept(
+            keys=(),
+            event=aside.event,
+            body=encode_message(aside),
+            reason=_keepable(reason),
+            until=now + KEPT_FOR,
+            seen=Seen(f"aside/{start.workflow}//object", _digest(start.start_key), now + KEPT_FOR),
+        )
+    )
+
+
+async def set_notice_aside(store: Store, name: str, record: Any, error: PenstockError, now: datetime) -> str:
+    """Keep what an object store told and cannot be read, once however often it is told; in which words.
+
+    Raises StoreError.
+    """
+    reason = f"a record in a notification of store '{name}' was set aside: {error}"
+    aside = Outside(event=name, data={"store": name, "record": to_builtins(record)})
+    body = encode_message(aside)
+    seen = Seen(f"aside/s3/{name}", blake2b(body, digest_size=16).hexdigest(), now + KEPT_FOR)
+    until = now + KEPT_FOR
+    await store.keep(Kept(keys=(), event=name, body=body, reason=_keepable(reason), until=until, seen=seen))
+    return reason
+
+
+async def try_again(store: Store, flows: Flows, intake: Intake, id: int, audit: AuditRow | None) -> bool:
+    """Do what a start or a message that was set aside asks for; False: this is none. Raises why it cannot, also now."""
+    for row in await store.undelivered(id - 1, 1):
+        if row.id != id or row.keys:
+            continue
+        start, message = _start(row.body), _message(row.body)
+        if message is not None:
+            return await take_again(flows, intake, message) and await store.drop(id, audit)
+        if start is not None:
+            with suppress(IdempotencyMismatch):  # it was told again meanwhile, and taken
+                await intake.start_once(
+                    start.workflow,
+                    subject=start.subject,
+                    input=start.input,
+                    tags=start.tags,
+                    idempotency_key=start.start_key,
+                )
+            return await store.drop(id, audit)
+    return False
+
+
+def _start(body: bytes) -> RefusedStart | None:
+    try:
+        return convert(_data(body), RefusedStart)
+    except Misfit:
+        return None
+
+
+def _message(body: bytes) -> AsideMessage | None:
+    return message_of(_data(body))
+
+
+def _data(body: bytes) -> Any:
+    try:
+        event = decode_message(body)
+    except Unreadable:
+        return None
+    return event.data if isinstance(event, Outside) else None
+
+
+async def set_message_aside(
+    store: Store,
+    message: Message,
+    error: PenstockError,
+    now: datetime,
+    *,
+    workflow: str,
+    event: str | None,
+    bus: str,
+    topic: str,
+) -> str:
+    """Keep a message of a broker; in which words. It may come again before it is done: it is listed once.
+
+    Raises StoreError.
+    """
+    why = f"`{error.key}` cannot be worked out: {error.why}" if isinstance(error, CallRefused) else str(error)
+    reason = f"the message of topic '{topic}' of bus '{bus}' was set aside: {why}"
+    # What cannot be read, or is kept in part, cannot be taken whatever is mended.
+    again = isinstance(error, Invalid | Conflict) and len(message.body) <= SHOWN
+    shown = {**_shown(message, workflow, bus, topic), "external": event, "again": again}
+    aside = Outside(event=event or workflow, data=shown, id=message.id)
+    seen = None
+    if message.id is not None:
+        scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
+        seen = Seen(scope, _digest(message.id), now + KEPT_FOR)
+    kept = Kept(
+        keys=(), event=aside.event, body=encode_message(aside), reason=_keepable(reason),
+        until=now + KEPT_FOR, seen=seen,
+    )  # fmt: skip
+    await store.keep(kept)
+    return reason
+
+
+def _shown(message: Message, workflow: str, bus: str, topic: str) -> Mapping[str, Any]:
+    """All there is to know of a message; what is no text in base64."""
+    part = message.body[:SHOWN]
+    try:
+        body = {"body": part.decode()}
+    except UnicodeDecodeError:
+        body = {"body_base64": b64encode(part).decode()}
+    said: dict[str, Any] = {"workflow": workflow, "bus": bus, "topic": topic}
+    cut = {"cut": True} if len(message.body) > SHOWN else {}
+    return {**said, "id": message.id, "headers": dict(message.headers), **body, **cut}
+
+
+def _digest(id: str) -> str:
+    return blake2b(id.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def _keepable(text: str) -> str:
+    return text.encode(errors="replace").decode().replace("\0", "?")[:2000]

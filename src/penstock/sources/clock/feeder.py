@@ -1,0 +1,153 @@
+"""The feeder of a schedule: sees to every tick, once, wherever it runs."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from penstock.flow.schedule import Schedule, next_tick, tick_before
+from penstock.flow.view import time_text
+from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
+from penstock.sources.clock.rules import ON_TIME, Rules, due_tick, rules_of, surplus, verdict
+from penstock.sources.feed import BACKFILL, ROOM, Feed, Means, Want
+from penstock.store.rows import Filter
+
+KIND = "schedule"
+MOST = 1000
+"""Runs under way that are looked at."""
+
+log = logging.getLogger("penstock.schedules")
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far a schedule is: `last` was seen to, `waiting` is held back until there is room."""
+
+    schedule: Schedule
+    last: datetime
+    waiting: datetime | None = None
+    ran: datetime | None = None  # the last tick that made a run, and the run
+    run: str | None = None
+    skipped: int = 0
+
+
+def feeder_of(want: Want, means: Means) -> Clock:
+    return Clock(rules_of(want.flow.definition))
+
+
+class Clock:
+    """One schedule. A tick makes at most one run: its key is the tick."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+
+    async def run(self, feed: Feed) -> None:
+        progress = await self._begin(feed)
+        while not feed.stopping.is_set():
+            now = feed.now()
+            tick = progress.waiting or due_tick(self.rules, progress.last, now)
+            if tick is not None:
+                progress = await self._see_to(feed, progress, tick)
+                continue
+            coming = next_tick(self.rules.schedule, now)
+            if coming is None or not await feed.until(coming):
+                return
+
+    async def _begin(self, feed: Feed) -> Progress:
+        """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
+        progress = read_progress(feed.state)
+        started = await feed.node.store.started_at(feed.workflow)
+        known = progress is not None and progress.schedule == self.rules.schedule and not feed.was_stopped
+        if progress is not None and known and (started is None or started <= progress.last):
+            return progress
+        since = await self._since(feed, started)
+        if progress is None:
+            progress = Progress(schedule=self.rules.schedule, last=since)
+        progress = replace(progress, schedule=self.rules.schedule, last=since, waiting=None)
+        return await _saved(feed, progress)
+
+    async def _since(self, feed: Feed, started: datetime | None) -> datetime:
+        """From when on ticks count. Not from now on, where it is known: nobody may have fed it for a while."""
+        version = await feed.node.store.version(feed.workflow, feed.flow.version)
+        return feed.now() if started is None or version is None else max(started, version.at)
+
+    async def _see_to(self, feed: Feed, progress: Progress, tick: datetime) -> Progress:
+        """Start the run of a tick, skip it, or hold it back a little longer."""
+        known = await feed.node.store.start_key(feed.workflow, f"{KIND}:{tick_text(tick)}")
+        if known is not None:  # before it was noted, this node or the one before it went
+            return await _saved(feed, replace(progress, last=tick, waiting=None, ran=tick, run=known[0]))
+        live = [row.id for row in await feed.live(MOST) if BACKFILL not in row.labels]
+        late = self.rules.catch_up == "all" and feed.now() - tick > ON_TIME
+        what = verdict(self.rules, len(live), await self._newest(feed), late)
+        if what == "wait":
+            if progress.waiting is None:
+                progress = await _saved(feed, replace(progress, waiting=tick))
+            await feed.rest(ROOM)
+            return progress
+        if what == "skip":
+            log.info("'%s' is still under way: tick %s is skipped", feed.workflow, tick_text(tick))
+            return await _saved(
+                feed, replace(progress, last=tick, waiting=None, skipped=progress.skipped + 1)
+            )
+        if what == "abort":
+            await _cancel(feed, surplus(self.rules, live))
+        return await self._start(feed, replace(progress, last=tick, waiting=None), tick)
+
+    async def _newest(self, feed: Feed) -> str | None:
+        """The status of the newest run; None: there is none, or nobody asks."""
+        if self.rules.overrun != "delay_until_success":
+            return None
+        rows = await feed.node.store.runs(Filter(workflow=feed.workflow, limit=MOST))
+        return next((row.status for row in rows if BACKFILL not in row.labels), None)
+
+    async def _start(self, feed: Feed, progress: Progress, tick: datetime) -> Progress:
+        try:
+            run, _ = await start_tick(feed, self.rules.schedule, tick)
+        except Invalid as error:  # the next tick may do better; this one never will
+            log.error("tick %s of '%s' made no run: %s", tick_text(tick), feed.workflow, error)
+            return await _saved(feed, progress, f"tick {tick_text(tick)} made no run: {error}")
+        return await _saved(feed, replace(progress, ran=tick, run=run))
+
+
+async def start_tick(feed: Feed, schedule: Schedule, tick: datetime) -> tuple[str, bool]:
+    """The run of a tick, and whether it was there. Raises what `Feed.start` raises."""
+    return await feed.start(
+        key=tick_text(tick), subject=tick_text(tick), input=input_of(schedule, tick), kind=KIND
+    )
+
+
+def input_of(schedule: Schedule, tick: datetime) -> dict[str, Any]:
+    """What the run of a tick is given: the same on every node."""
+    return {
+        "scheduled_at": tick_text(tick),
+        "previous": time_text(tick_before(schedule, tick)),
+        "timezone": schedule.tz,
+    }
+
+
+def tick_text(tick: datetime) -> str:
+    return time_text(tick.astimezone(UTC)) or ""
+
+
+def read_progress(state: Any) -> Progress | None:
+    """The state of a schedule's feed; None: it has none, or one of another kind."""
+    try:
+        return None if state is None else msgspec.convert(state, Progress)
+    except msgspec.ValidationError:
+        return None
+
+
+async def _saved(feed: Feed, progress: Progress, error: str | None = None) -> Progress:
+    await feed.save(msgspec.to_builtins(progress), error=error)
+    return progress
+
+
+async def _cancel(feed: Feed, runs: list[str]) -> None:
+    for run in runs:
+        with suppress(RunEnded, UnknownRun):
+            await feed.node.intake.cancel(run, False, "the next tick of its schedule came")

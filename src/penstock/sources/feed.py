@@ -1,0 +1,282 @@
+"""A feeder and what it is given: the workflow, a durable state, and ways to start runs and fire events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import asdict
+
+from penstock.flow.compile import Flow
+from penstock.flow.definition import External, Source
+from penstock.flow.occurrence import Outside
+from penstock.flow.plan import Answer
+from penstock.flow.run import RunId
+from penstock.objects.stores import Stores
+from penstock.runtime.bulk import LIVE
+from penstock.runtime.errors import IdempotencyMismatch
+from penstock.runtime.node import Node
+from penstock.sources.errors import SourceStopped
+from penstock.sources.feeding_lease import Holding, Lost, Presence, feed_name
+from penstock.store.rows import Filter, RunRow
+
+LONGEST = timedelta(hours=1)
+"""How long a feeder sleeps at most before it looks at the clock again."""
+
+
+BACKFILLS = "/feeds/backfills/"
+"""What backfills that somebody asked for are kept under, by workflow."""
+
+BACKFILL = "penstock.backfill"
+"""The label of runs that a backfill made."""
+
+ASKED = 5
+"""How often the store is asked for its time where the difference to ours counts."""
+
+ROOM = 1.0
+"""Seconds between two looks whether a run has ended."""
+
+
+class Means(Struct, frozen=True, kw_only=True):
+    """What feeders may use besides the database: stores, addresses by name, secrets by name (None: there is none)."""
+
+    stores: Stores = field(default_factory=Stores)
+    buses: Mapping[str, str] = {}
+    secret: Callable[[str], Awaitable[str | None]] | None = None
+
+
+class Want(Struct, frozen=True, kw_only=True):
+    """Something to feed: the source of a workflow's newest version, or the topic of one of its outside events."""
+
+    flow: Flow
+    kind: str
+    source: Source | None = None
+    external: External | None = None
+    by_hand: bool = False  # somebody asked for it: also where the source is stopped
+
+    @property
+    def name(self) -> str:
+        if self.by_hand:
+            return feed_name(self.flow.name, kind=self.kind)
+        return feed_name(self.flow.name, None if self.external is None else self.external.name)
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """A run to be made once: `key` is unique in the workflow, among those of its source."""
+
+    key: str
+    subject: str | None = None
+    input: Any = None
+    tags: Mapping[str, Any] | None = None
+    labels: Mapping[str, str] | None = None
+    kind: str | None = None
+
+
+class Feed:
+    """What one feeder works on. Whatever it starts is durable and there once, however often it asks."""
+
+    def __init__(self, want: Want, node: Node, holding: Holding, presence: Presence, means: Means) -> None:
+        self.want, self.node, self.means = want, node, means
+        self._holding, self._presence = holding, presence
+        self.stopping = asyncio.Event()
+        self.finishing = False  # what came before the source was stopped may still be started
+        self.started = 0
+
+    @property
+    def workflow(self) -> str:
+        return self.want.flow.name
+
+    @property
+    def flow(self) -> Flow:
+        """The newest version."""
+        return self.want.flow
+
+    @property
+    def source(self) -> Source | None:
+        return self.want.source
+
+    @property
+    def external(self) -> External | None:
+        return self.want.external
+
+    @property
+    def state(self) -> Any:
+        """The JSON that was saved last, by this feeder or one before it; None: nothing."""
+        return self._holding.record.state
+
+    def now(self) -> datetime:
+        """The store's time."""
+        return self.node.clock.now()
+
+    async def begun_at(self, started: datetime | None) -> datetime:
+        """When the source was started, by the clock of this machine; now where nobody knows."""
+        best: tuple[timedelta, datetime] | None = None
+        for _ in range(ASKED if started is not None else 0):
+            before = datetime.now(UTC)
+            there = await self.node.store.now()
+            round_trip = datetime.now(UTC) - before
+            if best is None or round_trip < best[0]:  # the answer that came soonest is the most exact
+                best = round_trip, before - (there - (started or there))
+        return datetime.now(UTC) if best is None else best[1]
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the source was stopped since its state was saved: what came meanwhile is not to start anything."""
+        return self._holding.record.stopped
+
+    async def save(self, state: Any, *, error: str | None = None) -> None:
+        """Keep the state, and what is wrong, if anything; whoever feeds next goes on from it. Raises Lost."""
+        self._refuse_lost()
+        at = None if error is None else self.now()
+        failures = 0 if error is None else self._holding.record.failures
+        await self._holding.keep(state=state, error=error, error_at=at, failures=failures, stopped=False)
+
+    async def start(
+        self,
+        *,
+        key: str,
+        subject: str | None = None,
+        input: Any = None,
+        tags: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        kind: str | None = None,
+    ) -> tuple[RunId, bool]:
+        """Start a run of the version that is newest now, durably; its id, and whether the key had made it before.
+
+        A key is one of the kind of source, or of another `kind` in whose name the run is made.
+        Where the workflow has a `max_running`, waits until fewer of its runs are under way. Raises Lost, SourceStopped
+        (nothing was started: leave the event where it is), and what a start raises.
+        """
+        await self._ready()
+        return await self._begin(
+            Start(key=key, subject=subject, input=input, tags=tags, labels=labels, kind=kind)
+        )
+
+    async def _ready(self) -> None:
+        """Runs may be started now. Raises Lost, SourceStopped."""
+        self._refuse_lost()
+        flow, state = await self.node.flows.newest(self.workflow)
+        if not state.started and not self.want.by_hand and not self.finishing:
+            raise SourceStopped(self.workflow)
+        if flow.definition.max_running is not None:
+            await self._room(flow.definition.max_running)
+
+    async def _begin(self, one: Start) -> tuple[RunId, bool]:
+        try:
+            run, duplicate = await self.node.intake.start_once(
+                self.workflow,
+                subject=one.subject,
+                input=one.input,
+                tags=one.tags,
+                labels=one.labels,
+                idempotency_key=f"{one.kind or self.want.kind}:{one.key}",
+            )
+        except IdempotencyMismatch as error:  # the key counts: the first telling of an event is the one
+            return RunId(error.run), True
+        self.started += not duplicate
+        await self.well()
+        return run, duplicate
+
+    async def start_many(self, starts: Sequence[Start]) -> list[tuple[RunId, bool] | Exception]:
+        """The same of many at once, in few transactions; of one that cannot be, why. Raises Lost, SourceStopped."""
+        if self.flow.definition.max_running is not None:  # one by one: else all would find the same room
+            done = [await _caught(self.start(**asdict(one))) for one in starts]
+        else:
+            await (
+                self._ready()
+            )  # once, before all: whoever asks the store for himself may be overtaken by the next
+            done = await asyncio.gather(*map(self._begin, starts), return_exceptions=True)
+        for each in done:
+            if isinstance(each, Lost | SourceStopped) or (
+                isinstance(each, BaseException) and not isinstance(each, Exception)
+            ):
+                raise each
+        return [each for each in done if isinstance(each, Exception | tuple)]
+
+    async def emit(
+        self,
+        event: str,
+        data: Any = None,
+        *,
+        key: Mapping[str, str],
+        set: Mapping[str, Any] | None = None,
+        id: str | None = None,
+    ) -> Answer:
+        """Fire an outside event into the run of this workflow that has the key; kept where none has it yet.
+
+        Raises Lost, SourceStopped, OtherWorkflow, and what an event raises.
+        """
+        self._refuse_lost()
+        outside = Outside(
+            event=event, data=data, set=None if set is None else dict(set), id=id, workflow=self.workflow
+        )
+        answer = await self.node.intake.emit_by_key(key, outside, f"{self.want.kind}/{self.workflow}")
+        await self.well()
+        return answer
+
+    async def live(self, limit: int, label: tuple[str, str] | None = None) -> list[RunRow]:
+        """The runs of the workflow that are under way, the oldest first, up to so many; or those with a label."""
+        filter = Filter(workflow=self.workflow, statuses=LIVE, label=label, sort="oldest", limit=limit)
+        return await self.node.store.runs(filter)
+
+    async def until(self, when: datetime) -> bool:
+        """Wait until that time; False: the feeder is to stop."""
+        while not self.stopping.is_set() and (left := when - self.now()) > timedelta(0):
+            try:
+                async with asyncio.timeout(min(left, LONGEST).total_seconds()):
+                    await self.stopping.wait()
+            except TimeoutError:
+                continue
+        return not self.stopping.is_set()
+
+    async def rest(self, seconds: float) -> bool:
+        """Wait so long; False: the feeder is to stop."""
+        return await self.until(self.now() + timedelta(seconds=seconds))
+
+    async def fail(self, error: BaseException) -> int:
+        """Keep why it does not work, for people to see; how often it failed in a row. Raises Lost."""
+        self._refuse_lost()
+        record = self._holding.record
+        text = str(error) or type(error).__name__
+        await self._holding.keep(error=text[:1000], error_at=self.now(), failures=record.failures + 1)
+        return record.failures + 1
+
+    async def well(self) -> None:
+        """Nothing is wrong any more. Raises Lost."""
+        if self._holding.record.error is not None:
+            await self._holding.keep(error=None, error_at=None, failures=0)
+
+    async def _room(self, most: int) -> None:
+        """Raises SourceStopped: the feeder is to stop, and there is none yet."""
+        while len(await self.live(most)) >= most:
+            if not await self.rest(ROOM):
+                raise SourceStopped(self.workflow)
+
+    def _refuse_lost(self) -> None:
+        if not self._presence.alive:
+            raise Lost(self.want.name)
+
+
+class Feeder(Protocol):
+    """What takes something in from outside, for one workflow."""
+
+    async def run(self, feed: Feed) -> None:
+        """Feed until `feed.stopping`; then finish what is in hand and return. To return earlier: there is no more.
+
+        Whatever it raises is shown, and it is begun again a little later. It may be cancelled at any time.
+        """
+        ...
+
+
+Factory = Callable[[Want, Means], Feeder | None]
+"""Makes the feeder of something; None: nothing needs to be done for it, others bring its events."""
+
+
+async def _caught(start: Awaitable[tuple[RunId, bool]]) -> tuple[RunId, bool] | BaseException:
+    try:
+        return await start
+    except Exception as error:
+        return error

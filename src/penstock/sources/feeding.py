@@ -1,0 +1,340 @@
+"""Feeding: every node sees to it that each started workflow whose source needs a feeder has one, on one node.
+
+A source is fed while its workflow is started, paused or not: runs are made, and held. A new version has a new feeder.
+A kind of source that needs one has a line in FEEDERS; what a feeder is, and what it is given, is in `feed`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from importlib import import_module
+
+from penstock.flow.errors import PenstockError
+from penstock.runtime.errors import UnknownWorkflow
+from penstock.runtime.node import Node
+from penstock.sources.errors import SourceStopped
+from penstock.sources.feed import BACKFILLS, Factory, Feed, Feeder, Means, Start, Want
+from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence
+from penstock.sources.feeding_listing import feed_rows
+from penstock.store.errors import StoreError
+from penstock.store.rows import WorkflowState
+
+__all__ = ["FEEDERS", "Factory", "Feed", "Feeder", "Feeding", "Lost", "Means", "Start", "Want"]
+
+FEEDERS: dict[str, Factory | str] = {
+    "topic": "penstock.sources.topic:feeder_of",
+    "object": "penstock.sources.object_feeders:feeder_of",
+    "schedule": "penstock.sources.clock.feeder:feeder_of",
+    "backfill": "penstock.sources.clock.backfilling:feeder_of",
+    "search": "penstock.sources.object_search:feeder_of",
+}
+"""By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""
+
+LOOK = timedelta(seconds=2)
+ALONE = timedelta(seconds=60)
+"""How often a node that has the store for itself looks for what it should know anyway."""
+
+MOST = 1000
+"""Backfills that are seen to at a time."""
+
+GRACE = 10.0
+"""Seconds that a feeder has to finish what it has in hand."""
+
+FIRST, LONGEST = 1.0, 60.0
+"""Seconds between two tries of a feeder that fails."""
+
+log = logging.getLogger("penstock.feeding")
+
+
+class _Fed:
+    """A feeder at work."""
+
+    def __init__(self, feed: Feed, feeder: Feeder) -> None:
+        self.feed, self.feeder = feed, feeder
+        self.task: asyncio.Task[None] | None = None
+        self.stop_by: float | None = None
+
+    def stop(self, now: float) -> None:
+        """Ask it to stop; where it was asked long ago, end it."""
+        if self.stop_by is None:
+            self.stop_by = now + GRACE
+            self.feed.stopping.set()
+        elif now >= self.stop_by:
+            self.end()
+
+    def end(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+
+
+class _Later:
+    """A feeder that is made when it runs: what it needs was not there before."""
+
+    def __init__(self, factory: Factory | str) -> None:
+        self._factory = factory
+
+    def make(self, want: Want, means: Means) -> Feeder | None:
+        """Raises whatever is wrong with it."""
+        return load_factory(self._factory)(want, means)
+
+    async def run(self, feed: Feed) -> None:
+        feeder = self.make(feed.want, feed.means)
+        await (feed.well() if feeder is None else feeder.run(feed))
+
+
+class Feeding:
+    """The feeders of one node. `run` it on a loop, `stop` it before the node. `failures` counts, by kind."""
+
+    def __init__(
+        self,
+        node: Node,
+        means: Means | None = None,
+        feeders: Mapping[str, Factory | str] | None = None,
+        lease: timedelta = LEASE,
+    ) -> None:
+        self.node, self.means = node, means or Means()
+        self.presence = Presence(node.store, node.clock.now, shared=node.shared, lease=lease)
+        self.failures: Counter[str] = Counter()
+        self._started: Counter[str] = Counter()
+        self._factories = dict(FEEDERS if feeders is None else feeders)
+        self._lease = lease
+        self._wanting = Wanting(node, self._factories)
+        self._fed: dict[str, _Fed] = {}
+        self._marked: set[str] = set()  # stopped, and noted in the store
+        self._unfed: set[str] = set()  # fed by others, and noted in the store
+        self._wake = asyncio.Event()
+        self._renewed = -1e9
+        node.flows.told.append(self._wake.set)
+
+    @property
+    def held(self) -> dict[str, int]:
+        """How many feeders run here, by kind."""
+        return dict(Counter(fed.feed.want.kind for fed in self._fed.values()))
+
+    @property
+    def started(self) -> Counter[str]:
+        """How many runs the feeders of this node have made, by kind."""
+        counted = self._started.copy()
+        for fed in self._fed.values():
+            counted[fed.feed.want.kind] += fed.feed.started
+        return counted
+
+    def look(self) -> None:
+        """Something may be there to be fed."""
+        self._wake.set()
+
+    async def run(self) -> None:
+        """See to all feeds, for ever."""
+        while True:
+            self._wake.clear()
+            wait = await self.run_once()
+            try:
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    async def run_once(self) -> float:
+        """Begin what is to be fed, end what is not; after how many seconds to look again."""
+        if not self.presence.alive:
+            self._end_all()  # the store was away for too long: another node may feed by now
+        wanted = await self._wanting.all()
+        if wanted or self._fed:
+            await self._renew()
+        now = asyncio.get_running_loop().time()
+        for name, fed in self._fed.items():
+            want = wanted.get(name)
+            if want is None or want.flow.version != fed.feed.flow.version:
+                fed.stop(now)
+        await self._mark_stopped(wanted)
+        for want in await self._free([want for name, want in wanted.items() if name not in self._fed]):
+            await self._begin(want)
+            await self._renew()
+        if any(fed.stop_by is not None for fed in self._fed.values()):
+            return 1.0
+        return (LOOK if self.node.shared else ALONE).total_seconds()
+
+    async def stop(self) -> None:
+        """Let every feeder finish what it has in hand, and give all back: others take over at once."""
+        tasks = [fed.task for fed in self._fed.values() if fed.task is not None]
+        for fed in self._fed.values():
+            fed.feed.stopping.set()
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=GRACE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            await self.presence.leave()
+        except StoreError as error:
+            log.warning("others take over only in %g s: %s", self._lease.total_seconds(), error)
+
+    async def _renew(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._renewed < self._lease.total_seconds() / 4 and self.presence.alive:
+            return
+        try:
+            await self.presence.renew()
+        except Lost:
+            self._end_all()
+            await self.presence.renew()
+        self._renewed = now
+
+    async def _mark_stopped(self, wanted: Collection[str]) -> None:
+        """Keep of each source that is stopped that it was: later it begins anew, and makes up for nothing."""
+        self._marked.difference_update(wanted)
+        for name in self._wanting.stopped - self._marked:
+            if name not in self._fed and await Holding.mark_stopped(self.node.store, name):
+                self._marked.add(name)
+
+    def _end_all(self) -> None:
+        for fed in self._fed.values():
+            fed.end()
+
+    async def _free(self, wants: Sequence[Want]) -> list[Want]:
+        """Those that no other node holds, looked at together: there may be a thousand, and every node asks."""
+        if not wants:
+            return []
+        owners = {row.name: row.owner for row in await feed_rows(self.node.store)}
+        gone: dict[str | None, bool] = {None: True, self.presence.owner: True}
+        for owner in {owners.get(want.name) for want in wants} - gone.keys():
+            gone[owner] = await self.presence.bury(owner or "")
+        return [want for want in wants if gone[owners.get(want.name)]]
+
+    async def _begin(self, want: Want) -> None:
+        later = _Later(self._factories[want.kind])
+        try:
+            feeder = later.make(want, self.means)
+        except Exception:
+            feeder = later  # why not is told where the failures of feeders are
+        if feeder is None:
+            if want.name not in self._unfed and await Holding.mark_well(self.node.store, want.name):
+                self._unfed.add(want.name)
+            return
+        self._unfed.discard(want.name)
+        holding = await Holding.take(self.node.store, self.presence, want.name, want.kind)
+        if holding is None:
+            return
+        fed = _Fed(Feed(want, self.node, holding, self.presence, self.means), feeder)
+        self._fed[want.name] = fed
+        fed.task = asyncio.create_task(self._keep(fed, holding), name=f"feeder {want.name}")
+
+    async def _keep(self, fed: _Fed, holding: Holding) -> None:
+        """Run one feeder until it is stopped, whatever it raises; then give the feed back."""
+        try:
+            while not fed.feed.stopping.is_set():
+                await self._try(fed)
+            await holding.give_back()
+        except Lost as error:
+            log.info("%s", error)
+        except StoreError as error:
+            log.warning("the source of '%s' is not given back yet: %s", fed.feed.workflow, error)
+        except asyncio.CancelledError:
+            if self.presence.alive:
+                with suppress(Lost, StoreError):
+                    await holding.give_back()
+            raise
+        finally:
+            self._started[fed.feed.want.kind] += fed.feed.started
+            self._fed.pop(fed.feed.want.name, None)
+            self._wake.set()
+
+    async def _try(self, fed: _Fed) -> None:
+        feed = fed.feed
+        try:
+            await fed.feeder.run(feed)
+        except Lost:
+            raise
+        except SourceStopped:
+            await feed.rest(FIRST)  # it is about to be told
+            return
+        except Exception as error:
+            self.failures[feed.want.kind] += 1
+            wait = FIRST
+            if isinstance(error, StoreError):
+                log.warning("the source of '%s' waits: %s", feed.workflow, error)
+            else:
+                plain = isinstance(error, PenstockError)  # it says all: how we came there helps nobody
+                why, trace = (f": {error}", None) if plain else ("", error)
+                log.warning(
+                    "the source of '%s' failed and is begun again%s", feed.workflow, why, exc_info=trace
+                )
+                wait = min(FIRST * 2 ** min(await feed.fail(error) - 1, 10), LONGEST)
+            await feed.rest(wait)
+            return
+        if feed.want.by_hand:
+            feed.stopping.set()  # done; somebody may ask for the next
+        await feed.stopping.wait()  # there is no more
+
+
+class Wanting:
+    """What is to be fed, by the newest version: a source while its workflow is started, outside events always."""
+
+    def __init__(self, node: Node, kinds: Collection[str]) -> None:
+        self._node, self._kinds = node, kinds
+        self._known: dict[str, tuple[int, tuple[Want, ...]]] = {}
+        self.stopped: set[str] = set()
+
+    async def all(self) -> dict[str, Want]:
+        """By the names of their tokens; `stopped` has those of sources that are not to be fed now."""
+        found: dict[str, Want] = {}
+        stopped: set[str] = set()
+        for state in await self._node.flows.states():
+            for want in await self._of(state):
+                if state.started or want.source is None:
+                    found[want.name] = want
+                else:
+                    stopped.add(want.name)
+        self.stopped = stopped
+        if "backfill" in self._kinds:
+            for row in await self._node.store.tokens(BACKFILLS, "", MOST):
+                workflow = row.name.removeprefix(BACKFILLS)[:-1]
+                try:
+                    flow, _ = await self._node.flows.newest(workflow)
+                except UnknownWorkflow:
+                    log.warning("there is a backfill of '%s', and no such workflow", workflow)
+                    continue
+                want = Want(flow=flow, kind="backfill", source=flow.definition.source, by_hand=True)
+                found[want.name] = want
+        return found
+
+    async def _of(self, state: WorkflowState) -> tuple[Want, ...]:
+        """One workflow that cannot be read must not hold the others."""
+        known = self._known.get(state.name)
+        if known is None or known[0] != state.latest:
+            wants: tuple[Want, ...] = ()
+            try:
+                wants = await self._read(state.name, state.latest)
+            except StoreError:
+                raise
+            except Exception:
+                log.exception("version %d of '%s' cannot be read", state.latest, state.name)
+            known = self._known[state.name] = state.latest, wants
+        return known[1]
+
+    async def _read(self, workflow: str, version: int) -> tuple[Want, ...]:
+        row = await self._node.store.version(workflow, version)
+        if row is None or not ("\\" in row.definition or any(kind in row.definition for kind in self._kinds)):
+            return ()  # nothing is compiled only to find out that it is not fed
+        flow = await self._node.flows.get(workflow, version)
+        definition, wants = flow.definition, []
+        if definition.source is not None and definition.source.kind in self._kinds:
+            wants.append(Want(flow=flow, kind=definition.source.kind, source=definition.source))
+        for each in definition.external or ():
+            if each.from_ is not None and each.from_.kind in self._kinds:
+                wants.append(Want(flow=flow, kind=each.from_.kind, external=each))
+        return tuple(wants)
+
+
+def load_factory(found: Factory | str) -> Factory:
+    """What makes feeders; what is only named is imported now."""
+    if not isinstance(found, str):
+        return found
+    module, _, name = found.partition(":")
+    factory: Factory = getattr(import_module(module), name)
+    return factory

@@ -1,0 +1,236 @@
+"""Who feeds: a node is present while it renews its word, and holds feeds by name; of each, one holder at a time.
+
+All is kept as tokens under `/feeds/`, where nobody writes through the API. A node that dies is buried by another once
+the store says that its time is over, and then nothing that it still writes is taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from penstock.flow.errors import PenstockError
+from penstock.store.protocol import Tokens
+from penstock.store.rows import TokenChange, TokenRow
+
+FEEDS, NODES = "/feeds/of/", "/feeds/nodes/"
+LEASE = timedelta(seconds=12)
+"""How long a node that gives no sign of life keeps its feeds."""
+
+MARGIN = 1 / 6
+"""Such a part of the lease earlier a node stops by itself: its clock and the store's may drift a little."""
+
+SWEPT = 100
+"""Dead nodes that are buried at a time."""
+
+TRIES = 5
+"""How often a record is written anew because an earlier write of the same holder came through late."""
+
+
+class Lost(PenstockError):
+    """Another node feeds now, or may: stop at once, and write nothing more."""
+
+    code = "feed_lost"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"'{name}' is fed by another node now")
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """What is kept of a feed: its state, by which the next holder goes on, and what went wrong last."""
+
+    kind: str
+    state: Any = None
+    error: str | None = None
+    error_at: datetime | None = None
+    failures: int = 0
+    stopped: bool = (
+        False  # the workflow was stopped, not only its node: what came meanwhile is not made up for
+    )
+
+
+def feed_name(workflow: str, event: str | None = None, kind: str = "source") -> str:
+    """The token of a workflow's source, or of an outside event of it. No such name begins another one."""
+    what = kind if event is None else f"external/{event.replace('%', '%25').replace('/', '%2F')}"
+    return f"{FEEDS}{workflow}/{what}/"
+
+
+class Presence:
+    """One node among those that feed. Alone on its store it is always there, and whoever was before it is not."""
+
+    def __init__(
+        self, store: Tokens, now: Callable[[], datetime], *, shared: bool, lease: timedelta = LEASE
+    ) -> None:
+        self._store, self._now, self.shared, self._lease = store, now, shared, lease
+        self.owner = _new_owner()
+        self._version: int | None = None
+        self._until = 0.0
+
+    @property
+    def alive(self) -> bool:
+        """Whether nobody can have taken this node for dead."""
+        return not self.shared or _time() < self._until
+
+    async def renew(self) -> None:
+        """Give a sign of life. Raises Lost: this node was taken for dead, and is another one from now on."""
+        if not self.shared:
+            return
+        until = _time() + self._lease.total_seconds() * (1 - MARGIN)
+        version = await _write(self._store, self._change(expires=self._now() + self._lease), self.owner)
+        if version is None and self._version is not None:
+            lost, self.owner, self._version, self._until = self._name, _new_owner(), None, 0.0
+            raise Lost(lost)
+        if version is None:
+            raise Lost(self._name)
+        if self._version is None:
+            await self._sweep()
+        self._version, self._until = version, until
+
+    async def leave(self) -> None:
+        """Go: others take over at once."""
+        self._until = 0.0
+        if self.shared and self._version is not None:
+            await _write(self._store, self._change(gone=True), self.owner)
+        self._version = None
+
+    async def bury(self, owner: str) -> bool:
+        """Whether the node of that name is gone for good, or was never there."""
+        if not self.shared:
+            return owner != self.owner
+        name = f"{NODES}{owner}/"
+        for row in await self._store.claim_tokens(self.owner, name, self._lease, 1):
+            await self._store.change_tokens([TokenChange(name=name, expect=row.version, gone=True)])
+            return True
+        return await _read(self._store, name) is None
+
+    async def _sweep(self) -> None:
+        """Bury whoever died without holding anything: nobody else would."""
+        for row in await self._store.claim_tokens(self.owner, NODES, self._lease, SWEPT):
+            await self._store.change_tokens([TokenChange(name=row.name, expect=row.version, gone=True)])
+
+    @property
+    def _name(self) -> str:
+        return f"{NODES}{self.owner}/"
+
+    def _change(self, expires: datetime | None = None, gone: bool = False) -> TokenChange:
+        return TokenChange(
+            name=self._name, expect=self._version, owner=self.owner, expires=expires, gone=gone
+        )
+
+
+class Holding:
+    """One feed, held by a node: `record` is what the store has of it."""
+
+    def __init__(self, store: Tokens, name: str, owner: str, version: int, record: Record) -> None:
+        self._store, self.name, self._owner, self._version = store, name, owner, version
+        self.record = record
+        self._writing = asyncio.Lock()
+
+    @classmethod
+    async def take(cls, store: Tokens, presence: Presence, name: str, kind: str) -> Holding | None:
+        """Hold the feed; None: another node does, and lives. What another kind of source left behind is dropped."""
+        row = await _read(store, name)
+        owner = None if row is None else row.owner
+        if owner is not None and owner != presence.owner and not await presence.bury(owner):
+            return None
+        record = read_record(row) if row is not None else None
+        if record is None or record.kind != kind:
+            record = Record(kind=kind)
+        change = TokenChange(
+            name=name,
+            expect=None if row is None else row.version,
+            owner=presence.owner,
+            data=msgspec.json.encode(record),
+        )
+        done = await store.change_tokens([change])
+        return None if isinstance(done, str) else cls(store, name, presence.owner, done[0].version, record)
+
+    @staticmethod
+    async def mark_stopped(store: Tokens, name: str) -> bool:
+        """Note that nothing is to be fed; False: somebody still holds the feed, or was faster: ask again."""
+        return await _mark(store, name, stopped=True)
+
+    @staticmethod
+    async def mark_well(store: Tokens, name: str) -> bool:
+        """Note that others bring the events of a feed, and nothing is wrong with it; False: ask again."""
+        return await _mark(store, name)
+
+    async def keep(self, **changes: Any) -> None:
+        """Write what changed of the record. Raises Lost."""
+        async with self._writing:
+            await self._write(replace(self.record, **changes), self._owner)
+
+    async def give_back(self) -> None:
+        """Nobody holds it any more; its record stays."""
+        async with self._writing:
+            await self._write(self.record, None)
+
+    async def _write(self, record: Record, owner: str | None) -> None:
+        change = TokenChange(
+            name=self.name, expect=self._version, owner=owner, data=msgspec.json.encode(record)
+        )
+        version = await _write(self._store, change, self._owner)
+        if version is None:
+            raise Lost(self.name)
+        self._version, self.record = version, record
+
+
+def read_record(row: TokenRow) -> Record | None:
+    """What the token of a feed says; None: it cannot be read, and the feed begins anew."""
+    try:
+        return msgspec.json.decode(row.data, type=Record)
+    except msgspec.DecodeError:
+        return None
+
+
+async def _mark(store: Tokens, name: str, **changes: Any) -> bool:
+    """Write it onto the record of a feed that nobody holds; what went wrong with it is over."""
+    row = await _read(store, name)
+    record = None if row is None else read_record(row)
+    if row is None or record is None:
+        return True
+    marked = replace(record, error=None, error_at=None, failures=0, **changes)
+    if marked == record:
+        return True
+    if row.owner is not None:
+        return False
+    change = TokenChange(name=name, expect=row.version, data=msgspec.json.encode(marked))
+    return not isinstance(await store.change_tokens([change]), str)
+
+
+async def _write(store: Tokens, change: TokenChange, owner: str) -> int | None:
+    """The version that was written (0: deleted), None where somebody else owns the token, or took it away.
+
+    A write of the same owner of which nobody knew whether it was done may have made another version meanwhile.
+    """
+    for _ in range(TRIES):
+        done = await store.change_tokens([change])
+        if not isinstance(done, str):
+            return done[0].version if done else 0
+        row = await _read(store, change.name)
+        if row is None or row.owner != owner:
+            return None
+        change = replace(change, expect=row.version)
+    return None
+
+
+async def _read(store: Tokens, name: str) -> TokenRow | None:
+    rows = await store.tokens(name, "", 1)
+    return rows[0] if rows and rows[0].name == name else None
+
+
+def _new_owner() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()

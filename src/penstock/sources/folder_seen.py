@@ -1,0 +1,129 @@
+"""What a watch of a folder has seen: key and state of every file, durable, so that nothing is lost or told twice.
+
+What is to be told is written down before it is told, with a word that no other telling has: after a crash it is told
+again under the same word, and a file that comes a second time comes under another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from secrets import token_hex
+
+import msgspec
+from msgspec import Struct
+
+from penstock.objects.context import Event
+from penstock.sources.feeding_lease import Lost
+from penstock.store.protocol import Tokens
+from penstock.store.rows import TokenChange
+
+SEEN = "/feeds/seen/"
+SHARDS = 64
+"""A change of one file rewrites one of so many parts."""
+
+
+class Telling(Struct, frozen=True):
+    """A file that came or went, as it is told: `word` is of this telling alone."""
+
+    key: str
+    event: Event
+    etag: str
+    word: str
+
+
+def folder_digest(path: str) -> str:
+    return blake2b(path.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+
+
+class Seen:
+    """The files of one folder as the feeder of one workflow knows them. Only who holds the feed may write.
+
+    A file is kept as `etag@word`; with `?` behind while nobody knows whether it was told, with `-` before if it went.
+    """
+
+    def __init__(self, store: Tokens, workflow: str, path: str) -> None:
+        self._store = store
+        self._prefix = f"{SEEN}{workflow}/{folder_digest(path)}/"
+        self._shards: list[dict[str, str]] = [{} for _ in range(SHARDS)]
+        self._versions: dict[int, int] = {}
+        self._unsure: set[str] = set()
+
+    async def load(self) -> None:
+        """Read all of it."""
+        for row in await self._store.tokens(self._prefix, "", SHARDS + 1):
+            shard = int(row.name.rpartition("/")[2], 16)
+            self._shards[shard] = msgspec.json.decode(row.data, type=dict[str, str])
+            self._versions[shard] = row.version
+        self._unsure = {key for shard in self._shards for key, state in shard.items() if state.endswith("?")}
+
+    def get(self, key: str) -> str | None:
+        """The etag with which a file was seen last; None: it never was, or is gone."""
+        state = self._shards[_shard(key)].get(key)
+        return None if state is None or state.startswith("-") else state.partition("@")[0]
+
+    def all_keys(self) -> list[str]:
+        return [key for shard in self._shards for key, state in shard.items() if not state.startswith("-")]
+
+    def unsure(self) -> list[Telling]:
+        """What was to be told when somebody stopped in the middle."""
+        return [_telling(key, self._shards[_shard(key)][key]) for key in sorted(self._unsure)]
+
+    async def intend(self, told: Iterable[tuple[str, Event, str]]) -> list[Telling]:
+        """Write down what is told next: key, event and etag; all that was before is told for sure. Raises Lost."""
+        word = token_hex(6)
+        tellings = [Telling(key, event, etag, word) for key, event, etag in told]
+        await self._write({**self._settled(), **{each.key: _text(each) for each in tellings}})
+        self._unsure = {each.key for each in tellings}
+        return tellings
+
+    async def settle(self) -> None:
+        """All that was intended is told. Raises Lost."""
+        await self._write(self._settled())
+        self._unsure = set()
+
+    async def skip(self, states: Mapping[str, str | None]) -> None:
+        """Take files as seen that nobody is told of; None: gone. Raises Lost."""
+        await self._write({key: None if etag is None else f"{etag}@" for key, etag in states.items()})
+
+    def _settled(self) -> dict[str, str | None]:
+        states = {key: self._shards[_shard(key)][key] for key in self._unsure}
+        return {key: None if state.startswith("-") else state.rstrip("?") for key, state in states.items()}
+
+    async def _write(self, states: Mapping[str, str | None]) -> None:
+        touched = {_shard(key) for key in states}
+        if not touched:
+            return
+        fresh = {shard: dict(self._shards[shard]) for shard in touched}
+        for key, state in states.items():
+            if state is None:
+                fresh[_shard(key)].pop(key, None)
+            else:
+                fresh[_shard(key)][key] = state
+        changes = [
+            TokenChange(
+                name=f"{self._prefix}{shard:02x}",
+                expect=self._versions.get(shard),
+                data=msgspec.json.encode(files),
+            )
+            for shard, files in fresh.items()
+        ]
+        done = await self._store.change_tokens(changes)
+        if isinstance(done, str):
+            raise Lost(done)
+        for row in done:
+            shard = int(row.name.rpartition("/")[2], 16)
+            self._versions[shard], self._shards[shard] = row.version, fresh[shard]
+
+
+def _text(telling: Telling) -> str:
+    return f"{'-' if telling.event == 'deleted' else ''}{telling.etag}@{telling.word}?"
+
+
+def _telling(key: str, state: str) -> Telling:
+    etag, _, word = state.removeprefix("-").removesuffix("?").partition("@")
+    return Telling(key, "deleted" if state.startswith("-") else "created", etag, word)
+
+
+def _shard(key: str) -> int:
+    return blake2b(key.encode("utf-8", "surrogateescape"), digest_size=1).digest()[0] % SHARDS

@@ -1,0 +1,22 @@
+"""Who feeds a source of kind `object`: a watch of its folder, a topic that its store tells, or nobody but the hook."""
+
+from __future__ import annotations
+
+from penstock.objects.folder import FolderStore
+from penstock.objects.matching import Matching
+from penstock.sources.feed import Feeder, Means, Want
+from penstock.sources.object_folder import FolderFeeder
+from penstock.sources.object_topic import ObjectTopicFeeder
+from penstock.topics.opening import Buses
+
+
+def feeder_of(want: Want, means: Means) -> Feeder | None:
+    """The feeder of a source; None where its store tells a hook. Raises UnknownStore."""
+    assert want.source is not None, "only sources are of kind `object`"
+    matching, stores = Matching(want.source.options), means.stores
+    address = stores.address(matching.store)
+    if address.kind == "dir":
+        return FolderFeeder(FolderStore(address.name, address.path), matching, stores.tallies[address.name])
+    if "bus" in address.options:
+        return ObjectTopicFeeder(address, matching, stores, Buses(means.buses))
+    return None

@@ -1,0 +1,220 @@
+"""Searches: on a clock all objects of a store are listed, and each that is wanted starts a run, once a tick.
+
+How far a search has come is kept after every page, so that it goes on there, wherever it is taken up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from penstock.flow.schedule import next_tick
+from penstock.objects.context import context_of, listed_object, subject_of
+from penstock.objects.errors import ObjectGone, ObjectRefused
+from penstock.objects.folder import FolderStore
+from penstock.objects.matching import Matching
+from penstock.objects.protocol import Listed, Object, ObjectStore
+from penstock.objects.stores import Stores, Tally
+from penstock.runtime.flows import Flows
+from penstock.sources.clock.feeder import tick_text
+from penstock.sources.clock.rules import due_tick, rules_of
+from penstock.sources.feed import Feed, Feeder, Means, Start, Want
+from penstock.sources.feeding_lease import feed_name, read_record
+from penstock.sources.object_starts import counted, wanted
+from penstock.store.protocol import Tokens
+
+KIND = "search"
+AT_ONCE = 100
+"""Objects that are asked for, and runs that are started, at a time."""
+
+KEPT = 1_000
+"""Starts that one search sets aside where they are refused; the next one finds all of them again."""
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far the searches of a workflow are: the last tick that is done, and the one under way."""
+
+    asks: str  # what is searched for, in short: another question begins anew
+    last: datetime
+    tick: datetime | None = None
+    after: str = ""
+    looked: int = 0
+    started: int = 0
+    refused: int = 0
+    done: dict[str, Any] | None = None  # the search before
+
+
+def feeder_of(want: Want, means: Means) -> Feeder:
+    """The feeder of a source of kind `search`. Raises UnknownStore."""
+    assert want.source is not None, "only sources are of kind `search`"
+    matching = Matching(want.source.options)
+    means.stores.address(matching.store)
+    return Searcher(matching, means.stores)
+
+
+class Searcher:
+    """Searches one store for one workflow. A tick that comes while a search is under way is left out."""
+
+    def __init__(self, matching: Matching, stores: Stores) -> None:
+        self._matching, self._stores = matching, stores
+
+    async def run(self, feed: Feed) -> None:
+        store, rules = await self._stores.get(self._matching.store), rules_of(feed.flow.definition)
+        progress = await self._begin(feed)
+        if progress.tick is None:
+            await feed.well()  # what went wrong before was not this search
+        while not feed.stopping.is_set():
+            if progress.tick is None:
+                tick = due_tick(rules, progress.last, feed.now())
+                if tick is None:
+                    coming = next_tick(rules.schedule, feed.now())
+                    if coming is None or not await feed.until(coming):
+                        return
+                    continue
+                progress = replace(progress, tick=tick, after="", looked=0, started=0, refused=0)
+                await _save(feed, progress)
+            progress = await self._search(feed, store, progress)
+
+    async def _begin(self, feed: Feed) -> Progress:
+        asks = blake2b(msgspec.json.encode(feed.source, order="sorted"), digest_size=8).hexdigest()
+        progress = read_progress(feed.state)
+        if progress is None or progress.asks != asks or feed.was_stopped:
+            done = None if progress is None else progress.done
+            progress = Progress(asks=asks, last=feed.now(), done=done)
+            await _save(feed, progress)
+        return progress
+
+    async def _search(self, feed: Feed, store: ObjectStore, progress: Progress) -> Progress:
+        """Go on with a search, page by page, to its end or until the feeder is to stop."""
+        async for page in store.pages(self._matching.prefix, progress.after):
+            for first in range(0, len(page), AT_ONCE):
+                progress = await self._tell(feed, store, progress, page[first : first + AT_ONCE])
+            await _save(feed, progress)
+            if feed.stopping.is_set():
+                return progress
+        if isinstance(store, FolderStore) and not self._matching.prefix:
+            self._tally.tell_names(len(store.unreadable), store.why_unread())
+        done = {**_under_way(progress), "ended_at": tick_text(feed.now())}
+        progress = replace(progress, last=progress.tick or progress.last, tick=None, after="", done=done)
+        await _save(feed, progress)
+        return progress
+
+    async def _tell(self, feed: Feed, store: ObjectStore, progress: Progress, page: list[Listed]) -> Progress:
+        assert progress.tick is not None, "only a search that has begun goes on"
+        tick = tick_text(progress.tick)
+        likely = [each for each in page if self._likely(feed, store, each, tick)]
+        found = await asyncio.gather(*(self._wanted(feed, store, each, tick) for each in likely))
+        starts = [_start(each, tick) for each in found if isinstance(each, Object)]
+        done: list[tuple[Start, object]] = list(zip(starts, await feed.start_many(starts), strict=True))
+        for listed, why in zip(likely, found, strict=True):
+            if isinstance(why, ObjectRefused):
+                done.append((_start(listed_object(store.name, store.bucket, listed), tick), why))
+        refused = 0
+        for start, each in done:
+            keep = progress.refused + refused < KEPT
+            refused += await counted(self._tally, feed, start, each, keep) == "refused"
+        return replace(
+            progress,
+            after=page[-1].key,
+            looked=progress.looked + len(page),
+            started=progress.started + len(done) - refused,
+            refused=progress.refused + refused,
+        )
+
+    def _likely(self, feed: Feed, store: ObjectStore, each: Listed, tick: str) -> bool:
+        """Whether an object may be wanted, by what the listing says of it."""
+        if not self._matching.named(each.key):
+            return False
+        if self._matching.wants_head:
+            return True
+        if not self._matching.asks:
+            return True
+        found = listed_object(store.name, store.bucket, each)
+        return wanted(self._matching, found, _context(found, tick), self._tally, feed.workflow)
+
+    async def _wanted(
+        self, feed: Feed, store: ObjectStore, each: Listed, tick: str
+    ) -> Object | ObjectRefused | None:
+        """The object where it is wanted, asked for only as far as the condition looks; or why it is not described."""
+        matching = self._matching
+        try:
+            if not matching.wants_head:
+                return await store.head(each.key)
+            found = await store.head(each.key, tags=matching.wants_tags)
+            if not wanted(matching, found, _context(found, tick), self._tally, feed.workflow):
+                return None
+            return found if matching.wants_tags else await store.head(each.key)
+        except ObjectGone:
+            return None
+        except ObjectRefused as error:
+            return error
+
+    @property
+    def _tally(self) -> Tally:
+        return self._stores.tallies[self._matching.store]
+
+
+def _context(found: Object, tick: str) -> dict[str, Any]:
+    return context_of(found, "found", {"name": KIND, "tick": tick})
+
+
+def _start(found: Object, tick: str) -> Start:
+    which = blake2b(f"{found.bucket}\n{found.key}".encode(), digest_size=16).hexdigest()
+    return Start(
+        key=f"{tick}:{which}",
+        subject=subject_of(found.bucket, found.key),
+        input=_context(found, tick),
+        tags=found.tags,
+    )
+
+
+def read_progress(state: Any) -> Progress | None:
+    """The state of a search's feed; None: it has none, or one of another kind."""
+    try:
+        return None if state is None else msgspec.convert(state, Progress)
+    except msgspec.ValidationError:
+        return None
+
+
+async def _save(feed: Feed, progress: Progress) -> None:
+    await feed.save(msgspec.to_builtins(progress))
+
+
+async def searches_of(tokens: Tokens, flows: Flows) -> dict[str, list[dict[str, Any]]]:
+    """How far every search is, by store: for people."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for state in await flows.states():
+        source = (await flows.get(state.name, state.latest)).definition.source
+        if source is None or source.kind != KIND:
+            continue
+        rows = await tokens.tokens(feed_name(state.name), "", 1)
+        record = read_record(rows[0]) if rows else None
+        progress = None if record is None else read_progress(record.state)
+        found.setdefault(source.options["store"], []).append(
+            {
+                "workflow": state.name,
+                "started": state.started,
+                "under_way": None
+                if progress is None or progress.tick is None
+                else {**_under_way(progress), "after": progress.after},
+                "last": None if progress is None else progress.done,
+                "error": None if record is None else record.error,
+            }
+        )
+    return found
+
+
+def _under_way(progress: Progress) -> dict[str, Any]:
+    assert progress.tick is not None, "only a search that has begun is under way"
+    return {
+        "tick": tick_text(progress.tick),
+        "looked": progress.looked,
+        "started": progress.started,
+        "refused": progress.refused,
+    }

@@ -1,0 +1,170 @@
+"""Runs about objects: which started workflows an object is for, and one run of each, however often it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from penstock.expression import EvaluationError
+from penstock.flow.errors import PenstockError
+from penstock.objects.context import Event, context_of, is_own, scope_of, subject_of
+from penstock.objects.matching import Matching
+from penstock.objects.protocol import Object
+from penstock.objects.stores import Stores, Tally
+from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid, NotFound
+from penstock.runtime.flows import Flows
+from penstock.runtime.intake import Intake
+from penstock.sources.aside import RefusedStart, set_notice_aside, set_start_aside
+from penstock.sources.errors import SourceStopped
+from penstock.sources.feed import Feed, Start
+from penstock.store.errors import StoreError
+from penstock.store.rows import Filter
+
+Outcome = Literal["started", "duplicate", "ignored", "refused"]
+
+log = logging.getLogger("penstock.objects")
+
+
+class ObjectSource(Struct, frozen=True):
+    """The source of a started workflow, of kind `object`."""
+
+    workflow: str
+    matching: Matching
+
+
+class ObjectStarts:
+    """Starts runs about objects; those that a feeder brings wait for room, where there is a `max_running`."""
+
+    def __init__(self, flows: Flows, intake: Intake, stores: Stores, feed: Feed | None = None) -> None:
+        self._flows, self._intake, self._stores, self._feed = flows, intake, stores, feed
+        self._turn = asyncio.Lock()
+        self._known: dict[str, tuple[int, ObjectSource | None]] = {}
+
+    async def sources(self, store: str) -> list[ObjectSource]:
+        """Those that are started and about this store."""
+        found = []
+        for state in await self._flows.states():
+            if state.started:
+                source = await self._source(state.name, state.latest)
+                if source is not None and source.matching.store == store:
+                    found.append(source)
+        return found
+
+    async def _source(self, workflow: str, version: int) -> ObjectSource | None:
+        known = self._known.get(workflow)
+        if known is None or known[0] != version:
+            says = (await self._flows.get(workflow, version)).definition.source
+            made = None
+            if says is not None and says.kind == "object":
+                made = ObjectSource(workflow, Matching(says.options))
+            known = self._known[workflow] = version, made
+        return known[1]
+
+    async def knows(self, workflow: str, start_key: str) -> bool:
+        """Whether a run was started by that key."""
+        return await self._intake.store.start_key(workflow, start_key) is not None
+
+    async def has_run_about(self, workflow: str, bucket: str, key: str) -> bool:
+        """Whether there is a run about an object of that name."""
+        about = Filter(workflow=workflow, subject=subject_of(bucket, key), limit=1)
+        return bool(await self._intake.store.runs(about))
+
+    async def set_aside(self, store: str, record: Any, error: PenstockError) -> str:
+        """Keep what a store told and nobody can read; in which words. Raises StoreError."""
+        return await set_notice_aside(
+            self._intake.store, store, record, error, await self._intake.store.now()
+        )
+
+    async def start(
+        self, source: ObjectSource, found: Object, event: Event, transport: Mapping[str, Any], key: str
+    ) -> Outcome:
+        """A run of the workflow, where it wants the object. Raises StoreError, SourceStopped: ask again."""
+        context = context_of(found, event, transport)
+        tally = self._stores.tallies[source.matching.store]
+        own = is_own(found, source.workflow)
+        if own or not wanted(source.matching, found, context, tally, source.workflow):
+            return "ignored"
+        try:
+            duplicate = await self._once(source.workflow, found, context, key)
+        except SourceStopped:
+            raise
+        except IdempotencyMismatch:  # told again, and the object has changed meanwhile
+            return "duplicate"
+        except (Invalid, NotFound, Conflict) as error:
+            return await self.refuse(source, found, context, key, error)
+        return "duplicate" if duplicate else "started"
+
+    async def refuse(
+        self, source: ObjectSource, found: Object, context: Mapping[str, Any], key: str, error: PenstockError
+    ) -> Outcome:
+        """Set the start of a run aside, once however often it is told. Raises StoreError."""
+        refused(self._stores.tallies[source.matching.store], source.workflow, found.key, error)
+        start = RefusedStart(
+            workflow=source.workflow, start_key=key, subject=subject_of(found.bucket, found.key),
+            input=context, tags=found.tags,
+        )  # fmt: skip
+        await set_start_aside(self._intake.store, start, error, await self._intake.store.now())
+        return "refused"
+
+    async def _once(self, workflow: str, found: Object, context: Mapping[str, Any], key: str) -> bool:
+        """Whether the key had made a run before; now there is one."""
+        subject = subject_of(found.bucket, found.key)
+        if self._feed is None or self._feed.flow.definition.max_running is None:
+            _, duplicate = await self._intake.start_once(
+                workflow, subject=subject, input=context, tags=found.tags, idempotency_key=key
+            )
+            return duplicate
+        async with self._turn:  # one by one: else all would find the same room
+            named = key.removeprefix(f"{self._feed.want.kind}:")
+            _, duplicate = await self._feed.start(key=named, subject=subject, input=context, tags=found.tags)
+        return duplicate
+
+
+def wanted(
+    matching: Matching, found: Object, context: Mapping[str, Any], tally: Tally, workflow: str
+) -> bool:
+    """Whether a source is about an object. One that has not what `where` reads is not meant, and that is told."""
+    if not matching.named(found.key):
+        return False
+    try:
+        return matching.holds(scope_of(context, found.tags))
+    except EvaluationError as error:
+        tally.error = f"`where` of '{workflow}' has no value for {found.key[:200]}: {error}"
+        return False
+
+
+def refused(tally: Tally, workflow: str, what: str, error: PenstockError) -> None:
+    """Tell people of a run that cannot be made: to try again would not help, and must not hold the others."""
+    tally.error = f"no run of '{workflow}' was started for {what[:200]}: {error}"
+    log.warning("%s", tally.error)
+
+
+async def counted(tally: Tally, feed: Feed, start: Start, done: object, keep: bool = True) -> Outcome:
+    """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
+
+    Raises what another try may mend: StoreError, and what nobody expects.
+    """
+    if isinstance(done, tuple):
+        outcome: Outcome = "duplicate" if done[1] else "started"
+    elif isinstance(done, PenstockError) and not isinstance(done, StoreError):
+        refused(tally, feed.workflow, start.subject or "", done)
+        if keep:
+            await _set_aside(feed, start, done)
+        outcome = "refused"
+    else:
+        assert isinstance(done, Exception), "a start is done, or says why not"
+        raise done
+    tally.note(outcome)
+    return outcome
+
+
+async def _set_aside(feed: Feed, start: Start, error: PenstockError) -> None:
+    aside = RefusedStart(
+        workflow=feed.workflow, start_key=f"{feed.want.kind}:{start.key}", subject=start.subject,
+        input=start.input, tags=dict(start.tags or {}),
+    )  # fmt: skip
+    await set_start_aside(feed.node.store, aside, error, feed.now())

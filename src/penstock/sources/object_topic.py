@@ -1,0 +1,134 @@
+"""Notifications of objects that come over a topic: the store tells a broker, which keeps them until they are done."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+from penstock.flow.errors import PenstockError
+from penstock.flow.view import time_text
+from penstock.objects.address import Address
+from penstock.objects.errors import OtherBucket
+from penstock.objects.matching import Matching
+from penstock.objects.notifications import Notice, Odd, read_notices
+from penstock.objects.stores import Stores
+from penstock.runtime.strict_json import Unreadable, WrongType, read_json
+from penstock.sources.aside import set_message_aside
+from penstock.sources.cloudevents import is_cloudevent, read_cloudevents
+from penstock.sources.errors import SourceStopped
+from penstock.sources.feed import Feed
+from penstock.sources.object_hooks import Noticing, notices_of_events
+from penstock.sources.object_starts import ObjectSource, ObjectStarts
+from penstock.sources.topic import next_messages
+from penstock.topics.bus import Message, group_of
+from penstock.topics.opening import Buses
+
+log = logging.getLogger("penstock.objects")
+
+
+class ObjectTopicFeeder:
+    """Feeds one workflow with what a topic tells of one store. What cannot be read is set aside."""
+
+    def __init__(self, address: Address, matching: Matching, stores: Stores, buses: Buses) -> None:
+        self._address, self._matching, self._stores, self._buses = address, matching, stores, buses
+        self._bus, self._topic = address.options["bus"], address.options["topic"]
+
+    async def run(self, feed: Feed) -> None:
+        """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
+        starts = ObjectStarts(feed.node.flows, feed.node.intake, self._stores, feed)
+        source = ObjectSource(feed.workflow, self._matching)
+        noticing = Noticing(self._stores, starts, lambda: [source])
+        group = group_of(self._buses.group(self._bus), feed.workflow, None, self._topic)
+        stopped = asyncio.create_task(feed.stopping.wait())
+        since, state = await self._begin(feed)
+        try:
+            async with self._buses[self._bus].subscribe(self._topic, group, since, sent_at) as subscription:
+                # What went wrong before does not any more; until one is taken older ones may still be there.
+                await feed.save(state if since is None else {**state, "skips": True})
+                while (messages := await next_messages(subscription, stopped)) is not None:
+                    await self._refuse_restarted(feed, state)
+                    if since is not None:
+                        await feed.save(state)
+                        since = None
+                    notices = [notice for each in messages for notice in await self._read(feed, each)]
+                    await self._take(noticing, notices)
+                    await subscription.done(messages)
+        finally:
+            stopped.cancel()
+
+    async def _begin(self, feed: Feed) -> tuple[datetime | None, dict[str, Any]]:
+        """From when on messages count, where the source was stopped; and what is to be known of that later."""
+        started = await feed.node.store.started_at(feed.workflow)
+        here = {"since": time_text(started)}
+        known = feed.state if isinstance(feed.state, dict) else here
+        if not feed.was_stopped and known == here:
+            return None, here
+        return await feed.begun_at(started), here
+
+    async def _refuse_restarted(self, feed: Feed, state: dict[str, Any]) -> None:
+        """Raises SourceStopped: it was stopped and started again before anybody here noticed; begin anew from then."""
+        if time_text(await feed.node.store.started_at(feed.workflow)) != state["since"]:
+            raise SourceStopped(feed.workflow)
+
+    async def _take(self, noticing: Noticing, notices: list[Notice]) -> None:
+        try:
+            await noticing.take(self._address, notices)
+        except OtherBucket:
+            self._stores.tallies[self._address.name].note("ignored", len(notices))
+
+    async def _read(self, feed: Feed, message: Message) -> list[Notice]:
+        odd: list[Unreadable] = []
+        try:
+            notices = notices_of(message.headers, message.body, lambda _, why: odd.append(why))
+        except (Unreadable, WrongType) as error:
+            await self._set_aside(feed, message, error)
+            return []
+        if odd:
+            await self._set_aside(feed, message, odd[0])
+        return notices
+
+    async def _set_aside(self, feed: Feed, message: Message, error: PenstockError) -> None:
+        tally = self._stores.tallies[self._address.name]
+        tally.note("refused")
+        tally.error = await set_message_aside(
+            feed.node.store, message, error, feed.now(),
+            workflow=feed.workflow, event=None, bus=self._bus, topic=self._topic,
+        )  # fmt: skip
+        log.warning("%s", tally.error)
+
+
+def sent_at(message: Message) -> datetime | None:
+    """When what a message tells of happened last, by the clock of the store; None: it does not say."""
+    try:
+        notices = notices_of(message.headers, message.body, lambda *_: None)
+    except (Unreadable, WrongType):
+        return None
+    return max((at for each in notices if (at := _time(each.transport.get("at"))) is not None), default=None)
+
+
+def _time(said: Any) -> datetime | None:
+    try:
+        at = datetime.fromisoformat(said)
+    except (TypeError, ValueError):
+        return None
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return at if at.microsecond else at.replace(microsecond=999_999)  # some stores count in seconds
+
+
+def notices_of(headers: Any, body: bytes, odd: Odd) -> list[Notice]:
+    """The notices of a message; also in the envelope that SNS puts around them on their way to a queue.
+
+    Raises Unreadable.
+    """
+    if is_cloudevent(headers):
+        return notices_of_events(read_cloudevents(headers, body), odd)
+    found = read_json(body)
+    if (
+        isinstance(found, dict)
+        and found.get("Type") == "Notification"
+        and isinstance(found.get("Message"), str)
+    ):
+        found = read_json(found["Message"].encode())
+    return read_notices(found, odd)

@@ -1,0 +1,76 @@
+"""A message of a topic that was set aside, taken again: once what was wrong with the workflow is mended."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from contextlib import suppress
+from typing import Any
+
+from msgspec import Struct, convert
+from msgspec import ValidationError as Misfit
+
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Outside
+from penstock.runtime.errors import IdempotencyMismatch
+from penstock.runtime.flows import Flows
+from penstock.runtime.intake import Intake
+from penstock.sources.asking import event_asked, start_asked
+from penstock.sources.envelope import Message, messages_of_topic
+
+KIND = "topic"
+
+
+class AsideMessage(Struct, frozen=True, kw_only=True):
+    """What is kept of a message. `again`: it can be read, and all of it is here."""
+
+    workflow: str
+    again: bool
+    external: str | None = None
+    id: str | None = None
+    headers: dict[str, str] = {}
+    body: str | None = None
+    body_base64: str | None = None
+
+    @property
+    def content(self) -> bytes:
+        return b64decode(self.body_base64) if self.body_base64 is not None else (self.body or "").encode()
+
+
+def message_of(data: Any) -> AsideMessage | None:
+    """The message that was kept; None: it is none, or cannot be taken whatever is mended."""
+    try:
+        found = convert(data, AsideMessage)
+    except Misfit:
+        return None
+    return found if found.again else None
+
+
+async def take_again(flows: Flows, intake: Intake, kept: AsideMessage) -> bool:
+    """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
+    flow, _ = await flows.newest(kept.workflow)
+    messages = messages_of_topic(kept.headers, kept.content, kept.id)
+    if kept.external is not None:
+        return await _fire(flow, intake, kept.external, messages)
+    source = flow.definition.source
+    if source is None or source.kind != KIND:
+        return False
+    for each in messages:
+        if (asked := start_asked(source.options, each)) is None:
+            continue
+        with suppress(IdempotencyMismatch):  # it came again meanwhile, and was taken
+            await intake.start_once(
+                flow.name, subject=asked.subject, input=asked.input, labels=asked.labels,
+                idempotency_key=None if asked.id is None else f"{KIND}:{asked.id}",
+            )  # fmt: skip
+    return True
+
+
+async def _fire(flow: Flow, intake: Intake, event: str, messages: list[Message]) -> bool:
+    says = next((each.from_ for each in flow.definition.external or () if each.name == event), None)
+    if says is None or says.kind != KIND:
+        return False
+    for each in messages:
+        if (asked := event_asked(says, each)) is not None:
+            outside = Outside(event=event, data=asked.data, set=asked.set, id=asked.id, workflow=flow.name)
+            await intake.emit_by_key(asked.keys, outside, f"{KIND}/{flow.name}")
+    return True

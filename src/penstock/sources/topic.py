@@ -1,0 +1,180 @@
+"""The `topic` source and `external.from {kind: topic}`: each message of a broker's topic, done once it is durable.
+
+A message that cannot be taken is set aside after a few tries, where people see it, and the next one is taken. One that
+cannot be taken now, because the database or the broker is away, stays with the broker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from secrets import token_hex
+from typing import Any
+
+from penstock.flow.errors import PenstockError
+from penstock.runtime.errors import Conflict, Invalid, OtherWorkflow
+from penstock.runtime.strict_json import Unreadable, WrongType
+from penstock.sources.aside import set_message_aside
+from penstock.sources.asking import StartAsked, event_asked, start_asked
+from penstock.sources.envelope import Message, messages_of_topic
+from penstock.sources.errors import SourceStopped
+from penstock.sources.feed import Feed, Feeder, Means, Start, Want
+from penstock.store.errors import BadText
+from penstock.topics.bus import Message as Taken
+from penstock.topics.bus import Subscription, group_of
+from penstock.topics.opening import Buses
+
+TRIES = 3
+"""How often a message that is refused is tried before it is set aside."""
+PAUSE = 0.1
+"""Seconds before the second try; twice as many before the next."""
+
+_REFUSED = (Unreadable, WrongType, Invalid, Conflict, BadText)
+"""What is wrong with a message itself, whatever is tried."""
+
+log = logging.getLogger("penstock.topics")
+
+
+def feeder_of(want: Want, means: Means) -> Feeder:
+    """The feeder of a source or of an outside event that comes from a topic."""
+    return TopicFeeder(want, Buses(means.buses))
+
+
+class TopicFeeder:
+    """Takes messages in the order of the broker, many at a time."""
+
+    def __init__(self, want: Want, buses: Buses) -> None:
+        self._buses = buses
+        if want.source is not None:
+            self._bus, self._topic = want.source.options["bus"], want.source.options["topic"]
+        else:
+            says = None if want.external is None else want.external.from_
+            assert says is not None and says.bus is not None and says.topic is not None
+            self._bus, self._topic = says.bus, says.topic
+        self._event = None if want.external is None else want.external.name
+
+    async def run(self, feed: Feed) -> None:
+        """See `Feeder.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
+        bus = self._buses[self._bus]
+        group = group_of(self._buses.group(self._bus), feed.workflow, self._event, self._topic)
+        stopped = asyncio.create_task(feed.stopping.wait())
+        try:
+            async with bus.subscribe(self._topic, group) as subscription:
+                await feed.save(feed.state)  # what went wrong before does not any more
+                while (taken := await next_messages(subscription, stopped)) is not None:
+                    await self._feed(feed, subscription, taken)
+        finally:
+            stopped.cancel()
+
+    async def _feed(self, feed: Feed, subscription: Subscription, taken: list[Taken]) -> None:
+        """Do what the messages ask for; what is durable is done, also where a later one cannot be taken now."""
+        if feed.external is not None or feed.flow.definition.max_running is not None:
+            for message in taken:
+                await self._each(feed, message)
+                await subscription.done([message])
+            return
+        whole: list[Taken] = []
+        starts: list[tuple[Taken, StartAsked]] = []
+        for message in taken:
+            try:
+                asked = [start_asked(_options(feed), each) for each in _read(message)]
+            except _REFUSED:
+                await self._each(feed, message)
+                continue
+            whole.append(message)
+            starts += [(message, each) for each in asked if each is not None]
+        failed = await self._start(feed, starts)
+        for message in whole:
+            if id(message) in failed:
+                await self._each(feed, message)
+        await subscription.done(taken)
+
+    async def _start(self, feed: Feed, starts: Sequence[tuple[Taken, StartAsked]]) -> set[int]:
+        """Start what can be started, all together; the messages that are to be looked at one by one."""
+        failed: set[int] = set()
+        done = await feed.start_many([_start_of(asked) for _, asked in starts])
+        for (message, _), result in zip(starts, done, strict=True):
+            if isinstance(result, _REFUSED):
+                failed.add(id(message))
+            elif isinstance(result, Exception):
+                raise result
+        return failed
+
+    async def _each(self, feed: Feed, message: Taken) -> None:
+        """One message alone: tried a few times, then set aside. Raises whatever is not the message's fault."""
+        for number in range(1, TRIES + 1):
+            try:
+                await self._try(feed, message)
+                return
+            except SourceStopped:
+                raise
+            except (Unreadable, WrongType) as error:
+                return await self._set_aside(feed, message, error)
+            except _REFUSED as error:
+                if number == TRIES:
+                    return await self._set_aside(feed, message, error)
+            await feed.rest(PAUSE * 2 ** (number - 1))
+
+    async def _try(self, feed: Feed, message: Taken) -> None:
+        for each in _read(message):
+            if feed.external is None:
+                asked = start_asked(_options(feed), each)
+                if asked is not None:
+                    await self._start_one(feed, _start_of(asked))
+            else:
+                await _emit(feed, each)
+
+    async def _start_one(self, feed: Feed, start: Start) -> None:
+        (done,) = await feed.start_many([start])
+        if isinstance(done, Exception):
+            raise done
+
+    async def _set_aside(self, feed: Feed, message: Taken, error: PenstockError) -> None:
+        """Keep the message where people look for what nobody took. Raises StoreError."""
+        why = await set_message_aside(
+            feed.node.store, message, error, feed.now(),
+            workflow=feed.workflow, event=self._event, bus=self._bus, topic=self._topic,
+        )  # fmt: skip
+        log.warning("'%s' cannot take it: %s", feed.workflow, why)
+
+
+async def next_messages(subscription: Subscription, stopped: asyncio.Task[Any]) -> list[Taken] | None:
+    """The next messages; None: the feeder is to stop."""
+    taking = asyncio.create_task(subscription.take())
+    try:
+        await asyncio.wait((taking, stopped), return_when=asyncio.FIRST_COMPLETED)
+        if taking.done():
+            return taking.result()
+        return None
+    finally:
+        taking.cancel()
+        await asyncio.gather(taking, return_exceptions=True)
+
+
+def _read(message: Taken) -> list[Message]:
+    """Raises Unreadable, WrongType."""
+    return messages_of_topic(message.headers, message.body, message.id)
+
+
+def _options(feed: Feed) -> dict[str, Any]:
+    assert feed.source is not None, "what comes from outside has no options of a source"
+    return feed.source.options
+
+
+def _start_of(asked: StartAsked) -> Start:
+    """Without an id nobody can know a repeat: each telling is one of its own."""
+    key = f"unnamed {token_hex(16)}" if asked.id is None else asked.id
+    return Start(key=key, subject=asked.subject, input=asked.input, labels=asked.labels)
+
+
+async def _emit(feed: Feed, message: Message) -> None:
+    says = None if feed.external is None else feed.external.from_
+    assert says is not None and feed.external is not None
+    asked = event_asked(says, message)
+    if asked is None:
+        return
+    try:
+        await feed.emit(feed.external.name, asked.data, key=asked.keys, set=asked.set, id=asked.id)
+    except OtherWorkflow:
+        return  # the same topic may feed several workflows

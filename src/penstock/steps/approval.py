@@ -1,0 +1,110 @@
+"""`approval`: waits for a person. What is asked is worked out once, when the firing begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.expression import Expression, Template
+from penstock.flow.duration import FORMS, moment_of
+from penstock.flow.step import TIMES, BadParameter, BoxError, Queue, Reaction, View
+from penstock.flow.validation import schema_fault
+from penstock.steps.palette import APPROVAL
+from penstock.steps.parameters import template
+from penstock.steps.worldly import check, is_open
+
+ROLES = ("operator", "author", "admin")
+_SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class ApprovalBox(Struct, frozen=True):
+    """Hands the question over; its times become moments when people are asked."""
+
+    params: Template
+
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return APPROVAL.ports
+
+    @property
+    def readers(self) -> Mapping[str, Expression | Template]:
+        return {"": self.params}
+
+    def enter(self, view: View) -> Reaction:
+        params = dict(self.params(view.scope(self.params)))
+        for name in TIMES:
+            if params.get(name) is not None:
+                _refuse_no_moment(name, params[name])
+        if params.get("role", ROLES[0]) not in ROLES:
+            raise BoxError(f"`role` must be one of {', '.join(ROLES)}, not {params['role']!r}")
+        if params.get("fields") is not None and (problem := _no_schema(params["fields"])) is not None:
+            raise BoxError(problem)
+        return Queue(params)
+
+
+class Approval:
+    """`approval`: `text`, `role`, `fields`, `due`, `remind`, `to`, `separate`."""
+
+    offer = APPROVAL
+
+    def __init__(self, checked: bool = True) -> None:
+        self._checked = checked
+
+    def box(self, params: Mapping[str, Any]) -> ApprovalBox:
+        if self._checked:  # what is published stays as it was: its step fails
+            self._check(params)
+        return ApprovalBox(template(dict(params), ""))
+
+    def _check(self, params: Mapping[str, Any]) -> None:
+        """Raises BadParameter."""
+        check(self.offer, params)
+        for name in TIMES:
+            if name in params and not is_open(params[name]):
+                try:
+                    _refuse_no_moment(name, params[name])
+                except BoxError as error:
+                    raise BadParameter(name, str(error)) from error
+        fields = params.get("fields")
+        if fields is not None and not is_open(fields) and (problem := _no_schema(fields)) is not None:
+            raise BadParameter("fields", problem, "bad_schema")
+
+
+def _refuse_no_moment(name: str, value: Any) -> None:
+    """Refuse what is neither a duration nor a time. Raises BoxError."""
+    try:
+        moment_of(value, _SOME_TIME)
+    except (ValueError, OverflowError) as error:
+        forms = f"{FORMS}, or as a time such as 2026-05-01T12:00:00Z"
+        raise BoxError(f"`{name}` {value!r} is neither a duration nor a time; {forms}") from error
+
+
+def _no_schema(fields: Any) -> str | None:
+    """Why `fields` is no JSON Schema of a form."""
+    if not isinstance(fields, dict):
+        return "`fields` must be a JSON Schema, such as {properties: {reason: {type: string}}}"
+    fault = schema_fault(fields)
+    if fault is not None:
+        return f"`fields` is no valid JSON Schema{fault}"
+    if not _takes_a_map(fields):
+        return (
+            "`fields` can be no form, for that is a map of fields, and nobody could approve it; "
+            "write it such as {properties: {reason: {type: string}}}"
+        )
+    return None
+
+
+def _takes_a_map(schema: Any) -> bool:
+    """Whether a map may fit, as far as is said outright: what references and `not` leave over is not worked out."""
+    if not isinstance(schema, dict):
+        return schema is not False
+    kinds = schema.get("type", "object")
+    values = [schema["const"]] if "const" in schema else schema.get("enum", [{}])
+    return (
+        "object" in ([kinds] if isinstance(kinds, str) else kinds)
+        and any(isinstance(each, dict) for each in values)
+        and all(map(_takes_a_map, schema.get("allOf", [])))
+        and all(any(map(_takes_a_map, schema[each])) for each in ("anyOf", "oneOf") if each in schema)
+    )

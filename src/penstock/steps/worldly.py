@@ -1,0 +1,186 @@
+"""Built-in tasks that act on the world: their palette entries, and what is wrong with their parameters.
+
+What they do is in `boxes`, `workers/shell` and the engine; here is only what can be said of a definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+from penstock.expression import Expression, Template
+from penstock.expression.literals import map_literals
+from penstock.flow.duration import parse_duration
+from penstock.flow.references import named, reference
+from penstock.flow.step import BadParameter, Queue, Reaction, View
+from penstock.flow.task import Offer
+from penstock.flow.task_box import TaskBox
+from penstock.flow.validation import violations
+from penstock.steps.parameters import only, template
+
+DURATION: dict[str, Any] = {"type": ["string", "number"], "format": "duration"}
+
+
+def span(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of a duration such as 30s."""
+    return {**DURATION, "title": title, **more}
+
+
+def text(title: str, **more: Any) -> dict[str, Any]:
+    """The schema of a text."""
+    return {"type": "string", "title": title, **more}
+
+
+def schema(required: tuple[str, ...] = (), **properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a task's parameters; a trailing _ keeps a name from being a word of Python."""
+    named = {name.rstrip("_"): each for name, each in properties.items()}
+    made: dict[str, Any] = {"type": "object", "properties": named, "additionalProperties": False}
+    return {**made, "required": list(required)} if required else made
+
+
+class Worldly:
+    """A task that a worker or the engine does: its literal parameters must fit its schema."""
+
+    def __init__(self, offer: Offer, checked: bool = True) -> None:
+        self.offer, self._checked = offer, checked
+
+    def check(self, params: Mapping[str, Any]) -> None:
+        """Raises BadParameter; not of what is published, which stays as it was."""
+        if self._checked:
+            check(self.offer, params)
+
+    def box(self, params: Mapping[str, Any]) -> WorldlyBox | KeyedBox:
+        self.check(params)
+        made = TaskBox.of(params, _SCOPE)
+        return WorldlyBox(made.params, made.constant, self.offer.ports)
+
+
+class WorldlyBox(TaskBox, frozen=True):
+    """Hands its parameters over; it has the ports of its task."""
+
+    exits: tuple[str, ...] = ("done", "failed")
+
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return self.exits
+
+
+class KeyedBox(Struct, frozen=True):
+    """Hands its parameters over, and gives the run the key by which reports find it."""
+
+    params: Template
+    exits: tuple[str, ...]
+
+    @property
+    def ports(self) -> tuple[str | None, ...]:
+        return self.exits
+
+    @property
+    def readers(self) -> Mapping[str, Expression | Template]:
+        return {"": self.params}
+
+    def enter(self, view: View) -> Reaction:
+        params = self.params(view.scope(self.params))
+        key = params.get("key")
+        return Queue(params) if key is None else Queue(params, {KEY: str(key)})
+
+
+KEY = "service"
+"""The name of the correlation key of `service` steps."""
+
+
+class Keyed(Worldly):
+    """One whose parameter `key` correlates the run as the firing begins."""
+
+    def box(self, params: Mapping[str, Any]) -> WorldlyBox | KeyedBox:
+        self.check(params)
+        return KeyedBox(template(dict(params), ""), self.offer.ports)
+
+
+def check(offer: Offer, params: Mapping[str, Any]) -> None:
+    """Raises BadParameter: what is not known, or cannot be. What is missing, or filled in later, is told in the run."""
+    known: dict[str, Any] = offer.parameters.get("properties", {})
+    only(params, offer.name, tuple(known))
+    for name, value in params.items():
+        if known[name].get(NO_SECRETS) and (found := next(named(value), None)) is not None:
+            raise BadParameter(name, _no_secret(offer.name, name, found[1]))
+        _check_secrets(name, known[name].get(SECRETS), value)
+        if is_open(value):
+            continue
+        for sentence in violations(known[name], value):
+            raise BadParameter(name, f"`{name}` of `{offer.name}` does not fit: {sentence}")
+        _check_durations(name, known[name], value)
+
+
+NO_SECRETS = "x-no-secrets"
+"""Marks a parameter that may be filled in from data: whoever starts a run could name any secret there."""
+
+
+SECRETS = "x-secrets"
+"""Marks a parameter that may be a secret (`value`), or have them as its values (`each`)."""
+
+
+def _check_secrets(name: str, where: str | None, value: Any) -> None:
+    """Raises BadParameter where a secret is named by an expression: what comes out of one is never opened."""
+    if where == "each" and isinstance(value, Mapping):
+        for key, each in value.items():
+            _check_secrets(f"{name}.{key}", "value", each)
+    elif where is not None and "${" in (reference(value) or ""):
+        raise BadParameter(
+            name,
+            f"`{name}` has the name of a secret from data, which could name any: write it, as {{secret: NAME}}",
+        )
+    elif where is not None and isinstance(value, str):
+        made = (keys for each in template(value, name).expressions for keys in map_literals(each.source))
+        if ("secret",) in made:
+            raise BadParameter(
+                name,
+                f"`{name}` makes {{'secret': …}} in an expression, which would be sent as it stands: only "
+                "{secret: NAME} without ${ } is replaced; where it differs, branch before and have a step for each",
+            )
+
+
+def _no_secret(task: str, name: str, secret: str) -> str:
+    return (
+        f"`{name}` of `{task}` cannot carry the secret '{secret[:80]}', which would be sent as it stands: they go "
+        f"into `headers`{' or `query`' if task == 'http' else ''}; if you mean the text, write ${{ {{'secret': '…'}} }}"
+    )
+
+
+def _check_durations(path: str, schema: Mapping[str, Any], value: Any) -> None:
+    if schema.get("format") == "duration":
+        _check_duration(path, value)
+    elif isinstance(value, Mapping):
+        for name, each in schema.get("properties", {}).items():
+            if name in value:
+                _check_durations(f"{path}.{name}", each, value[name])
+
+
+def _check_duration(name: str, value: Any) -> None:
+    words = (WORDS.get(name) or ()) if isinstance(value, str) else ()
+    if value in words:
+        return
+    try:
+        length = parse_duration(value)
+    except ValueError as error:
+        raise BadParameter(name, f"`{name}` {value!r} {error}") from error
+    if not length:
+        raise BadParameter(name, f"`{name}` must be longer than 0s")
+
+
+WORDS = {"poll": ("never",)}
+"""Words that stand in place of a duration."""
+
+
+def is_open(value: Any) -> bool:
+    """Whether some part of a value is filled in when the firing begins."""
+    if isinstance(value, str):
+        return "${" in value
+    if isinstance(value, Mapping):
+        return any(is_open(each) for each in (*value, *value.values()))
+    return isinstance(value, list) and any(map(is_open, value))
+
+
+_SCOPE = ("run", "data", "tags", "events", "event", "steps", "item", "index", "now")

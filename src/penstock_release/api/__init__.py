@@ -1,0 +1,20 @@
+"""The calls of the release coordinator, with the paths, fields and answers that task services and their users know."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from penstock.api.extending import Call
+from penstock_release.api import events, releases, services, studies, tasks
+from penstock_release.options import Options
+
+CALLS: tuple[Call, ...] = tuple(
+    call for noun in (services, releases, tasks, events, studies) for call in noun.calls.list
+)
+
+
+def calls_for(options: Options) -> tuple[Call, ...]:
+    """All of them; what task services need, reports and their release, needs no sign-in where the operator says so."""
+    if not options.open_reports:
+        return CALLS
+    return tuple(replace(call, action="public") if call.name in tasks.OPEN else call for call in CALLS)

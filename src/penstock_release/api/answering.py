@@ -1,0 +1,112 @@
+"""What all calls of the coordinator have in common: bodies, pages, and answers that are not good."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from penstock.api.extending import Ask, Reply, Unreadable, part_of, raw_body, value_of
+from penstock_release.coordinator import Coordinator
+from penstock_release.errors import Refused
+from penstock_release.rules import RELEASE_ENDS
+
+PART = "release"
+PAGE, LARGEST = 10, 1000
+
+Handler = Callable[[Ask[None, None]], Awaitable[Any]]
+
+
+def coordinator_of(ask: Ask[None, None]) -> Coordinator:
+    found: Coordinator = part_of(ask, PART)
+    return found
+
+
+def answers(handler: Handler) -> Handler:
+    """What is refused is answered in the shape that clients know."""
+
+    @wraps(handler)
+    async def answered(ask: Ask[None, None]) -> Any:
+        try:
+            return await handler(ask)
+        except Refused as refused:
+            return Reply(refused.body, refused.status)
+
+    return answered
+
+
+async def body_of(ask: Ask[None, None]) -> Any:
+    """The body as JSON. Raises Refused."""
+    raw = await raw_body(ask.request)
+    try:
+        return value_of(raw) if raw.strip() else {}
+    except Unreadable as error:
+        raise Refused(400, {"detail": f"JSON parse error - {error}"}) from None
+
+
+def address(ask: Ask[None, None], path: str) -> str:
+    """The address of something that is served here."""
+    return f"{str(ask.request.base_url).rstrip('/')}{path}"
+
+
+def page(ask: Ask[None, None], items: Sequence[Any]) -> dict[str, Any]:
+    """Some of the items by `limit` and `offset`, with the addresses of the pages around."""
+    query = ask.request.query_params
+    limit = min(_number(query.get("limit"), PAGE) or PAGE, LARGEST)
+    offset = _number(query.get("offset"), 0)
+    others = {name: value for name, value in query.items() if name not in ("limit", "offset")}
+
+    def link(start: int) -> str:
+        more = {**others, "limit": limit} | ({"offset": start} if start > 0 else {})
+        return address(ask, f"{ask.request.url.path}?{urlencode(more)}")
+
+    return {
+        "count": len(items),
+        "next": link(offset + limit) if offset + limit < len(items) else None,
+        "previous": link(max(offset - limit, 0)) if offset > 0 else None,
+        "results": items[offset : offset + limit],
+    }
+
+
+def _number(text: str | None, default: int) -> int:
+    return int(text[:9]) if text is not None and text.isascii() and text.isdigit() else default
+
+
+def matching(ask: Ask[None, None], items: Sequence[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    """The items that have what the query says of these fields."""
+    query = ask.request.query_params
+    wanted = {name: query[name] for name in names if query.get(name)}
+    return [
+        item for item in items if all(_text(item.get(name)) == _text(value) for name, value in wanted.items())
+    ]
+
+
+def _text(value: Any) -> str:
+    return str(value).rstrip("/").rpartition("/")[2].lower()
+
+
+def task_view(ask: Ask[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
+    """A task as it is shown."""
+    return {
+        "kf_id": task["kf_id"],
+        "state": task["state"],
+        "progress": task["progress"],
+        "release": address(ask, f"/releases/{task['release']}"),
+        "task_service": address(ask, f"/task-services/{task['task_service']}"),
+        "created_at": task["created_at"],
+        "service_name": task["service_name"],
+        "states": task.get("states", []),
+    }
+
+
+def event_view(ask: Ask[None, None], event: Mapping[str, Any]) -> dict[str, Any]:
+    """An event as it is shown."""
+    paths = {"release": "/releases/", "task_service": "/task-services/", "task": "/tasks/"}
+    links = {name: address(ask, path + event[name]) if event[name] else None for name, path in paths.items()}
+    shown = {name: event[name] for name in ("kf_id", "event_type", "message", "created_at")}
+    return {**shown, **links}
+
+
+def is_live(release: Mapping[str, Any]) -> bool:
+    return release["state"] not in RELEASE_ENDS

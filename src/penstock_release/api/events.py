@@ -1,0 +1,119 @@
+"""`/events`: what happened to releases and tasks, and what people add to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.api.extending import Ask, Calls, Reply
+from penstock_release.api.answering import answers, body_of, coordinator_of, event_view, matching, page
+from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Results
+from penstock_release.errors import FieldErrors, busy, unknown
+from penstock_release.fields import Field, read_fields
+from penstock_release.ids import EVENT, new_id
+from penstock_release.making import event_name
+from penstock_release.releases import now_text
+from penstock_release.shelf import Kept
+
+calls = Calls("release-events")
+FIELDS = (
+    Field("event_type", required=True, longest=10),
+    Field("message", required=True, longest=1000),
+    Field("release"),
+    Field("task"),
+    Field("task_service"),
+)
+TYPES = ("info", "warning", "error")
+BY_HAND = 99_999_999
+_MORE: dict[str, Any] = {"everywhere": True}
+_BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent, **_MORE}
+
+
+@calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent], **_MORE)
+@answers
+async def list_release_events(ask: Ask[None, None]) -> Any:
+    """What happened, the newest first."""
+    here = coordinator_of(ask)
+    await here.releases.catch_up()
+    release = ask.request.query_params.get("release", "").rstrip("/").rpartition("/")[2]
+    prefix = f"events/{release}/" if release else "events/"
+    found = [kept.data for kept in await here.shelf.all(prefix)]
+    found.sort(key=lambda event: (str(event["created_at"]), event["number"]), reverse=True)
+    kinds = [each.strip() for each in ask.request.query_params.get("event_type", "").split(",")]
+    if any(kinds):
+        found = [event for event in found if event["event_type"] in kinds]
+    shown = page(ask, matching(ask, found, "task_service", "task"))
+    shown["results"] = [event_view(ask, event) for event in shown["results"]]
+    return shown
+
+
+async def _found(ask: Ask[None, None]) -> Kept:
+    for kept in await coordinator_of(ask).shelf.all("events/"):
+        if kept.data["kf_id"] == ask.path["id"]:
+            return kept
+    raise unknown()
+
+
+async def _fields(ask: Ask[None, None], partial: bool) -> dict[str, Any]:
+    body = await body_of(ask)
+    if isinstance(body, dict):
+        body = {name: value for name, value in body.items() if value is not None}
+    fields = read_fields(body, FIELDS, partial)
+    if fields.get("event_type", "info") not in TYPES:
+        raise FieldErrors({"event_type": [f'"{fields["event_type"]}" is not a valid choice.']})
+    for name, kind in (("release", "releases"), ("task", "task-of"), ("task_service", "services")):
+        if name in fields:
+            id = fields[name] = fields[name].rstrip("/").rpartition("/")[2]
+            if not id or await coordinator_of(ask).shelf.get(f"{kind}/{id}") is None:
+                raise FieldErrors({name: ["Invalid hyperlink - Object does not exist."]})
+    return fields
+
+
+@calls.post("/events", "operate", status=201, **_BODY)
+@answers
+async def add_release_event(ask: Ask[None, None]) -> Any:
+    """Record something by hand."""
+    made: dict[str, Any] = {"release": None, "task": None, "task_service": None, **await _fields(ask, False)}
+    made |= {"kf_id": new_id(EVENT), "created_at": now_text(), "number": BY_HAND}
+    if not await coordinator_of(ask).shelf.change(insert=[(event_name(made), made)]):
+        raise busy()
+    return event_view(ask, made)
+
+
+@calls.get("/events/{id}", "read", gives=ReleaseEvent, **_MORE)
+@answers
+async def show_release_event(ask: Ask[None, None]) -> Any:
+    """One event."""
+    return event_view(ask, (await _found(ask)).data)
+
+
+async def _change(ask: Ask[None, None], partial: bool) -> Any:
+    kept = await _found(ask)
+    fields = await _fields(ask, partial)
+    said = {name: fields[name] for name in ("event_type", "message") if name in fields}
+    changed = dict(kept.data) | said
+    if not await coordinator_of(ask).shelf.change(update=[(kept, changed)]):
+        raise busy()
+    return event_view(ask, changed)
+
+
+@calls.patch("/events/{id}", "operate", **_BODY)
+@answers
+async def patch_release_event(ask: Ask[None, None]) -> Any:
+    """Change the type or the message of an event."""
+    return await _change(ask, True)
+
+
+@calls.put("/events/{id}", "operate", **_BODY)
+@answers
+async def put_release_event(ask: Ask[None, None]) -> Any:
+    """Change an event."""
+    return await _change(ask, False)
+
+
+@calls.delete("/events/{id}", "operate", status=204, **_MORE)
+@answers
+async def remove_release_event(ask: Ask[None, None]) -> Any:
+    """Remove an event."""
+    if not await coordinator_of(ask).shelf.change(delete=[await _found(ask)]):
+        raise busy()
+    return Reply(None, 204)

@@ -1,0 +1,173 @@
+"""`/releases`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.api.extending import Ask, Calls, Reply
+from penstock_release.api.answering import (
+    answers,
+    body_of,
+    coordinator_of,
+    is_live,
+    matching,
+    page,
+    task_view,
+)
+from penstock_release.api.wire import (
+    DataRelease,
+    DataReleaseIn,
+    Message,
+    OtherServices,
+    ReleaseListing,
+    Results,
+    Said,
+)
+from penstock_release.errors import Refused
+from penstock_release.fields import Field, read_fields
+from penstock_release.releases import Whole
+
+calls = Calls("releases")
+FIELDS = (
+    Field("name", required=True, longest=256),
+    Field("studies", "texts", required=True),
+    Field("description"),
+    Field("tags", "texts", longest=100, most=100),
+    Field("author", longest=100),
+    Field("is_major", "switch"),
+)
+CHOICE = Field("services", "texts")
+"""Which services take part; it is chosen once."""
+_MORE: dict[str, Any] = {"everywhere": True}
+_BODY: dict[str, Any] = {"takes": DataReleaseIn, "reads": "raw", "gives": DataRelease, **_MORE}
+
+
+def _read(body: Any, partial: bool = False, more: tuple[Field, ...] = ()) -> dict[str, Any]:
+    """The fields; a study that is named twice is named once. Raises FieldErrors."""
+    fields = read_fields(body, (*FIELDS, *more), partial)
+    if "studies" in fields:
+        fields["studies"] = list(dict.fromkeys(fields["studies"]))
+    return fields
+
+
+async def views(ask: Ask[None, None], wholes: Sequence[Whole]) -> list[dict[str, Any]]:
+    """Releases as they are shown: what they have in common is read once, however many they are."""
+    here = coordinator_of(ask)
+    notes: dict[str, list[str]] = {}
+    for note in await here.library.all("notes"):
+        notes.setdefault(note["release"], []).append(note["kf_id"])
+    latest = await here.releases.latest_version()
+    return [_view(ask, whole, notes.get(whole.id, []), latest) for whole in wholes]
+
+
+def _view(ask: Ask[None, None], whole: Whole, notes: list[str], latest: str | None) -> dict[str, Any]:
+    release = whole.release.data
+    names = ("kf_id", "name", "description", "state", "studies", "version", "created_at", "tags", "author")
+    shown = {name: release[name] for name in (*names, "is_major", "partly_published", "run")}
+    tasks = [task_view(ask, task.data) for task in whole.current]
+    more = {"states": release.get("states", []), "next_version": whole.next_version(latest)}
+    return {**shown, **more, "notes": notes, "tasks": tasks}
+
+
+async def view(ask: Ask[None, None], whole: Whole) -> dict[str, Any]:
+    """A release as it is shown."""
+    [shown] = await views(ask, [whole])
+    return shown
+
+
+@calls.get("/releases", "read", query=ReleaseListing, gives=Results[DataRelease], **_MORE)
+@answers
+async def list_releases(ask: Ask[None, None]) -> Any:
+    """The releases, newest first."""
+    here = coordinator_of(ask)
+    await here.releases.catch_up()
+    shown = page(ask, matching(ask, await here.releases.all(), "state"))
+    ids = [each["kf_id"] for each in shown["results"]]
+    shown["results"] = await views(ask, await here.releases.some(ids))
+    return shown
+
+
+@calls.post("/releases", "operate", status=201, **_BODY)
+@answers
+async def create_release(ask: Ask[None, None]) -> Any:
+    """Begin a release of some studies, by the services that are named, else by all that are enabled."""
+    here = coordinator_of(ask)
+    fields = _read(await body_of(ask), more=(CHOICE,))
+    await here.library.refuse_unknown(fields["studies"])
+    return await view(ask, await here.create(fields))
+
+
+@calls.get("/releases/{id}", "read", gives=DataRelease, **_MORE)
+@answers
+async def show_release(ask: Ask[None, None]) -> Any:
+    """One release with its tasks."""
+    return await view(ask, await coordinator_of(ask).releases.fresh(ask.path["id"]))
+
+
+async def _change(ask: Ask[None, None], partial: bool) -> Any:
+    here, id = coordinator_of(ask), ask.path["id"]
+    await here.releases.whole(id)
+    fields = _read(await body_of(ask), partial)
+    if "studies" in fields:
+        await here.library.refuse_unknown(fields["studies"])
+    await here.releases.describe(id, fields)
+    return await view(ask, await here.releases.fresh(id))
+
+
+@calls.patch("/releases/{id}", "operate", **_BODY)
+@answers
+async def patch_release(ask: Ask[None, None]) -> Any:
+    """Change some fields of a release; its state and version are its own."""
+    return await _change(ask, True)
+
+
+@calls.put("/releases/{id}", "operate", **_BODY)
+@answers
+async def put_release(ask: Ask[None, None]) -> Any:
+    """Change a release; its state and version are its own."""
+    return await _change(ask, False)
+
+
+@calls.delete("/releases/{id}", "operate", gives=DataRelease, **_MORE)
+@answers
+async def cancel_release(ask: Ask[None, None]) -> Any:
+    """Cancel a release; one that has ended stays as it is."""
+    try:
+        await coordinator_of(ask).releases.whole(ask.path["id"])
+    except Refused as refused:
+        return Reply({} if refused.status == 404 else refused.body, refused.status)
+    return await view(ask, await coordinator_of(ask).releases.cancel(ask.path["id"]))
+
+
+@calls.post("/releases/{id}/publish", "operate", gives=Message, **_MORE)
+@answers
+async def publish_release(ask: Ask[None, None]) -> Any:
+    """Publish a release that is staged, or go on with one that is partly published."""
+    await coordinator_of(ask).publish(ask.path["id"])
+    return {"message": "publishing"}
+
+
+@calls.post(
+    "/releases/{id}/rerun",
+    "operate",
+    status=201,
+    takes=OtherServices,
+    reads="raw",
+    gives=DataRelease,
+    **_MORE,
+)
+@answers
+async def rerun_release(ask: Ask[None, None]) -> Any:
+    """Make the same release again, by the same services or by others."""
+    body = await body_of(ask)
+    others = {"services": None} if body == {"services": None} else read_fields(body, (CHOICE,), True)
+    return await view(ask, await coordinator_of(ask).rerun(ask.path["id"], others))
+
+
+@calls.post("/releases/status_checks", "operate", gives=Said, **_MORE)
+@answers
+async def check_releases(ask: Ask[None, None]) -> Any:
+    """Ask the services of all releases under way for their state, and look at what became of it; now, not later."""
+    count = sum(is_live(whole.release.data) for whole in await coordinator_of(ask).check_now())
+    return {"status": "ok", "message": f"{count} releases to check"}

@@ -1,0 +1,79 @@
+"""`/tasks`: the parts of services in releases, and what services say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.api.extending import Ask, Calls, refuse_flood
+from penstock_release.api.answering import answers, body_of, coordinator_of, matching, page, task_view
+from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
+from penstock_release.errors import FieldErrors
+
+calls = Calls("release-tasks")
+OPEN = ("report_task", "put_report", "show_release_task", "show_release")
+"""Calls that need no sign-in where the operator says so."""
+_MORE: dict[str, Any] = {"everywhere": True}
+_BODY: dict[str, Any] = {
+    "takes": TaskReport,
+    "reads": "raw",
+    "gives": ReleaseTask,
+    "recorded": False,
+    **_MORE,
+}
+
+
+@calls.get("/tasks", "read", query=TaskListing, gives=Results[ReleaseTask], **_MORE)
+@answers
+async def list_release_tasks(ask: Ask[None, None]) -> Any:
+    """The tasks of all releases, newest first."""
+    here = coordinator_of(ask)
+    await here.releases.catch_up()
+    found = [kept.data for kept in await here.shelf.all("tasks/")]
+    found.sort(key=lambda task: str(task["created_at"]), reverse=True)
+    shown = page(ask, matching(ask, found, "release", "task_service", "state"))
+    shown["results"] = [task_view(ask, task) for task in shown["results"]]
+    return shown
+
+
+@calls.get("/tasks/{id}", "read", gives=ReleaseTask, **_MORE)
+@answers
+async def show_release_task(ask: Ask[None, None]) -> Any:
+    """One task."""
+    here = coordinator_of(ask)
+    whole = await here.releases.fresh(await here.reports.release_of(ask.path["id"]))
+    return task_view(ask, whole.task(ask.path["id"]).data)
+
+
+async def _report(ask: Ask[None, None]) -> Any:
+    if coordinator_of(ask).options.open_reports:  # from anybody, so not from anybody without limit
+        refuse_flood(ask, "reports")
+    body = await body_of(ask)
+    if not isinstance(body, dict):
+        raise FieldErrors({"non_field_errors": ["Invalid data. Expected a dictionary."]})
+    here = coordinator_of(ask)
+    task = await here.reports.take(ask.path["id"], body)
+    here.wake.set()
+    return task_view(ask, task)
+
+
+@calls.patch("/tasks/{id}", "operate", **_BODY)
+@answers
+async def report_task(ask: Ask[None, None]) -> Any:
+    """A service reports the state and progress of its task; a late report changes nothing."""
+    return await _report(ask)
+
+
+@calls.put("/tasks/{id}", "operate", **_BODY)
+@answers
+async def put_report(ask: Ask[None, None]) -> Any:
+    """The same, for services that put."""
+    return await _report(ask)
+
+
+@calls.post("/tasks/status_checks", "operate", gives=Said, **_MORE)
+@answers
+async def check_release_tasks(ask: Ask[None, None]) -> Any:
+    """Ask the services of all tasks under way for their state, and look at what became of it; now, not later."""
+    found = await coordinator_of(ask).check_now()
+    count = sum(task.data["state"] in ("running", "publishing") for whole in found for task in whole.tasks)
+    return {"status": "ok", "message": f"{count} tasks to check"}

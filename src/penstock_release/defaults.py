@@ -1,0 +1,65 @@
+"""Releases as they were kept: what an earlier version did not write yet is as if nothing of it had happened.
+
+One that is damaged is told as that, by name, and nothing is done with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from penstock_release.errors import conflict
+from penstock_release.shelf import Kept
+
+RELEASE: Mapping[str, type] = {
+    **dict.fromkeys(("kf_id", "name", "description", "state", "version", "created_at", "author"), str),
+    **dict.fromkeys(
+        ("studies", "begun_with", "tasks", "tags", "partly_published", "round", "replaced"), list
+    ),
+    **dict.fromkeys(("canceling", "late", "ignored"), list),
+    **dict.fromkeys(("seq", "told", "resumed", "is_major"), int),
+    "out": dict,
+}
+TASK: Mapping[str, type] = {
+    **dict.fromkeys(("kf_id", "state", "release", "task_service", "service_name", "url", "created_at"), str),
+    "progress": int,
+}
+
+
+def filled(kept: Kept) -> Kept:
+    """The release with all its fields. Raises Refused where it is damaged."""
+    data = {**_defaults(kept.data), "run": None, **kept.data}
+    _refuse_damaged(kept.name, data, RELEASE)
+    return Kept(kept.name, kept.version, data)
+
+
+def filled_task(kept: Kept, release: Mapping[str, Any]) -> Kept:
+    """A task of this release with all its fields. Raises Refused where it is damaged."""
+    _refuse_damaged(kept.name, kept.data, TASK)
+    return Kept(kept.name, kept.version, {"asked": release.get("asked", False), **kept.data})
+
+
+def _refuse_damaged(name: str, data: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    wrong = [field for field, kind in kinds.items() if not isinstance(data.get(field), kind)]
+    if wrong:
+        raise conflict(
+            f"What is kept of {name} is damaged ({', '.join(wrong)}), so it cannot be shown or changed: other "
+            f"releases go on; mend it from a backup, under /custom/penstock-release/{name}."
+        )
+
+
+def _defaults(release: Mapping[str, Any]) -> dict[str, Any]:
+    been = [each.get("state") for each in release.get("states") or () if isinstance(each, Mapping)]
+    return {
+        "partly_published": [],
+        "begun_with": release.get("studies"),
+        "round": release.get("tasks"),
+        "replaced": [],
+        "resumed": 0,
+        "asked": "publishing" in (*been, release.get("state")),
+        "out": {},
+        "canceling": [],
+        "late": [],
+        "ignored": [],
+        "workflow": None,
+    }

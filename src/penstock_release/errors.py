@@ -1,0 +1,35 @@
+"""What is answered where something cannot be: in the shapes that clients of task services know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Refused(Exception):
+    """An answer that is not good: its status and its body."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__(f"{status}: {body}")
+        self.status, self.body = status, body
+
+
+def unknown() -> Refused:
+    """There is nothing with that id."""
+    return Refused(404, {"detail": "Not found."})
+
+
+def conflict(message: str) -> Refused:
+    """It is not in a state for that."""
+    return Refused(409, {"detail": message})
+
+
+def busy() -> Refused:
+    """Others changed the same thing again and again."""
+    return Refused(503, {"detail": "Others change the same thing just now: try again."})
+
+
+class FieldErrors(Refused):
+    """Fields that cannot be so, each with its sentences."""
+
+    def __init__(self, errors: dict[str, list[str]]) -> None:
+        super().__init__(400, errors)

@@ -1,0 +1,1 @@
+"""The built-in tasks that act on the world."""

@@ -1,0 +1,327 @@
+"""`penstock demo`: a server with the examples and runs of each."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections import defaultdict
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+from rich.console import Console
+
+from penstock.cli.console import THEME
+from penstock.cli.demo_scenes import Played, Scene
+from penstock.cli.demo_tour import Stage, command_name, show_stage, tries
+from tests.cli.command import EXAMPLES, ROOT, SHELF, environment, penstock, write
+from tests.cli.serving import Serving, serving
+
+LINKS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
+
+
+def test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck(tmp_path: Path) -> None:
+    mail = "smtp://127.0.0.1:1"  # where one would fail its run
+    with serving(
+        "demo", "--json", "--log-level", "info", cwd=tmp_path, PENSTOCK_DB="work.db", PENSTOCK_SMTP_URL=mail
+    ) as demo:
+        ended = demo.stop()
+
+    statuses = defaultdict(set)
+    for run in ended.json["runs"]:
+        statuses[run["workflow"]].add(run["status"])
+    assert ended.code == 0
+    assert not (tmp_path / "work.db").exists(), "the demo must not touch what is set for work"
+    assert sorted(each["name"] for each in ended.json["workflows"]) == sorted(path.stem for path in SHELF)
+    assert statuses.keys() == {path.stem for path in SHELF} | {"stuck"}
+    assert {
+        "mediathread": {"succeeded", "waiting"},
+        "viblio": {"succeeded", "failed", "running"},  # what it started waits for a person
+        "viblio_faces": {"succeeded"},
+        "stuck": {"stalled"},
+    }.items() <= statuses.items()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A folder with one workflow."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    write(
+        folder, "hello.yaml", "penstock: 1\nname: hello\nsteps:\n  greet: {task: set, with: {said: hello}}\n"
+    )
+    return folder
+
+
+def test_the_demo_leaves_nothing_behind_and_starts_fresh(tmp_path: Path, small: Path) -> None:
+    found = []
+    place = tmp_path / "temporary"
+    place.mkdir()
+    args = ("demo", "--examples", small, "--json", "--log-level", "info")
+    for _ in range(2):
+        with serving(*args, cwd=place, TMPDIR=str(place)) as demo:
+            [made] = place.iterdir()
+            assert made.name.startswith("penstock-demo-")
+            demo.signal(signal.SIGINT)
+            found.append(demo.end())
+        assert list(place.iterdir()) == []
+
+    first, second = ({run["run"] for run in each.json["runs"]} for each in found)
+    assert [each.code for each in found] == [0, 0]
+    assert first & second == set()
+
+
+def test_what_a_demo_that_was_killed_has_left_is_removed_by_the_next(tmp_path: Path, small: Path) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    args = ("demo", "--examples", small, "--json", "--log-level", "info")
+    with serving(*args, cwd=place, TMPDIR=str(place)) as demo:
+        demo.signal(signal.SIGKILL)
+        demo.end()
+    assert len(list(place.iterdir())) == 1
+
+    with serving(*args, cwd=place, TMPDIR=str(place)) as demo:
+        demo.stop()
+
+    assert list(place.iterdir()) == []
+
+
+def test_the_demo_on_a_database_of_its_own_goes_on_with_the_runs_that_are_there(
+    tmp_path: Path, small: Path
+) -> None:
+    found = []
+    args = ("demo", "--examples", small, "--db", "own.db", "--json", "--log-level", "info")
+    for _ in range(2):
+        with serving(*args, cwd=tmp_path) as demo:
+            found.append(demo.stop().json)
+
+    assert found[0]["runs"] == found[1]["runs"]
+
+
+def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) -> None:
+    args = ("demo", "--db", "keep.db", "--json", "--log-level", "info")
+    with serving(*args, cwd=tmp_path) as demo:
+        before = demo.stop().json
+    with serving(*args, cwd=tmp_path) as demo:
+        told = said_so_far(demo)
+        for line in told["tries"][:3]:
+            subprocess.run(
+                line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path,
+                env=environment(PATH="/usr/bin:/bin", PENSTOCK_SERVER=told["server"]),
+            )  # fmt: skip
+        waiting = next(run["run"] for run in told["runs"] if run["subject"] == "uploads/slow.mov")
+        until(told["server"], f"/api/runs/{waiting}", "status", "succeeded")
+        demo.stop()
+
+    assert told["runs"] == before["runs"]
+    assert (len(told["links"]), len(told["tries"])) == (5, 5)
+    assert sorted(path.name for path in tmp_path.glob("*.demo")) == ["keep.db.demo"]
+
+
+def test_a_demo_whose_terminal_is_closed_leaves_nothing_behind(tmp_path: Path, small: Path) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    args = ("demo", "--examples", small, "--json", "--log-level", "info")
+    with serving(*args, cwd=place, TMPDIR=str(place)) as demo:
+        demo.signal(signal.SIGHUP)
+        assert demo.end().code == 0
+
+    assert list(place.iterdir()) == []
+
+
+def test_a_tour_whose_drawings_nobody_wants_leaves_none(
+    tmp_path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+
+    said = penstock("demo", "--tour", "--examples", small)
+
+    assert (said.code, "--output DIR" in said.out) == (0, True)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_the_demo_says_what_to_open_and_to_try(tmp_path: Path) -> None:
+    with serving("demo", "--log-level", "info", cwd=tmp_path) as demo:
+        said = demo.stop().out
+
+    opened, tried = said.partition("Open in a browser:")[2].split("Try in another terminal:")
+    assert len(LINKS.findall(opened)) == 5
+    assert [Path(line.split()[0]).name for line in tried.splitlines() if line][1:] == [
+        "penstock", "cp", "penstock", "penstock", "curl",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_each_run_has_one_line_in_any_terminal(width: int) -> None:
+    words = "checksum: a645cafb028598897c174554329a07c82b64909de5c4748058c9f1"
+    played = [
+        Played("1a1e4e276f7fbedf9d6e", Scene("pinball_stream", "birthday.mov of another user"), status, words)
+        for status in ("succeeded", "waiting")
+    ]
+    console = Console(width=width, file=StringIO(), theme=THEME)
+
+    show_stage(Stage("http://127.0.0.1:7777", tuple(played), Path("pictures")), console)
+
+    assert isinstance(console.file, StringIO)
+    table = console.file.getvalue().strip().split("\n\n")[0].splitlines()
+    assert [re.search("succeeded|waiting", line) is not None for line in table] == [False, True, True]
+    assert all("1a1e4e276f7fbedf9d6e" in line and len(line) <= width for line in table[1:])
+    assert ("checksum" in table[1]) == (width >= 100)
+
+
+@pytest.mark.parametrize(
+    ("usual", "told"),
+    [
+        ("http://127.0.0.1:7777", False),
+        ("http://127.0.0.1:7777/", False),
+        ("https://penstock.example", True),  # PENSTOCK_SERVER, or penstock.toml, names the one for work
+    ],
+)
+def test_commands_are_led_to_the_demo_where_they_would_go_elsewhere(usual: str, told: bool) -> None:
+    console = Console(width=200, file=StringIO(), theme=THEME)
+
+    show_stage(Stage("http://127.0.0.1:7777", (), Path("pictures"), usual=usual), console)
+
+    assert isinstance(console.file, StringIO)
+    assert ("  export PENSTOCK_SERVER=http://127.0.0.1:7777\n" in console.file.getvalue()) == told
+
+
+def test_what_is_called_without_the_command_shows_the_token_that_the_server_wants() -> None:
+    stage = Stage("http://127.0.0.1:7777", (), Path("pictures"), "RE_1", signed=True)
+
+    [publish] = [each.text for each in tries(stage)]
+
+    assert publish == (
+        'curl -X POST -H "Authorization: Bearer $PENSTOCK_TOKEN" http://127.0.0.1:7777/releases/RE_1/publish'
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "typed"), [("elsewhere", "penstock"), ("own", "{own}/penstock"), (None, "{own}/penstock")]
+)
+def test_a_command_is_named_so_that_another_terminal_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str | None, typed: str
+) -> None:
+    for name in ("elsewhere", "own"):
+        (tmp_path / name).mkdir()
+        command_on(tmp_path / name)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "own" / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path / place) if place else "/nowhere")
+
+    assert command_name() == typed.format(own=tmp_path / "own")
+
+
+def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path) -> None:
+    with serving("demo", "--json", "--log-level", "info", cwd=tmp_path) as demo:
+        told = said_so_far(demo)
+        pages = [read(link) for link in told["links"]]
+        emit, drop, approve, skip, publish = told["tries"]
+        path = "/usr/bin:/bin"  # another terminal knows nothing of where this one found the command
+        for line in (emit, drop, approve, skip, post_by_python(publish)):
+            subprocess.run(
+                line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path.parent,
+                env=environment(PATH=path, PENSTOCK_SERVER=told["server"]),
+            )  # fmt: skip
+        waiting = {
+            run["workflow"]: run["run"]
+            for run in told["runs"]
+            if run["status"] in ("waiting", "running", "stalled")
+        }
+        ended = {name: until(told["server"], f"/api/runs/{waiting[name]}", "status", "succeeded")
+                 for name in ("mediathread", "viblio", "stuck")}  # fmt: skip
+        released = until(told["server"], f"/releases/{told['release']}", "state", "published")
+        tagged = until_run(told["server"], "auto_tag", "pictures/new.jpg")
+        demo.stop()
+
+    assert [status for status, _ in pages] == [200] * 5
+    assert all("<html" in text for _, text in pages)
+    assert ended["viblio"]["steps"]["NotifyComplete"]["output"]["names"] == ["Ada"]
+    assert released["version"] == "0.1.0"
+    assert (tagged["tags"]["mime"], tagged["tags"]["camera"]) == ("image/jpeg", "Pinhole 1")
+
+
+def said_so_far(demo: Serving) -> Any:
+    """What it printed as JSON; it goes on."""
+    assert demo.process.stdout is not None
+    lines = []
+    while (line := demo.process.stdout.readline()) not in ("}\n", ""):
+        lines.append(line)
+    return json.loads("".join([*lines, line]))
+
+
+def read(url: str) -> tuple[int, str]:
+    with urlopen(url, timeout=20) as answer:
+        return answer.status, answer.read().decode()
+
+
+def until(base: str, path: str, key: str, value: str) -> Any:
+    """What is at an address, once it says so."""
+    end = time.monotonic() + 30
+    while (found := json.loads(read(base + path)[1]))[key] != value:
+        assert time.monotonic() < end, f"{path} is {found[key]}, not {value}"
+        time.sleep(0.1)
+    return found
+
+
+def until_run(base: str, workflow: str, subject: str) -> Any:
+    """A run of a subject, once there is one that has succeeded."""
+    end = time.monotonic() + 30
+    while not (
+        found := json.loads(read(f"{base}/api/runs?workflow={workflow}&subject={subject}")[1])["items"]
+    ):
+        assert time.monotonic() < end, f"nothing has started a run of {subject}"
+        time.sleep(0.1)
+    return until(base, f"/api/runs/{found[0]['id']}", "status", "succeeded")
+
+
+def command_on(folder: Path) -> None:
+    """The command under its name, as an installation has it."""
+    shim = write(folder, "penstock", f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
+    shim.chmod(0o755)
+
+
+def post_by_python(line: str) -> str:
+    """The same call where there is no curl."""
+    if shutil.which("curl"):
+        return line
+    post = "import sys, urllib.request as r; r.urlopen(r.Request(sys.argv[1], b'', method='POST'))"
+    return f'{sys.executable} -c "{post}" {line.split()[-1]}'
+
+
+def test_the_demo_of_a_folder_with_other_workflows_plays_those(tmp_path: Path, small: Path) -> None:
+    with serving("demo", "--examples", small, "--json", "--log-level", "info", cwd=tmp_path) as demo:
+        ended = demo.stop()
+
+    assert [(run["workflow"], run["status"]) for run in ended.json["runs"]] == [("hello", "succeeded")]
+    assert (ended.code, ended.json["release"]) == (0, None)
+
+
+def test_drawings_without_a_tour_are_refused() -> None:
+    said = penstock("demo", "-o", "drawings")
+
+    assert (said.code, said.err) == (
+        2, "error: --output says where drawings go, which only --tour makes: give --tour as well.\n",
+    )  # fmt: skip
+
+
+def test_the_wheel_has_the_examples(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT, check=True, capture_output=True, timeout=120,
+    )  # fmt: skip
+
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if name.startswith("penstock/examples/")}
+    there = {path for path in EXAMPLES.rglob("*") if path.is_file() and path.parent.name != "__pycache__"}
+    assert {f"penstock/examples/{path.relative_to(EXAMPLES)}" for path in there} == held

@@ -1,0 +1,85 @@
+"""What `make` installs: enough for what is asked, and nothing that was cut short is taken for whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import ROOT, outside_make, write
+
+PYTHON = """\
+#!/bin/sh
+# In the place of Python: makes an environment of itself, says what was installed, fails where pip was cut short.
+case "$*" in
+  *"-m venv"*) mkdir -p .venv/bin; cp "$0" .venv/bin/python; cp "$0" .venv/bin/penstock ;;
+esac
+echo "$*" >> said
+case "$*" in
+  *"-r requirements/"*) exit ${CUT:-0} ;;
+esac
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A new clone, as far as the Makefile looks at it."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(ROOT / "requirements", tmp_path / "requirements")
+    write(tmp_path, "python", PYTHON).chmod(0o755)
+    return tmp_path
+
+
+def make(clone: Path, target: str, cut: int = 0) -> list[str]:
+    """What was asked of Python for a target; `cut` is how pip ends."""
+    (clone / "said").write_text("")
+    done = subprocess.run(
+        ["make", target, "PYTHON=./python"],
+        cwd=clone, env={**outside_make(), "CUT": str(cut)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0) == (cut == 0), done.stderr
+    return (clone / "said").read_text().splitlines()
+
+
+def installed(said: list[str]) -> list[str]:
+    """The locks that were installed."""
+    return [word for line in said for word in line.split() if word.startswith("requirements/")]
+
+
+def test_the_demo_of_a_new_clone_installs_what_it_runs_with_and_no_tools(clone: Path) -> None:
+    assert installed(make(clone, "demo")) == ["requirements/runtime.lock", "requirements/build.lock"]
+    assert installed(make(clone, "demo")) == []
+    assert installed(make(clone, "setup")) == ["requirements/dev.lock"]
+
+
+def test_the_demo_of_a_clone_that_is_set_up_installs_nothing(clone: Path) -> None:
+    make(clone, "setup")
+
+    assert installed(make(clone, "demo")) == []
+
+
+@pytest.mark.parametrize("target", ["setup", "demo"])
+def test_an_installation_that_was_cut_short_is_begun_anew(clone: Path, target: str) -> None:
+    make(clone, target)
+    os.utime(clone / "pyproject.toml", (2**31, 2**31))
+    later = make(clone, target, cut=1)
+
+    again = make(clone, target)
+
+    assert "-m venv .venv" in later
+    assert "-m venv --clear .venv" in again
+    assert installed(again) != []
+
+
+def test_what_the_demo_needs_is_locked_as_the_tools_have_it() -> None:
+    locked = {
+        name: {line.split(" ")[0] for line in (ROOT / "requirements" / f"{name}.lock").read_text().splitlines()
+               if "==" in line}
+        for name in ("runtime", "build", "dev")
+    }  # fmt: skip
+
+    assert (locked["runtime"] | locked["build"]) - locked["dev"] == set(), "run `make lock`"

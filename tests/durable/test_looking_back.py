@@ -1,0 +1,56 @@
+"""A run at any point of its history, on every store: data and tags as they were then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock import Context, Engine, Out
+from tests.durable.conftest import Place
+
+FLOW = """
+penstock: 1
+name: labels
+source: {kind: api}
+steps:
+  first: {task: label, emits: one, fails: FAIL}
+  each: {task: label, after: one, each: "[1, 2]", emits: two, fails: FAIL}
+  last: {task: label, after: two, emits: OK, fails: FAIL}
+"""
+
+
+async def label(ctx: Context) -> Out:
+    changes: dict[str, dict[str, Any]] = {"first": {"a": 1, "b": 1}, "each": {"b": 2}, "last": {"a": None}}
+    return Out(tags=changes[ctx.step], set={ctx.step: True})
+
+
+def test_data_and_tags_are_read_at_any_entry(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(FLOW)
+        run = await engine.start("labels", input={"n": 1}, tags={"z": 0})
+        await engine.wait(run)
+        history = await engine.history(run)
+        ended = {each["step"]: each["seq"] for each in history if each["kind"] == "ended"}
+        then = {step: await engine.marking(run, at=seq) for step, seq in ended.items()}
+
+        assert (await engine.marking(run, at=1))["tags"] == {"z": 0}
+        assert [then[step]["tags"] for step in ("first", "each", "last")] == [
+            {"z": 0, "a": 1, "b": 1}, {"z": 0, "a": 1, "b": 2}, {"z": 0, "b": 2},
+        ]  # fmt: skip
+        assert then["first"]["data"] == {"n": 1, "first": True}
+        now = await engine.marking(run)
+        assert (now["tags"], now["data"]) == ({"z": 0, "b": 2}, (await engine.show(run))["data"])
+
+    place.run(main, {"label": label})
+
+
+def test_a_run_that_began_in_the_middle_has_the_tags_of_the_old_one(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(FLOW)
+        run = await engine.start("labels", input={}, tags={"z": 0})
+        await engine.wait(run)
+        again = await engine.rerun(run, start_at="last")
+        await engine.wait(again)
+
+        assert (await engine.marking(again, at=1))["tags"] == {"z": 0, "b": 2}
+
+    place.run(main, {"label": label})

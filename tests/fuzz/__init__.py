@@ -1,0 +1,1 @@
+"""Decoders of what strangers send, tried with inputs that nobody thought of."""

@@ -1,0 +1,381 @@
+"""A watched folder starts a run for each file that is written whole, once, whatever happens to the node."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock import Engine
+from penstock.objects.folder import FolderStore
+from penstock.sources.feed import Feed
+from penstock.sources.feeding_lease import feed_name, read_record
+from penstock.sources.folder_seen import Seen
+from penstock.sources.object_folder import FolderFeeder
+from penstock.testing.postgres import PostgresServer
+from tests.durable.conftest import Place
+from tests.objects.places import FolderPlace
+from tests.objects.telling import PICS, TASKS
+from tests.sources.feeding.feeders import until_there
+
+QUIET = 0.3
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    if request.param == "sqlite":
+        return Place(str(tmp_path / "penstock.db"))
+    server: PostgresServer = request.getfixturevalue("server")
+    return Place(server.create_database())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderPlace:
+    monkeypatch.setattr("penstock.sources.object_folder.QUIET", QUIET)
+    monkeypatch.setattr("penstock.sources.object_folder.SLACK", 0.0)
+    return FolderPlace(tmp_path / "pics")
+
+
+def play(place: Place, folder: FolderPlace, main: Any) -> Any:
+    return place.run(main, TASKS, stores={"pics": folder.url})
+
+
+async def watched(engine: Engine, stopped: bool = False) -> None:
+    """Until the folder is watched, or is known not to be."""
+    store = (await engine.running()).store
+    async with asyncio.timeout(30):
+        while True:
+            rows = await store.tokens(feed_name("pics"), "", 1)
+            record = read_record(rows[0]) if rows else None
+            if record is not None and record.state is not None and record.stopped == stopped:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def told(engine: Engine, count: int) -> list[tuple[str, str]]:
+    """Event and key of every run, once there are so many."""
+    await until_there(engine, count)
+    runs = await engine.runs(sort="oldest", limit=1000)
+    inputs = [(await engine.show(run["id"]))["input"] for run in runs]
+    return [(each["event"], each["key"]) for each in inputs]
+
+
+def test_each_file_starts_one_run_with_what_is_known_of_it(place: Place, folder: FolderPlace) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("in/a b.png", b"four")
+        await until_there(engine, 1)
+        [run] = await engine.runs()
+        return await engine.wait(run["id"], 20)
+
+    run = play(place, folder, main)
+    told = run["input"]
+    assert (run["status"], run["subject"], told["bucket"], told["key"]) == (
+        "succeeded", "pics/in/a b.png", "pics", "in/a b.png",
+    )  # fmt: skip
+    assert (told["size"], told["event"], told["version"], told["metadata"]) == (4, "created", None, {})
+    assert told["system"]["content_type"] == "image/png"
+
+
+def test_what_was_there_before_starts_nothing(place: Place, folder: FolderPlace) -> None:
+    folder.put("old.png")
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("new.png")
+        return await told(engine, 1)
+
+    assert play(place, folder, main) == [("created", "new.png")]
+
+
+def test_a_file_that_is_still_written_waits(place: Place, folder: FolderPlace) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        with (folder.path / "slow.bin").open("wb") as file:
+            for _ in range(8):
+                file.write(b"x")
+                file.flush()
+                await asyncio.sleep(QUIET / 2)  # what writes it is slow
+            assert await engine.runs() == []
+        await until_there(engine, 1)
+        [run] = await engine.runs()
+        return (await engine.show(run["id"]))["input"]["size"]
+
+    assert play(place, folder, main) == 8
+
+
+def test_what_came_and_went_while_no_node_ran_is_told(place: Place, folder: FolderPlace) -> None:
+    async def first(engine: Engine) -> None:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("a.png")
+        await until_there(engine, 1)
+
+    async def second(engine: Engine) -> Any:
+        return await told(engine, 4)
+
+    play(place, folder, first)
+    folder.put("b/c.png")
+    folder.put("d.png")
+    folder.delete("a.png")
+    assert sorted(play(place, folder, second)) == [
+        ("created", "a.png"), ("created", "b/c.png"), ("created", "d.png"), ("deleted", "a.png"),
+    ]  # fmt: skip
+
+
+def test_a_stopped_source_starts_nothing_and_later_only_what_is_new(
+    place: Place, folder: FolderPlace
+) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("before.png")
+        await until_there(engine, 1)
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        folder.put("meanwhile.png")
+        await engine.start_source("pics")
+        await watched(engine)
+        folder.put("after.png")
+        return await told(engine, 2)
+
+    assert play(place, folder, main) == [("created", "before.png"), ("created", "after.png")]
+
+
+def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(place: Place, folder: FolderPlace) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("a.png", b"1")
+        await until_there(engine, 1)
+        await FolderStore("pics", str(folder.path)).put_tags("a.png", {"mime": "image/png"})
+        folder.put("a.png", b"22")
+        folder.put("b.png", b"22")
+        return await told(engine, 3)
+
+    assert sorted(play(place, folder, main)) == [
+        ("created", "a.png"),
+        ("created", "a.png"),
+        ("created", "b.png"),
+    ]
+
+
+def test_when_too_much_comes_at_once_the_folder_is_walked(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.sources.object_folder.MANY", 0)
+    monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._look", None)
+
+    async def main(engine: Engine) -> Any:
+        monkeypatch.setattr("penstock.sources.object_folder.WALK_EVERY", 0.0)
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        for number in range(300):
+            folder.put(f"{number % 7}/{number}.png")
+        return len(set(await told(engine, 300)))
+
+    assert play(place, folder, main) == 300
+
+
+def test_links_and_our_own_files_are_no_objects(place: Place, folder: FolderPlace, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("hush")
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        (folder.path / "link.txt").symlink_to(secret)
+        (folder.path / "out").symlink_to(tmp_path)
+        (folder.path / ".penstock").mkdir(exist_ok=True)
+        (folder.path / ".penstock" / "x.png").write_text("x")
+        folder.put("last.png")
+        return await told(engine, 1)
+
+    assert play(place, folder, main) == [("created", "last.png")]
+
+
+def test_a_file_that_is_moved_out_and_back_goes_and_comes_each_time(
+    place: Place, folder: FolderPlace, tmp_path: Path
+) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("in/a.png")
+        await until_there(engine, 1)
+        for count in (3, 5):
+            (folder.path / "in").rename(tmp_path / "elsewhere")
+            await until_there(engine, count - 1)
+            (tmp_path / "elsewhere").rename(folder.path / "in")
+            await until_there(engine, count)
+        (folder.path / "in/a.png").rename(tmp_path / "a.png")  # so fast that nobody sees it gone
+        (tmp_path / "a.png").rename(folder.path / "in/a.png")
+        return await told(engine, 7)
+
+    created, deleted = ("created", "in/a.png"), ("deleted", "in/a.png")
+    assert play(place, folder, main) == [created, deleted, created, deleted, created, deleted, created]
+
+
+def test_what_comes_before_anybody_listens_is_told(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = FolderFeeder._begin
+    monkeypatch.setattr("penstock.sources.object_folder.SLACK", 0.05)
+
+    async def begun(feeder: FolderFeeder, feed: Feed, seen: Seen) -> None:
+        await asyncio.sleep(1.2)  # it takes a while until somebody feeds it
+        await begin(feeder, feed, seen)
+        folder.put("late.png")
+
+    monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._begin", begun)
+
+    async def main(engine: Engine) -> Any:
+        folder.put("old.png")
+        await asyncio.sleep(0.5)  # well before the source is started
+        await engine.publish(PICS, start=True)
+        folder.put("early.png")
+        return await told(engine, 2)
+
+    assert play(place, folder, main) == [("created", "early.png"), ("created", "late.png")]
+
+
+def test_a_folder_that_another_takes_the_place_of_is_told_of_at_once(
+    place: Place, folder: FolderPlace
+) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("a.png")
+        await until_there(engine, 1)
+        folder.path.rename(folder.path.with_name("old"))
+        folder.path.mkdir()
+        folder.put("b.png")
+        await until_there(engine, 3)
+        folder.put("c.png")
+        return await told(engine, 4)
+
+    created = [("created", f"{name}.png") for name in "abc"]
+    assert sorted(play(place, folder, main)) == [*created, ("deleted", "a.png")]
+
+
+def test_files_are_told_in_the_order_in_which_they_came(place: Place, folder: FolderPlace) -> None:
+    names = [f"{number * 37 % 100:02}.png" for number in range(100)]
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        await engine.pause_workflow("pics")
+        for name in names:
+            folder.put(name)
+            await asyncio.sleep(0.025)
+        await until_there(engine, 100)
+        await engine.resume_workflow("pics")
+        return [key for _, key in await told(engine, 100)]
+
+    assert play(place, folder, main) == names
+
+
+def test_files_that_are_looked_at_together_are_told_in_their_order(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.sources.object_folder.QUIET", 0.3)
+    etag = FolderFeeder._etag
+
+    async def slow(feeder: FolderFeeder, key: str) -> str:
+        await asyncio.sleep(0.5)  # longer than a file must be quiet
+        return await etag(feeder, key)
+
+    monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._etag", slow)
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("zero.png")
+        await until_there(engine, 1)  # all of the folder was walked through
+        for name in ("second.png", "first.png"):  # looked at by their names
+            folder.put(name)
+            time.sleep(0.01)  # and nobody hears of the first alone
+        return [key for _, key in await told(engine, 3)]
+
+    assert play(place, folder, main) == ["zero.png", "second.png", "first.png"]
+
+
+def test_what_came_before_a_stop_is_told_though_it_was_not_quiet_yet(
+    place: Place, folder: FolderPlace
+) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("first.png")
+        await until_there(engine, 1)
+        folder.put("before.png")
+        tally = (await engine.running()).means.stores.tallies["pics"]
+        async with asyncio.timeout(20):
+            while not tally.counts["pending"]:
+                await asyncio.sleep(0.01)
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        folder.put("after.png")
+        return await told(engine, 2)
+
+    assert play(place, folder, main) == [("created", "first.png"), ("created", "before.png")]
+
+
+def test_what_was_being_told_when_the_node_died_is_told_once(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settle, alive = Seen.settle, True
+
+    async def dying(seen: Seen) -> None:
+        if alive:
+            await settle(seen)
+
+    async def first(engine: Engine) -> Any:
+        nonlocal alive
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        alive = False
+        monkeypatch.setattr(Seen, "settle", dying)
+        folder.put("a.png")
+        return await told(engine, 1)
+
+    async def second(engine: Engine) -> Any:
+        nonlocal alive
+        alive = True
+        folder.put("b.png")
+        return await told(engine, 2)
+
+    assert play(place, folder, first) == [("created", "a.png")]
+    assert play(place, folder, second) == [("created", "a.png"), ("created", "b.png")]
+
+
+def test_a_name_that_is_no_text_starts_nothing_and_is_told(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.sources.object_folder.WALK_EVERY", 0.0)
+    odd = os.fsencode(folder.path) + b"/caf\xe9.png"
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        Path(os.fsdecode(odd)).write_bytes(b"x")
+        folder.put("good.png")
+        names = await told(engine, 1)
+        stores = (await engine.running()).means.stores
+        async with asyncio.timeout(20):
+            while not (shown := (await stores.look())[0])["error"]:
+                await asyncio.sleep(0.05)
+            os.unlink(odd)
+            while (await stores.look())[0]["error"]:
+                await asyncio.sleep(0.05)
+        return names, shown["error"], shown["counts"]["unreadable"]
+
+    names, error, count = play(place, folder, main)
+    assert (names, count) == ([("created", "good.png")], 1)
+    assert "such as 'caf\\xe9.png': no UTF-8" in error

@@ -1,0 +1,143 @@
+"""A Penstock that coordinates releases, on either database, and a client of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from penstock import Engine
+from penstock.access.doors import Access
+from penstock.access.secrets import Keys
+from penstock.api.app import App
+from penstock.api.service import Service
+from penstock.api.table import CALLS
+from penstock.boxes.world import World
+from penstock.server.http import serving
+from penstock.store.opening import open_store
+from penstock_release.api import calls_for
+from penstock_release.api.answering import PART
+from penstock_release.coordinator import Coordinator
+from penstock_release.options import Options
+from tests.boxes.conftest import server as server
+from tests.boxes.conftest import url as url
+from tests.release.remote import Remote
+
+OWN = "the-admin-token-of-the-tests"
+STUDY = "SD_00000001"
+QUICK = {
+    "poll_interval": timedelta(milliseconds=30),
+    "request_timeout": timedelta(seconds=2),
+    "task_timeout": timedelta(minutes=5),
+    "look_every": timedelta(milliseconds=50),
+    "health_every": timedelta(hours=1),
+    "heartbeat": timedelta(seconds=1),
+}
+LIMIT = 20
+"""Seconds that anything may take here."""
+
+
+class Client:
+    """Whoever uses the coordinator over HTTP."""
+
+    def __init__(self, base: str, session: aiohttp.ClientSession) -> None:
+        self.base, self.session = base, session
+
+    async def ask(self, method: str, path: str, json: Any = None, token: str | None = OWN) -> tuple[int, Any]:
+        headers = {"content-type": "application/json"}
+        if token is not None:
+            headers["authorization"] = f"Bearer {token}"
+        data = json if isinstance(json, bytes) else None if json is None else msgspec.json.encode(json)
+        address = path if path.startswith("http") else self.base + path
+        async with self.session.request(method, address, data=data, headers=headers) as answer:
+            raw = await answer.read()
+            return answer.status, msgspec.json.decode(raw) if raw else None
+
+    async def good(self, method: str, path: str, json: Any = None) -> Any:
+        status, answer = await self.ask(method, path, json)
+        assert status < 300, (status, answer)
+        return answer
+
+    async def register(self, *remotes: Remote, **more: Any) -> list[str]:
+        """Register services; their ids."""
+        return [
+            (await self.good("POST", "/task-services", service(remote) | more))["kf_id"] for remote in remotes
+        ]
+
+    async def release(self, **more: Any) -> str:
+        """Begin a release; its id."""
+        await self.ask("POST", "/studies", {"kf_id": STUDY, "name": "A study"})
+        made = await self.good("POST", "/releases", {"name": "R", "studies": [STUDY], **more})
+        return str(made["kf_id"])
+
+    async def until(self, id: str, *states: str) -> dict[str, Any]:
+        """Wait until a release is in one of these states; the release."""
+        async with asyncio.timeout(LIMIT):
+            while True:
+                shown: dict[str, Any] = await self.good("GET", f"/releases/{id}")
+                if shown["state"] in states:
+                    return shown
+                await asyncio.sleep(0.02)
+
+    async def until_task(self, id: str, state: str) -> dict[str, Any]:
+        """Wait until a task is in a state; the task."""
+        async with asyncio.timeout(LIMIT):
+            while (shown := await self.good("GET", f"/tasks/{id}"))["state"] != state:
+                await asyncio.sleep(0.02)
+        return dict(shown)
+
+    async def until_told(self, id: str, begins: str) -> None:
+        """Wait until an event of a release begins so."""
+        async with asyncio.timeout(LIMIT):
+            while not any(each.startswith(begins) for each in await self.events(id)):
+                await asyncio.sleep(0.02)
+
+    async def events(self, id: str) -> list[str]:
+        """The messages of a release, the oldest first, without ids."""
+        found = (await self.good("GET", f"/events?release={id}&limit=1000"))["results"]
+        return [event["message"] for event in reversed(found)]
+
+
+class Site(Client):
+    """A Penstock that runs in this process, and a client of it."""
+
+    def __init__(self, base: str, session: aiohttp.ClientSession, coordinator: Coordinator) -> None:
+        super().__init__(base, session)
+        self.coordinator, self.engine = coordinator, coordinator.engine
+
+
+def service(remote: Remote) -> dict[str, Any]:
+    return {"name": remote.name, "description": "of tests", "author": "tests", "url": remote.base}
+
+
+def states(release: dict[str, Any]) -> dict[str, str]:
+    """The state of each task, by the name of its service."""
+    return {task["service_name"]: task["state"] for task in release["tasks"]}
+
+
+@asynccontextmanager
+async def coordinating(
+    folder: Path, url: str = "memory:", *, port: int = 0, allow: tuple[str, ...] = ("127.0.0.1",), **more: Any
+) -> AsyncIterator[Site]:
+    """A coordinator that may call 127.0.0.1."""
+    options = Options(**{**QUICK, **more})
+    store = None if url == "memory:" else await open_store(url)
+    engine = Engine(store=store, world=World(egress_allow=allow), grace=0)
+    async with engine:
+        running = await engine.running()
+        access = Access(running.store, Keys(folder / "keys", None), OWN)
+        own = await Service.of(engine, access)
+        async with (
+            Coordinator(engine, options) as coordinator,
+            aiohttp.ClientSession() as session,
+        ):
+            own.parts[PART] = coordinator
+            app = App(own, (*CALLS, *calls_for(options)))
+            async with serving(app, "127.0.0.1", port) as base:
+                yield Site(base, session, coordinator)

@@ -1,0 +1,21 @@
+"""Who may come in, made once: their tokens are the same in every seed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from penstock.access.tokens import TokenWish, make_token
+from penstock.store.access_rows import AccessToken, AuditRow
+from tests.simulation.evidence import BEGIN
+
+NAMES = ("ann", "ben", "cem")
+FIRST = AuditRow(actor="settings", token_id=None, ip=None, action="token.create", target="people")
+
+
+@cache
+def tokens() -> dict[str, tuple[str, AccessToken]]:
+    """By name: the token as it is sent, and as it is kept."""
+    return {
+        name: make_token(TokenWish(name=name, role="admin", expires_in="never"), "settings", BEGIN)
+        for name in NAMES
+    }

@@ -1,0 +1,169 @@
+"""Of any number of nodes one feeds at a time: another goes on after a stop at once, after a crash in seconds."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock import Engine
+from penstock.sources.feeding import Feeding
+from penstock.sources.feeding_lease import LEASE, NODES, Holding, Lost, Presence, feed_name
+from penstock.store.opening import open_store
+from penstock.testing.postgres import PostgresServer
+from penstock.testing.simloop import Process, SimLoop, run_simulated
+from tests.durable.conftest import LoopTime
+from tests.sources.feeding.feeders import SHORT, WORKFLOW, Belt, fed, note_tasks, until_there
+
+
+def test_one_of_two_nodes_feeds_and_the_other_goes_on_at_once_after_a_stop(server: PostgresServer) -> None:
+    belt, url = Belt(), server.create_database()
+
+    async def main() -> None:
+        async with (
+            Engine(url, tasks=note_tasks([]), feed=False) as one,
+            Engine(url, tasks={}, feed=False) as two,
+        ):
+            await one.publish(WORKFLOW, start=True)
+            async with fed(two, belt.feeders()) as second:
+                async with fed(one, belt.feeders()) as first:
+                    belt.add("a", "b")
+                    await until_there(one, 2)
+                    for _ in range(3):
+                        await first.run_once()
+                        await second.run_once()
+                    assert sorted(map(bool, (first.held, second.held))) == [False, True]
+                left = second if second.held else first
+                belt.add("c")
+                assert await until_there(one, 3) == ["a", "b", "c"]
+                assert belt.most == 1
+                assert left is second or second.held
+
+    asyncio.run(main())
+
+
+def test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice(server: PostgresServer) -> None:
+    belt, url = Belt(), server.create_database()
+
+    async def main() -> None:
+        async with (
+            Engine(url, tasks=note_tasks([]), feed=False) as one,
+            Engine(url, tasks={}, feed=False) as two,
+        ):
+            await one.publish(WORKFLOW, start=True)
+            crashed = Feeding((await one.running()).node, feeders=belt.feeders(), lease=SHORT)
+            await crashed.run_once()
+            belt.add("a", "b")
+            await until_there(one, 2)
+            assert crashed.held == {"topic": 1}
+            async with fed(two, belt.feeders(), lease=SHORT) as other:
+                await other.run_once()
+                assert other.held == {}
+                belt.add(
+                    "c", "d"
+                )  # the crashed one is not renewed: its feeder goes on until its time is over
+                async with asyncio.timeout(20):
+                    while not other.held:
+                        await asyncio.sleep(0.02)
+                belt.add("e")
+                assert await until_there(one, 5) == ["a", "b", "c", "d", "e"]
+                await crashed.stop()
+
+    asyncio.run(main())
+
+
+def test_what_a_buried_node_writes_is_not_taken(server: PostgresServer) -> None:
+    async def main() -> None:
+        store = await open_store(server.create_database())
+        try:
+            now = datetime.now(UTC)
+            dead = Presence(store, lambda: now - timedelta(hours=1), shared=True)
+            await dead.renew()
+            held = await Holding.take(store, dead, feed_name("w"), "topic")
+            assert held is not None
+            await held.keep(state=1)
+            other = Presence(store, lambda: now, shared=True)
+            await other.renew()
+            taken = await Holding.take(store, other, feed_name("w"), "topic")
+            assert taken is not None and taken.record.state == 1
+            with pytest.raises(Lost):
+                await held.keep(state=2)
+            with pytest.raises(Lost):
+                await dead.renew()
+            await taken.keep(state=3)
+        finally:
+            await store.close()
+
+    asyncio.run(main())
+
+
+def test_alone_on_its_store_a_node_takes_over_at_once_from_the_one_before(tmp_path: Path) -> None:
+    async def main() -> tuple[Any, Any]:
+        store = await open_store(str(tmp_path / "penstock.db"))
+        try:
+            before, after = (Presence(store, lambda: datetime.now(UTC), shared=False) for _ in range(2))
+            first = await Holding.take(store, before, feed_name("w"), "topic")
+            assert first is not None
+            await first.keep(state=1)  # and then it crashed
+            second = await Holding.take(store, after, feed_name("w"), "topic")
+            other = await Holding.take(store, after, feed_name("w"), "schedule")
+            assert second is not None and other is not None
+            return second.record.state, other.record.state
+        finally:
+            await store.close()
+
+    assert asyncio.run(main()) == (1, None)  # what another kind of source left behind is not read
+
+
+def test_nodes_that_died_long_ago_leave_nothing_behind(server: PostgresServer) -> None:
+    async def main() -> int:
+        store = await open_store(server.create_database())
+        try:
+            now = datetime.now(UTC)
+            for _ in range(3):
+                await Presence(store, lambda: now - timedelta(hours=1), shared=True).renew()
+            await Presence(store, lambda: now, shared=True).renew()
+            return len(await store.tokens(NODES, "", 100))
+        finally:
+            await store.close()
+
+    assert asyncio.run(main()) == 1
+
+
+async def _node(store: Any, belt: Belt) -> Feeding:
+    """A node on a store that is shared, with feeders of a belt; it is never closed."""
+    engine = Engine(store=store, tasks=note_tasks([]), feed=False)
+    feeding = Feeding((await engine.running()).node, feeders=belt.feeders())
+    asyncio.get_running_loop().create_task(feeding.run())
+    return feeding
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_node_that_is_killed_is_followed_within_a_quarter_of_a_minute(seed: int) -> None:
+    belts: list[Belt] = []
+
+    async def play(loop: SimLoop) -> None:
+        store = await open_store("memory:", clock=LoopTime(loop))
+        looker = Engine(store=store, tasks={}, feed=False)
+        await looker.publish(WORKFLOW, start=True)
+        belt = Belt()
+        belts.append(belt)
+        first, second = Process(loop, "first"), Process(loop, "second")
+        holder = await first.call(lambda: _node(store, belt))
+        belt.add("a")
+        await until_there(looker, 1)
+        other = await second.call(lambda: _node(store, belt))
+        assert (bool(holder.held), other.held) == (True, {})
+        first.kill()
+        belt.feeding = 0  # nothing of it runs any more
+        belt.add("b")
+        killed = loop.time()
+        assert await until_there(looker, 2) == ["a", "b"]
+        assert loop.time() - killed < LEASE.total_seconds() + 4
+        assert belt.most == 1
+        second.kill()
+
+    run_simulated(play, seed=seed)

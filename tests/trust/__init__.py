@@ -1,0 +1,1 @@
+"""`make trust`: everything that tries to break Penstock, and one table of what it tried."""

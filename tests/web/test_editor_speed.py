@@ -1,0 +1,78 @@
+"""How quick the editor is with many boxes, and what axe says of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Site, Visit
+from tests.web.drawing import Editor, crowding
+from tests.web.plant import violations_in_both
+
+WATCH = """() => {
+  window.longTasks = []
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.longTasks.push(each.duration) })
+    .observe({ type: 'longtask' })
+}"""
+
+
+def many(name: str, count: int) -> dict[str, Any]:
+    """Boxes in rows of ten, each waiting for the one before it and firing an event of its own."""
+    steps = {}
+    for n in range(count):
+        after = {"after": f"event {n - 1}"} if n % 10 else {}
+        steps[f"step {n}"] = {"task": "video.extract_metadata", **after, "emits": f"event {n}"}
+    positions = {f"step {n}": [80 + 208 * (n % 10), 64 + 80 * (n // 10)] for n in range(count)}
+    return {"penstock": 1, "name": name, "steps": steps, "view": {"positions": positions}}
+
+
+def dragged(page: Page, editor: Editor) -> list[float]:
+    """The long tasks while a box is dragged about."""
+    box = editor.box("step 12").bounding_box()
+    assert box is not None
+    page.evaluate(WATCH)
+    page.mouse.move(box["x"] + 30, box["y"] + 8)
+    page.mouse.down()
+    for n in range(40):
+        page.mouse.move(box["x"] + 30 + 4 * n, box["y"] + 8 + 3 * (n % 9))
+    page.mouse.up()
+    page.wait_for_timeout(400)
+    found: list[float] = page.evaluate("window.longTasks")
+    return found
+
+
+def test_dragging_among_300_boxes_never_blocks_the_page(site: Site, visit: Visit) -> None:
+    site.ask("PUT", "/api/workflows/speed-300", many("speed-300", 300))
+    editor = Editor(visit.page, site.base, "speed-300", new=False)
+    page = visit.page
+    expect(editor.box("step 12")).to_be_visible()
+    page.wait_for_timeout(1500)
+
+    worst = min(max(dragged(page, editor), default=0) for _ in range(2))
+
+    crowd = crowding(page)
+    print(f"longest task while dragging among 300 boxes: {worst:.0f} ms (machine shared by {crowd:.1f})")
+    assert worst <= 100 * crowd
+
+
+def test_axe_finds_nothing_in_the_editor(site: Site, visit: Visit) -> None:
+    text = Path("examples/wardenclyffe/mediathread.yaml").read_text()
+    name = "axe"
+    site.ask(
+        "PUT", f"/api/workflows/{name}", {"definition": text.replace("name: mediathread", f"name: {name}")}
+    )
+    editor = Editor(visit.page, site.base, name, new=False)
+    visit.page.goto(f"{site.base}/app/workflows/{name}/edit")
+    expect(editor.box("submit")).to_be_visible()
+    editor.box("submit").click()
+
+    assert violations_in_both(visit.page) == []
+
+
+def test_axe_finds_nothing_in_the_frame_of_the_pages(visit: Visit) -> None:
+    page = visit.open("/app/nowhere")
+    expect(page.get_by_role("link", name="Go home")).to_be_visible()
+
+    assert violations_in_both(page) == []

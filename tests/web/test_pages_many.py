@@ -1,0 +1,54 @@
+"""More workflows than one page of the list holds: all are counted, found and gone to."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from tests.cli.serving import serving
+from tests.web.conftest import SIZE, Site
+from tests.web.plant import published
+
+MANY = 205
+
+
+def test_every_workflow_is_counted_and_found_where_the_list_has_several_pages(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page = browser.new_context(viewport=SIZE).new_page()  # type: ignore[arg-type]
+    with serving("up", cwd=tmp_path) as up:
+        site = Site(up, tmp_path)
+        for n in range(MANY):
+            name = f"flow-{n:03}"
+            steps = {"rest": {"task": "wait", "with": {"for": "1m"}}}
+            site.ask("PUT", f"/api/workflows/{name}", {"penstock": 1, "name": name, "steps": steps})
+        last = f"flow-{MANY - 1}"
+
+        page.goto(f"{site.base}/app/workflows")
+        expect(page.get_by_text(f"{MANY} workflows")).to_be_visible()
+        page.get_by_label("Find a workflow").fill(last)
+        expect(page.get_by_role("link", name=last).first).to_be_visible()
+
+        page.goto(site.base)
+        expect(page.get_by_role("link", name=last).first).to_be_attached()
+        page.keyboard.press("Control+k")
+        page.keyboard.type(last)
+        expect(page.get_by_role("option", name=last).first).to_be_visible()
+        page.context.close()
+
+
+def test_the_last_of_many_can_be_chosen_from_a_list(browser: Browser, tmp_path: Path) -> None:
+    page = browser.new_context(viewport=SIZE).new_page()  # type: ignore[arg-type]
+    with serving("up", cwd=tmp_path) as up:
+        site = Site(up, tmp_path)
+        for n in range(40):
+            published(site, f"flow-{n:03}", {"rest": {"task": "wait", "with": {"for": "1m"}}})
+
+        page.goto(f"{site.base}/app/runs?show=grid")
+        page.get_by_role("combobox", name="Workflow").click()
+        page.get_by_role("option", name="flow-039").click()  # which must be brought into sight
+
+        expect(page).to_have_url(re.compile("workflow=flow-039"))
+        page.context.close()

@@ -1,0 +1,73 @@
+"""What a task promises to give: an output that does not fit fails the attempt, with its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from penstock import Engine, Out, task
+from penstock.workers.task import make_task, tasks_of
+
+TEXT = """\
+penstock: 1
+name: w
+steps:
+  size: {task: size, retries: 1, backoff: {initial: 10ms}}
+"""
+SCHEMA = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
+
+
+class Sized(msgspec.Struct):
+    size: int
+
+
+def run_of(answers: list[Any], output: Any) -> dict[str, Any]:
+    """A run of one step whose attempts give these answers."""
+    given = iter(answers)
+
+    @task("size", output=output, ports=["done", "other"])
+    def size() -> Any:
+        return next(given)
+
+    with Engine.sync("memory:", tasks=tasks_of([size])) as engine:
+        engine.publish(TEXT)
+        found: dict[str, Any] = engine.wait(engine.start("w"), 10)
+        return found
+
+
+@pytest.mark.parametrize("output", [SCHEMA, Sized])
+def test_an_output_that_fits_is_taken(output: Any) -> None:
+    run = run_of([{"size": 3}], output)
+
+    assert (run["status"], run["steps"]["size"]["output"]) == ("succeeded", {"size": 3})
+
+
+def test_an_output_that_does_not_fit_is_a_failed_attempt_and_tried_again() -> None:
+    run = run_of([{"size": "three"}, {"size": 3}], SCHEMA)
+
+    assert (run["status"], run["steps"]["size"]["attempts"]) == ("succeeded", 2)
+
+
+def test_the_failure_says_where_the_output_does_not_fit() -> None:
+    run = run_of([{"size": "three"}] * 2, SCHEMA)
+
+    assert run["status"] == "failed"
+    assert run["steps"]["size"]["error"] == {
+        "kind": "error",
+        "message": 'the output of task \'size\' does not fit its schema: size: "three" is not of type "integer"',
+        "detail": {"errors": ['size: "three" is not of type "integer"']},
+    }
+
+
+def test_only_what_is_given_on_done_is_promised() -> None:
+    run = run_of([Out({"nothing": True}, port="other")], SCHEMA)
+
+    assert run["steps"]["size"]["output"] == {"nothing": True}
+
+
+@pytest.mark.parametrize("output", [{"type": "strange"}, object, 5])
+def test_a_promise_that_is_no_schema_is_refused_when_the_task_is_made(output: Any) -> None:
+    with pytest.raises(ValueError, match="`output` of task 't' is no JSON Schema and no type of JSON: "):
+        make_task(lambda: None, "t", output=output)

@@ -1,0 +1,7 @@
+export { Diagram, type DiagramProps } from './diagram'
+export type { Definition, Offer, Offers, Step } from './definition'
+export * from './definition'
+export { graphOf } from './graph'
+export type { StepLook } from './look'
+export type { SlotMarking } from './marking'
+export type { Move } from './wires'

@@ -1,0 +1,8 @@
+import { editor } from './editor'
+import { inspector } from './inspector'
+import { problems } from './problems'
+import { publish } from './publish'
+import { text } from './text'
+import { trying } from './trying'
+
+export const editing = { ...editor, ...inspector, ...problems, ...publish, ...trying, ...text }

@@ -1,0 +1,23 @@
+/** A workflow as a card. */
+export const cards = {
+  'wf.draft': 'Draft',
+  'wf.draftSaid': 'Draft: {verdict}',
+  'wf.notPublished': 'Not published yet',
+  'wf.stopped': 'Stopped: its source makes no runs',
+  'wf.live': '{n, plural, one {# run is under way} other {# runs are under way}}',
+  'wf.perDay': 'Runs a day',
+  'wf.succeeded': 'Succeeded',
+  'wf.noneYet': 'none yet',
+  'wf.typical': 'Typical',
+  'wf.sparkLabel': '{n} runs ended over the time',
+  'wf.by.api': 'Started by an API call',
+  'wf.by.manual': 'Started by people',
+  'wf.by.daily': 'Started each day at {time}',
+  'wf.by.weekly': 'Started each {day} at {time}',
+  'wf.by.every': 'Started every {what}',
+  'wf.by.schedule': 'Started by the clock: {what}',
+  'wf.by.object': 'Started by each new object {what}',
+  'wf.by.search': 'Started by a search for objects {what}',
+  'wf.by.webhook': 'Started by a hook',
+  'wf.by.topic': 'Started by messages {what}',
+} as const

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest'
+import { EVERY } from './every'
+import { format } from './format'
+
+const names = (text: string) => [...text.matchAll(/\{(\w+)[,}]/g)].map((found) => found[1]).sort()
+
+describe('messages', () => {
+  it('fills in names and counts', () => {
+    expect(format('{name} has {n, plural, =0 {none} one {# run} other {# runs}}', { name: 'A', n: 1 }, 'en')).toBe('A has 1 run')
+    expect(format('{n, plural, =0 {none} one {# run} other {# runs}}', { n: 0 }, 'en')).toBe('none')
+    expect(format('{n, plural, one {# Lauf} other {# Läufe}}', { n: 1200 }, 'de')).toBe('1.200 Läufe')
+  })
+
+  it('takes what is filled in as text, never as a message', () => {
+    expect(format('“{name}”', { name: '{n} <b>' }, 'en')).toBe('“{n} <b>”')
+  })
+
+  it('names the same things in both languages', () => {
+    const differing = Object.entries(EVERY.en).filter(([key, text]) => {
+      const german = EVERY.de[key as keyof typeof EVERY.de]
+      return [...new Set(names(text))].join() !== [...new Set(names(german))].join()
+    })
+    expect(differing.map(([key]) => key)).toEqual([])
+  })
+})

@@ -1,0 +1,5 @@
+import { want } from '@/messages'
+
+export { default } from '@/operate/access'
+
+want('pages')

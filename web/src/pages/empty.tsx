@@ -1,0 +1,5 @@
+import { Welcome } from '@/editor/templates/welcome'
+
+export default function EmptyPage() {
+  return <Welcome />
+}

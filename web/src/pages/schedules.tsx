@@ -1,0 +1,5 @@
+import { want } from '@/messages'
+
+export { default } from '@/operate/schedules'
+
+want('pages')

@@ -1,0 +1,107 @@
+/** One step of a run: where it stands, what it took and gave, and what can be done to it. */
+import { at as path, post } from '@/api/client'
+import type { MarkingAt } from '@/api/operations'
+import type { Entry, Run } from '@/api/types'
+import { t } from '@/messages'
+import { Button, EventPill, IconButton, StatusChip, Time } from '@/ui'
+import { CopyButton, Json, jsonText } from '@/ui/json'
+import { useActing } from './acting'
+import { Decide } from './decide'
+import { type Said, asksPeople, titleOf } from './facts'
+import { errorReason } from './reasons'
+import type { Helping } from './why'
+import { ENDED } from './why'
+
+export function StepPanel({ run, step, entries, marking, said, help, onClose, onRerun }: { run: Run; step: string; entries: Entry[]; marking: MarkingAt | undefined; said: Said | undefined; help: Helping; onClose: () => void; onRerun: (step: string) => void }) {
+  const state = run.steps[step]
+  const ended = ENDED.has(run.status)
+  const { busy, act } = useActing([['run', run.id], ['runs']])
+  if (!state) return null
+  const disabled = state.status === 'disabled' || state.reason === 'disabled'
+  const slots = marking?.slots.filter((slot) => slot.step === step) ?? []
+  const begun = entries.findLast((entry) => entry.kind === 'fired' && entry.step === step)
+  const consumed = ((begun?.data as { consumed?: number[] } | null)?.consumed ?? []).flatMap((number) => entries.find((entry) => entry.seq === number) ?? [])
+  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), next ? t('rp.disabled', { step }) : t('rp.enabled', { step }))
+  return (
+    <>
+      <div className="sec">
+        <div className="row">
+          <h2 className="grow ell" title={titleOf(said, step)}>
+            <bdi>{titleOf(said, step)}</bdi>
+          </h2>
+          <IconButton icon="cross" size="s" label={t('act.close')} onClick={onClose} />
+        </div>
+        <div className="row mt-1.5 flex-wrap">
+          <StatusChip of="step" status={state.status} text={state.status === 'running' && asksPeople(said, step) ? t('step.asks') : undefined} />
+          {state.firings > 1 ? <span className="tag">×{state.firings}</span> : null}
+          {state.attempts > 1 ? <span className="tag">{t('rp.h.attempts', { n: state.attempts })}</span> : null}
+          {state.elements ? <span className="tag">{t('rp.elements', { done: state.elements.done, total: state.elements.total })}</span> : null}
+        </div>
+        {state.reason ? <div className="mut t12 mt-1">{state.reason}</div> : null}
+        {state.error ? (
+          <div className="bad t12 mt-1 overflow-hidden [overflow-wrap:anywhere]">
+            <bdi>{errorReason(state.error)}</bdi>
+          </div>
+        ) : null}
+      </div>
+      <div className="sec">
+        <h3>{t('rp.canDo')}</h3>
+        <div className="col gap-1.5">
+          <Decide run={run} said={said} step={step} />
+          {run.status === 'failed' && state.status === 'failed' ? (
+            <Button icon="again" onClick={() => help.retry(step)}>
+              {t('rp.retry')}
+            </Button>
+          ) : null}
+          <Button icon="runs" onClick={() => onRerun(step)}>
+            {t('rp.rerunFromHere')}
+          </Button>
+          {ended && run.status !== 'failed' ? null : (
+            <Button icon="forward" onClick={() => help.skip(step)}>
+              {t('rp.skip')}
+            </Button>
+          )}
+          {ended ? null : (
+            <>
+              <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
+                {disabled ? t('rp.enable') : t('rp.disable')}
+              </Button>
+              <Button icon="link" onClick={help.move}>
+                {t('rp.moveButton')}
+              </Button>
+            </>
+          )}
+        </div>
+      </div>
+      {slots.some((slot) => slot.events.length > 0) ? (
+        <div className="sec">
+          <h3>{t('rp.waitingHere')}</h3>
+          <div className="col items-start gap-1.5">
+            {slots.flatMap((slot) => slot.events.slice(0, 20).map((event) => <EventPill key={`${slot.slot} ${event.number}`} name={event.event} here />))}
+          </div>
+        </div>
+      ) : null}
+      {consumed.length > 0 ? (
+        <div className="sec">
+          <h3>
+            {t('rp.took')} <CopyButton text={() => jsonText(Object.fromEntries(consumed.map((entry) => [entry.event ?? '', entry.data])))} />
+          </h3>
+          {consumed.map((entry) => (
+            <div key={entry.seq} className="mb-2">
+              <div className="row t11 mut mb-1">
+                <EventPill name={entry.event ?? ''} here /> <Time at={entry.at} as="time" />
+              </div>
+              <Json value={entry.data} />
+            </div>
+          ))}
+        </div>
+      ) : null}
+      <div className="sec">
+        <h3>
+          {state.error ? t('rp.error') : t('rp.output')} <CopyButton text={() => jsonText(state.error ?? state.output)} />
+        </h3>
+        <Json value={state.error ?? state.output} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest'
+import { figuresOf } from './card'
+
+describe('how a workflow does', () => {
+  it('counts a canceled run as ended, not as succeeded', () => {
+    const lines = { ended: [2, 2], failed: [0, 1], succeeded: [1, 1], typical: 9.7 }
+
+    expect(figuresOf({ workflows: { mine: lines } }, 'mine', 24)).toMatchObject({ good: 0.5, perDay: 4, typical: 9.7 })
+    expect(figuresOf({ workflows: {} }, 'mine', 24)).toMatchObject({ good: null, perDay: 0, typical: null })
+  })
+
+  it('is not said before it is known', () => {
+    expect(figuresOf(undefined, 'mine', 24)).toMatchObject({ good: null, perDay: null, typical: null })
+  })
+})

@@ -45,7 +45,7 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is m
 
 test: setup  ## Run every test; installs Debian packages that they use and that are missing
 	@$(BIN)/python scripts/debian.py
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python scripts/run_tests.py
 
 trust: setup  ## Try to break it in every way there is, and write the figures to docs/trust.json
 	@$(BIN)/python scripts/debian.py

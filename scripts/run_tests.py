@@ -1,4 +1,4 @@
-"""Run every test. A few that fail among the others are tried once more alone; one that then holds is told, not hidden."""
+"""Run every test. A few that fail among the others are tried once more, alone; those that then hold are told."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from penstock.store.change import Committed
 from penstock.store.errors import StoreAway, StoreBusy, StoreFull
 from penstock.store.rows import Filter
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.store import MANY, SqliteStore
 from tests.store.sqlite.builders import T0, a_task, begin, turn
 from tests.store.sqlite.power import Disk
 
@@ -35,8 +35,8 @@ class Gate:
 
 
 async def behind(gate: Gate, store: SqliteStore, *asked: Awaitable[Committed]) -> list[object]:
-    """Let the asked wait behind one commit, then open the gate; what became of them."""
-    first = asyncio.ensure_future(store.commit([begin(9999)]))
+    """Let the asked wait behind what a thread writes, then open the gate; what became of them."""
+    first = asyncio.ensure_future(store.discard([1]))
     await asyncio.to_thread(gate.reached.wait, 10)
     waiting = asyncio.gather(*asked, return_exceptions=True)
     await asyncio.sleep(0)
@@ -57,7 +57,7 @@ def test_st1_commits_that_wait_share_one_transaction(tmp_path: Path) -> None:
     done, transactions, runs = asyncio.run(scenario())
 
     assert done == [Committed(["applied"], [], T0)] * 200
-    assert runs == {"running": 201}
+    assert runs == {"running": 200}
     assert transactions == 2
 
 
@@ -74,14 +74,15 @@ def test_st1_work_that_raises_does_not_hurt_its_group(tmp_path: Path) -> None:
     done, transactions, runs = asyncio.run(scenario())
 
     assert [type(one) for one in done] == [Committed, apsw.ConstraintError, Committed]
-    assert (transactions, runs) == (2, {"running": 3})
+    assert (transactions, runs) == (2, {"running": 2})
 
 
 def test_a_canceled_caller_does_not_stop_the_writer(tmp_path: Path) -> None:
     async def scenario() -> dict[str, int]:
         gate = Gate()
         store = SqliteStore.open(str(tmp_path / "a.db"), gate)
-        leaving = asyncio.ensure_future(store.commit([begin(1)]))
+        many = tuple(a_task(n) for n in range(1, MANY + 2))  # so many that a thread writes them
+        leaving = asyncio.ensure_future(store.commit([begin(1, tasks=many)]))
         await asyncio.to_thread(gate.reached.wait, 10)
         leaving.cancel()
         await asyncio.gather(leaving, return_exceptions=True)
@@ -92,6 +93,40 @@ def test_a_canceled_caller_does_not_stop_the_writer(tmp_path: Path) -> None:
         return counted
 
     assert asyncio.run(scenario()) == {"running": 2}
+
+
+def test_a_caller_that_leaves_while_its_batch_is_made_durable_stops_nobody(tmp_path: Path) -> None:
+    async def scenario() -> tuple[int, dict[str, int]]:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        leaving = asyncio.ensure_future(store.commit([begin(1)]))
+        await asyncio.sleep(0)  # its rows are written, the disk is not heard of yet
+        leaving.cancel()
+        await store.commit([begin(2)])
+        counted = store.transactions, await store.count(Filter())
+        await store.close()
+        return counted
+
+    assert asyncio.run(scenario()) == (2, {"running": 2})
+
+
+def test_a_disk_that_fails_only_at_the_commit_leaves_nothing_and_lets_others_write(tmp_path: Path) -> None:
+    disk = Disk()
+
+    async def scenario() -> list[dict[str, int]]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(vfs=disk.name))
+        await store.commit([begin(1)])
+        disk.room = sum(disk.sizes.values())  # the rows fit into memory, and the log not on the disk
+        with pytest.raises(StoreFull, match="make room and try again"):
+            await store.commit([begin(2)])
+        counted = [await store.count(Filter())]
+        disk.room = None
+        await asyncio.gather(store.commit([begin(2)]), store.discard([1]))
+        counted.append(await store.count(Filter()))
+        await store.close()
+        return counted
+
+    assert asyncio.run(scenario()) == [{"running": 1}, {"running": 2}]
+    disk.unregister()
 
 
 @pytest.mark.parametrize("inline", [True, False])

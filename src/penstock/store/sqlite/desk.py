@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections import defaultdict
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
 
@@ -20,6 +21,9 @@ MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
 
 Source = TypeVar("Source")
+Served = tuple[Any, BaseException | None]
+"""What became of a piece of work."""
+Asked = tuple[Work[Any], "asyncio.Future[Any]"]
 Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 
@@ -28,6 +32,10 @@ class Desk(Protocol):
 
     async def write(self, work: Work[Result]) -> Result:
         """What the work answers, once it is durable; if it raises, nothing of it stays."""
+        ...
+
+    async def write_here(self, work: Work[Result]) -> Result:
+        """The same of work that takes the caller's thread no longer than handing it over would."""
         ...
 
     async def read(self, work: Work[Result]) -> Result:
@@ -49,12 +57,17 @@ class Ledger:
     def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers) -> None:
         self.db, self.path, self.ticks, self.numbers = db, path, ticks, numbers
         self.transactions = 0
+        self._begun = False
 
     def session(self) -> Session:
         return Session(self.db, self.numbers, self.ticks.now())
 
-    def transact(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
-        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all.
+    def transact(self, works: list[Work[Any]]) -> list[Served]:
+        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""
+        return self.finish(self.begin(works))
+
+    def begin(self, works: list[Work[Any]]) -> list[Served]:
+        """All but the COMMIT, which `finish` does. After a failure of the database itself nothing is begun.
 
         A savepoint copies every page that is changed: one that is alone needs none.
         """
@@ -65,19 +78,32 @@ class Ledger:
             session.alone = len(works) == 1
             one = self._bare if session.alone else self._one
             answers = [one(session, work) for work in works]
-            self.db.execute("COMMIT")
-            self.transactions += 1
-            return answers
         except BaseException as error:
-            with contextlib.suppress(apsw.Error):
-                self._back()
-            wrong = told(error, self.path)
-            return [(None, wrong)] * len(works)
+            return self._given_up(works, error)
+        self._begun = True
+        return answers
 
-    def _bare(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
+    def finish(self, answers: list[Served]) -> list[Served]:
+        """Make durable what was begun: the answers, or why there are none."""
+        if not self._begun:
+            return answers
+        self._begun = False
+        try:
+            self.db.execute("COMMIT")
+        except BaseException as error:
+            return self._given_up(answers, error)
+        self.transactions += 1
+        return answers
+
+    def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
+        with contextlib.suppress(apsw.Error):
+            self._back()
+        return [(None, told(error, self.path))] * len(works)
+
+    def _bare(self, session: Session, work: Work[Any]) -> Served:
         return work(session), None
 
-    def _one(self, session: Session, work: Work[Any]) -> tuple[Any, BaseException | None]:
+    def _one(self, session: Session, work: Work[Any]) -> Served:
         self.db.execute("SAVEPOINT work")
         try:
             answer = work(session)
@@ -121,6 +147,8 @@ class InlineDesk:
         result: Result = answer
         return result
 
+    write_here = write
+
     async def read(self, work: Work[Result]) -> Result:
         return look(self._ledger.session(), work, self._ledger.path)
 
@@ -148,10 +176,8 @@ def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
 class Counter:
     """A thread that takes whatever waits, as many pieces at a time as there are, and answers them together."""
 
-    def __init__(
-        self, name: str, serve: Callable[[list[Work[Any]]], list[tuple[Any, BaseException | None]]]
-    ) -> None:
-        self._queue: SimpleQueue[tuple[Work[Any], asyncio.Future[Any]] | None] = SimpleQueue()
+    def __init__(self, name: str, serve: Callable[[list[Work[Any]]], list[Served]]) -> None:
+        self._queue: SimpleQueue[Asked | None] = SimpleQueue()
         self._serve = serve
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
@@ -177,10 +203,9 @@ class Counter:
             jobs = [job for job in asked if job is not None]
             going = len(jobs) == len(asked)
             if jobs:
-                answers = self._serve_all([work for work, _ in jobs])
-                _answer([(future, *answer) for (_, future), answer in zip(jobs, answers, strict=True)])
+                _answer(jobs, self._serve_all([work for work, _ in jobs]))
 
-    def _serve_all(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
+    def _serve_all(self, works: list[Work[Any]]) -> list[Served]:
         """A thread that dies would leave everybody waiting for ever."""
         try:
             return self._serve(works)
@@ -188,11 +213,11 @@ class Counter:
             return [(None, error)] * len(works)
 
 
-def _answer(answers: list[Answer]) -> None:
+def _answer(asked: list[Asked], served: list[Served]) -> None:
     """Wake each loop once for all its answers: a wake-up costs more than a row."""
     loops: defaultdict[asyncio.AbstractEventLoop, list[Answer]] = defaultdict(list)
-    for answer in answers:
-        loops[answer[0].get_loop()].append(answer)
+    for (_, future), (answer, error) in zip(asked, served, strict=True):
+        loops[future.get_loop()].append((future, answer, error))
     for loop, mine in loops.items():
         try:
             loop.call_soon_threadsafe(_settle, mine)
@@ -211,7 +236,11 @@ def _settle(answers: list[Answer]) -> None:
 
 
 class ThreadDesk:
-    """One thread writes, another reads. Both end with `close`."""
+    """One thread writes, another reads, a third waits for the disk. They end with `close`.
+
+    A loop that decides and a thread that writes take the interpreter from each other, row by row, which costs both
+    more than the rows. So the loop writes its batches itself, and only the COMMIT is left to a thread.
+    """
 
     def __init__(
         self, ledger: Ledger, reader: apsw.Connection, another: Callable[[], apsw.Connection]
@@ -219,13 +248,48 @@ class ThreadDesk:
         self._ledger, self._reader, self._another = ledger, reader, another
         self._process = os.getpid()
         self._closed = False
-        self._writing = Counter("penstock-sqlite-write", ledger.transact)
+        self._pen = threading.Lock()  # whoever has it may use the connection that writes
+        self._here: deque[Asked] = deque()
+        self._writing = Counter("penstock-sqlite-write", self._transact)
+        self._disk = ThreadPoolExecutor(1, "penstock-sqlite-commit")
         self._reading = Counter("penstock-sqlite-read", self._look)
 
     async def write(self, work: Work[Result]) -> Result:
         self._check()
         answer: Result = await self._writing.ask(work)
         return answer
+
+    async def write_here(self, work: Work[Result]) -> Result:
+        self._check()
+        future = asyncio.get_running_loop().create_future()
+        self._here.append((work, future))
+        self._begin_here()
+        answer: Result = await future
+        return answer
+
+    def _begin_here(self) -> None:
+        """Write what waits for this thread, unless another has the pen: it calls again when it lays it down."""
+        if not self._here or not self._pen.acquire(blocking=False):
+            return
+        asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
+        self._disk.submit(self._finish, asked, self._ledger.begin([work for work, _ in asked]))
+
+    def _finish(self, asked: list[Asked], served: list[Served]) -> None:
+        served = self._ledger.finish(served)
+        self._lay_down()
+        _answer(asked, served)
+
+    def _lay_down(self) -> None:
+        """Somebody else may write now; whoever waits for that on a loop is called."""
+        self._pen.release()
+        while self._here:
+            try:
+                self._here[0][1].get_loop().call_soon_threadsafe(self._begin_here)
+                return
+            except RuntimeError:
+                self._here.popleft()  # the loop is closed: nobody waits there any more
+            except IndexError:
+                return  # they are being written already
 
     async def read(self, work: Work[Result]) -> Result:
         self._check()
@@ -250,6 +314,7 @@ class ThreadDesk:
         self._closed = True
         self._reading.stop()
         self._writing.stop()
+        self._disk.shutdown()
         let_go(self._reader)
         let_go(self._ledger.db)  # the last one: it folds the log into the file
 
@@ -259,12 +324,19 @@ class ThreadDesk:
         if self._closed:
             raise StoreAway("it was closed")
 
-    def _look(self, works: list[Work[Any]]) -> list[tuple[Any, BaseException | None]]:
+    def _transact(self, works: list[Work[Any]]) -> list[Served]:
+        self._pen.acquire()
+        try:
+            return self._ledger.transact(works)
+        finally:
+            self._lay_down()
+
+    def _look(self, works: list[Work[Any]]) -> list[Served]:
         session = Session(self._reader, self._ledger.numbers, self._ledger.ticks.now())
         return [_looked(session, work, self._ledger.path) for work in works]
 
 
-def _looked(session: Session, work: Work[Any], path: str) -> tuple[Any, BaseException | None]:
+def _looked(session: Session, work: Work[Any], path: str) -> Served:
     try:
         return look(session, work, path), None
     except BaseException as error:

@@ -63,6 +63,9 @@ from penstock.store.sqlite.times import moment
 
 MEMORY = ":memory:"
 
+MANY = 2_000
+"""Rows of one batch that nobody is to wait for: they are written by a thread."""
+
 
 class WallClock:
     """The time of this machine."""
@@ -115,7 +118,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     async def commit(self, changes: Sequence[Change]) -> Committed:
         if not changes:
             return Committed([], [], await self.now())
-        return await self._desk.write(lambda session: commit(session, changes))
+        rows = sum([len(change.tasks) + len(change.parts) for change in changes])
+        write = self._desk.write if rows > MANY else self._desk.write_here
+        return await write(lambda session: commit(session, changes))
 
     async def load(self, runs_: Sequence[str]) -> list[StoredRun | None]:
         return await self._desk.read(lambda session: runs.load(session, runs_))

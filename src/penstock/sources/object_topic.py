@@ -68,8 +68,10 @@ class ObjectTopicFeeder:
         return await feed.begun_at(started), here
 
     async def _refuse_restarted(self, feed: Feed, state: dict[str, Any]) -> None:
-        """Raises SourceStopped: it was stopped and started again before anybody here noticed; begin anew from then."""
-        if time_text(await feed.node.store.started_at(feed.workflow)) != state["since"]:
+        """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
+        _, now = await feed.node.flows.newest(feed.workflow)
+        since = await feed.node.store.started_at(feed.workflow)
+        if not now.started or time_text(since) != state["since"]:
             raise SourceStopped(feed.workflow)
 
     async def _take(self, noticing: Noticing, notices: list[Notice]) -> None:

@@ -81,6 +81,44 @@ def test_without_the_tools_a_video_is_copied(media: Path, monkeypatch: pytest.Mo
     assert (media / "5f2b7c1e.mp4").read_bytes() == (media / "uploads" / "birthday.mov").read_bytes()
 
 
+def test_two_runs_of_viblio_may_encode_one_video_at_once(
+    media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    viblio = functions("viblio")
+    source, target, tool = media / "uploads" / "birthday.mov", media / "5f2b7c1e.mp4", viblio.tool
+
+    def overtaken(*command: str | Path) -> str:
+        """Another run encodes the same video from its beginning to its end before this one goes on."""
+        monkeypatch.setattr(viblio, "tool", tool)
+        said = str(tool(*command))
+        viblio.encode(source, target)
+        return said
+
+    monkeypatch.setattr(viblio, "tool", overtaken)
+    found = viblio.encode(source, target)
+
+    assert found == (1.0, media / "5f2b7c1e.jpg")
+    assert sorted(path.name for path in media.iterdir()) == ["5f2b7c1e.jpg", "5f2b7c1e.mp4", "uploads"]
+
+
+def test_two_runs_of_wardenclyffe_may_write_one_file_at_once(
+    media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools, copyfile = functions("mediathread", "media"), shutil.copyfile
+
+    def overtaken(source: Path, part: Path) -> None:
+        """Another run copies the same video from its beginning to its end before this one goes on."""
+        monkeypatch.setattr(shutil, "copyfile", copyfile)
+        copyfile(source, part)
+        tools.copy("uploads/42.mov", "youtube/42.mp4")
+
+    monkeypatch.setattr(shutil, "copyfile", overtaken)
+    tools.copy("uploads/42.mov", "youtube/42.mp4")
+
+    assert [path.name for path in (media / "youtube").iterdir()] == ["42.mp4"]
+    assert (media / "youtube" / "42.mp4").read_bytes() == (media / "uploads" / "42.mov").read_bytes()
+
+
 def test_a_recording_of_wardenclyffe_becomes_a_video_that_can_be_encoded_and_shown(media: Path) -> None:
     tools = functions("mediathread", "media")
 

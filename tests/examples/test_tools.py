@@ -140,10 +140,12 @@ def test_a_file_that_ffprobe_cannot_read_is_told_in_its_words(media: Path) -> No
         functions("mediathread", "media").probe(media / "uploads" / "42.mov")
 
 
-def picture(folder: Path, colour: tuple[int, int, int], place: tuple[str, str] | None) -> None:
+def picture(
+    folder: Path, colour: tuple[int, int, int], place: tuple[str, str] | None, camera: str = "Mark IV"
+) -> None:
     """A picture as a camera makes it."""
     exif = Image.Exif()
-    exif[0x0110], exif[0x0132] = "Mark IV", "2026:07:14 10:00:00"
+    exif[0x0110], exif[0x0132] = camera, "2026:07:14 10:00:00"
     if place is not None:
         where = exif.get_ifd(0x8825)
         where[1], where[2], where[3], where[4] = place[0], (40.0, 42.0, 36.0), place[1], (73.0, 59.0, 24.0)
@@ -182,3 +184,15 @@ def test_a_real_picture_gets_camera_time_and_place_unless_it_shows_people(
 
     run.expect("succeeded")
     assert run.tags == {"mime": "image/jpeg", "camera": "Mark IV", "taken": "2026-07-14", **tags}
+
+
+def test_what_a_camera_is_called_becomes_a_tag_that_stores_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    functions("auto_tag")  # while it is a stand-in for `update`, as the other tests need it
+    monkeypatch.setenv("PICTURES", str(tmp_path))
+    picture(tmp_path, (120, 170, 220), None, camera="<Digimax S500, Kenox S500>   ")
+
+    run = played("auto_tag", {"bucket": "pictures", "key": "new.jpg"}, stubs={"write_back": {}})
+
+    assert run.tags["camera"] == "Digimax S500 Kenox S500"

@@ -50,16 +50,18 @@ def installed(said: list[str]) -> list[str]:
     return [word for line in said for word in line.split() if word.startswith("requirements/")]
 
 
-def test_the_demo_of_a_new_clone_installs_what_it_runs_with_and_no_tools(clone: Path) -> None:
-    assert installed(make(clone, "demo")) == ["requirements/runtime.lock", "requirements/build.lock"]
-    assert installed(make(clone, "demo")) == []
+@pytest.mark.parametrize("target", ["install", "demo"])
+def test_a_new_clone_gets_what_it_runs_with_and_no_tools(clone: Path, target: str) -> None:
+    assert installed(make(clone, target)) == ["requirements/runtime.lock", "requirements/build.lock"]
+    assert installed(make(clone, target)) == []
     assert installed(make(clone, "setup")) == ["requirements/dev.lock"]
 
 
-def test_the_demo_of_a_clone_that_is_set_up_installs_nothing(clone: Path) -> None:
+@pytest.mark.parametrize("target", ["install", "demo"])
+def test_a_clone_that_is_set_up_has_all_that_it_runs_with(clone: Path, target: str) -> None:
     make(clone, "setup")
 
-    assert installed(make(clone, "demo")) == []
+    assert installed(make(clone, target)) == []
 
 
 @pytest.mark.parametrize("target", ["setup", "demo"])

@@ -121,7 +121,7 @@ def show_stage(stage: Stage, console: Console | None = None) -> None:
     if stage.no_release is not None:
         lacking.append(f"No release is staged: {stage.no_release}.")
     if document() is None:
-        lacking.append("The web pages are not built here (make setup builds them): the links show nothing.")
+        lacking.append("The web pages are not built here (make install builds them): the links show nothing.")
     if lacking:
         console.print()
     for sentence in lacking:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -196,14 +197,28 @@ def test_commands_are_led_to_the_demo_where_they_would_go_elsewhere(usual: str, 
     assert ("  export PENSTOCK_SERVER=http://127.0.0.1:7777\n" in console.file.getvalue()) == told
 
 
-def test_what_is_called_without_the_command_shows_the_token_that_the_server_wants() -> None:
+@pytest.mark.parametrize(
+    ("curl", "typed"),
+    [
+        (True, 'curl -X POST -H "Authorization: Bearer $PENSTOCK_TOKEN" {url}'),
+        (
+            False,
+            """{python} -c "from urllib.request import *; print(urlopen(Request('{url}', method='POST', """
+            """headers={{'Authorization': 'Bearer $PENSTOCK_TOKEN'}})).read().decode())\"""",
+        ),
+    ],
+)
+def test_what_is_called_without_the_command_shows_the_token_that_the_server_wants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, curl: bool, typed: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if curl:
+        write(tmp_path, "curl", "").chmod(0o755)
     stage = Stage("http://127.0.0.1:7777", (), Path("pictures"), "RE_1", signed=True)
 
     [publish] = [each.text for each in tries(stage)]
 
-    assert publish == (
-        'curl -X POST -H "Authorization: Bearer $PENSTOCK_TOKEN" http://127.0.0.1:7777/releases/RE_1/publish'
-    )
+    assert publish == typed.format(url="http://127.0.0.1:7777/releases/RE_1/publish", python=sys.executable)
 
 
 @pytest.mark.parametrize(
@@ -221,16 +236,18 @@ def test_a_command_is_named_so_that_another_terminal_finds_it(
     assert command_name() == typed.format(own=tmp_path / "own")
 
 
-def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path) -> None:
-    with serving("demo", "--json", "--log-level", "info", cwd=tmp_path) as demo:
+@pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["tools", "only Python"])
+def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path, path: str) -> None:
+    proxy = "http://127.0.0.1:1"  # for the way to elsewhere: nobody is there
+    with serving("demo", "--json", "--log-level", "info", cwd=tmp_path, http_proxy=proxy, PATH=path) as demo:
         told = said_so_far(demo)
         pages = [read(link) for link in told["links"]]
-        emit, drop, approve, skip, publish = told["tries"]
-        path = "/usr/bin:/bin"  # another terminal knows nothing of where this one found the command
-        for line in (emit, drop, approve, skip, post_by_python(publish)):
+        for line in told[
+            "tries"
+        ]:  # in another terminal, which knows nothing of where this one found the command
             subprocess.run(
                 line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path.parent,
-                env=environment(PATH=path, PENSTOCK_SERVER=told["server"]),
+                env=environment(PATH="/usr/bin:/bin", PENSTOCK_SERVER=told["server"]),
             )  # fmt: skip
         waiting = {
             run["workflow"]: run["run"]
@@ -243,6 +260,8 @@ def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path) -> None:
         tagged = until_run(told["server"], "auto_tag", "pictures/new.jpg")
         demo.stop()
 
+    assert len(told["tries"]) == 5
+    assert ("curl" in told["tries"][-1]) == (shutil.which("curl", path=path) is not None)
     assert [status for status, _ in pages] == [200] * 5
     assert all("<html" in text for _, text in pages)
     assert ended["viblio"]["steps"]["NotifyComplete"]["output"]["names"] == ["Ada"]
@@ -288,14 +307,6 @@ def command_on(folder: Path) -> None:
     """The command under its name, as an installation has it."""
     shim = write(folder, "penstock", f'#!/bin/sh\nexec {sys.executable} -m penstock "$@"\n')
     shim.chmod(0o755)
-
-
-def post_by_python(line: str) -> str:
-    """The same call where there is no curl."""
-    if shutil.which("curl"):
-        return line
-    post = "import sys, urllib.request as r; r.urlopen(r.Request(sys.argv[1], b'', method='POST'))"
-    return f'{sys.executable} -c "{post}" {line.split()[-1]}'
 
 
 def test_the_demo_of_a_folder_with_other_workflows_plays_those(tmp_path: Path, small: Path) -> None:

@@ -59,8 +59,13 @@ class Parts:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What tells the tasks of the examples where the files are, and that no mail is sent: only that it would be."""
-        return {"MEDIA": str(self._media), "PICTURES": str(self.pictures), "PENSTOCK_SMTP_URL": ""}
+        """What tells the tasks where the files are, that no mail is sent, and that no proxy leads to what is here."""
+        return {
+            "MEDIA": str(self._media),
+            "PICTURES": str(self.pictures),
+            "PENSTOCK_SMTP_URL": "",
+            "no_proxy": "*",
+        }
 
     def placed(self, files: tuple[Path, ...]) -> tuple[Path, ...]:
         """The same workflows; one that calls a function calls that of the demo."""

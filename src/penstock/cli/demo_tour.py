@@ -95,10 +95,19 @@ def tries(stage: Stage) -> list[Item]:
     if stuck is not None:
         found.append(Item("help the run that is stuck", f"{name} skip {stuck.run} ship"))
     if stage.release is not None:
-        shown = ' -H "Authorization: Bearer $PENSTOCK_TOKEN"' if stage.signed else ""
-        published = f"curl -X POST{shown} {stage.base}/releases/{stage.release}/publish"
-        found.append(Item("publish the release", published))
+        publish = f"{stage.base}/releases/{stage.release}/publish"
+        found.append(Item("publish the release", _posted(publish, stage.signed)))
     return found
+
+
+def _posted(url: str, signed: bool) -> str:
+    """What to type to post to an address: with curl or, where there is none, with this Python."""
+    if shutil.which("curl"):
+        shown = ' -H "Authorization: Bearer $PENSTOCK_TOKEN"' if signed else ""
+        return f"curl -X POST{shown} {url}"
+    shown = ", headers={'Authorization': 'Bearer $PENSTOCK_TOKEN'}" if signed else ""
+    call = f"urlopen(Request('{url}', method='POST'{shown}))"
+    return f'{quoted(sys.executable)} -c "from urllib.request import *; print({call}.read().decode())"'
 
 
 def stage_view(stage: Stage) -> dict[str, Any]:

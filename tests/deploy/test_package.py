@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from pathspec import GitIgnoreSpec
 
 import penstock
 from tests.cli.command import ROOT, environment
@@ -96,6 +97,15 @@ def test_the_sdist_leaves_out_what_is_fetched(made: tuple[Path, Path]) -> None:
         names = sdist.getnames()
 
     assert [name for name in names if re.search(r"/(node_modules|\.venv|\.git|build|site)(/|$)", name)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["penstock.db", "penstock.db-wal", "penstock.key", "media/uploads/42.mov", "pictures/alps.jpg"]
+)
+def test_what_was_tried_in_a_clone_gets_into_no_commit_and_no_sdist(name: str) -> None:
+    ignored = GitIgnoreSpec.from_lines((ROOT / ".gitignore").read_text().splitlines())
+
+    assert ignored.match_file(name)
 
 
 def test_both_packages_are_typed_and_the_version_is_said_once(made: tuple[Path, Path]) -> None:

@@ -239,7 +239,10 @@ def test_a_command_is_named_so_that_another_terminal_finds_it(
 @pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["tools", "only Python"])
 def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path, path: str) -> None:
     proxy = "http://127.0.0.1:1"  # for the way to elsewhere: nobody is there
-    with serving("demo", "--json", "--log-level", "info", cwd=tmp_path, http_proxy=proxy, PATH=path) as demo:
+    place = tmp_path / "it's 100%25 #1"
+    place.mkdir()
+    args = ("demo", "--json", "--log-level", "info")
+    with serving(*args, cwd=tmp_path, http_proxy=proxy, PATH=path, TMPDIR=str(place)) as demo:
         told = said_so_far(demo)
         pages = [read(link) for link in told["links"]]
         for line in told[

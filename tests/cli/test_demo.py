@@ -195,7 +195,7 @@ def test_each_run_has_one_line_in_any_terminal(width: int) -> None:
 def test_commands_are_led_to_the_demo_where_they_would_go_elsewhere(usual: str, told: bool) -> None:
     console = Console(width=200, file=StringIO(), theme=THEME)
 
-    show_stage(Stage("http://127.0.0.1:7777", (), Path("pictures"), usual=usual), console)
+    show_stage(Stage("http://127.0.0.1:7777", (), Path("pictures"), "RE_1", usual=usual), console)
 
     assert isinstance(console.file, StringIO)
     assert ("  export PENSTOCK_SERVER=http://127.0.0.1:7777\n" in console.file.getvalue()) == told
@@ -324,11 +324,23 @@ def command_on(folder: Path) -> None:
 
 
 def test_the_demo_of_a_folder_with_other_workflows_plays_those(tmp_path: Path, small: Path) -> None:
+    params = "params: {type: object, required: [size]}"
+    write(
+        small,
+        "needy.yaml",
+        f"penstock: 1\nname: needy\n{params}\nsteps: {{a: {{task: set, with: {{b: 1}}}}}}\n",
+    )
     with serving("demo", "--examples", small, "--json", "--log-level", "info", cwd=tmp_path) as demo:
         ended = demo.stop()
 
     assert [(run["workflow"], run["status"]) for run in ended.json["runs"]] == [("hello", "succeeded")]
     assert (ended.code, ended.json["release"]) == (0, None)
+    assert [link.partition("/app/")[2] for link in ended.json["links"]] == [
+        "",
+        "workflows/hello/edit",
+        "incidents",
+    ]
+    assert "No run is shown, for the input does not fit the params of 'needy'" in demo.err
 
 
 def test_drawings_without_a_tour_are_refused() -> None:

@@ -67,10 +67,11 @@ def command_name() -> str:
 def links(stage: Stage) -> list[Item]:
     """Five pages to open."""
     waiting = stage.called or stage.one(lambda each: each.status == "waiting")
-    found = [
-        Item("what runs now", f"{stage.base}/"),
-        Item("a workflow, drawn and proved", f"{stage.base}/app/workflows/mediathread/edit"),
-    ]
+    drawn = stage.one(lambda each: each.scene.workflow == "mediathread") or stage.one(lambda each: True)
+    found = [Item("what runs now", f"{stage.base}/")]
+    if drawn is not None:
+        edited = f"{stage.base}/app/workflows/{quote(drawn.scene.workflow)}/edit"
+        found.append(Item("a workflow, drawn and proved", edited))
     if waiting is not None:
         found.append(Item("a run that waits", f"{stage.base}/app/runs/{waiting.run}"))
     found.append(Item("what failed or is stuck", f"{stage.base}/app/incidents"))
@@ -137,10 +138,13 @@ def show_stage(stage: Stage, console: Console | None = None) -> None:
         console.print(Text(sentence, "faint"), soft_wrap=True)
     _show_items(console, "Open in a browser:", links(stage))
     told = [] if stage.usual.rstrip("/") == stage.base else [f"export PENSTOCK_SERVER={stage.base}"]
-    _show_items(console, "Try in another terminal:", tries(stage), told)
+    if things := tries(stage):
+        _show_items(console, "Try in another terminal:", things, told)
 
 
 def _show_runs(console: Console, played: Sequence[Played]) -> None:
+    if not played:
+        return
     rows = [(each.scene.workflow, each.scene.subject, _status(each), each.run) for each in played]
     wide = [max(cell_len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
     left = max(min(console.width - sum(wide) - GAP * len(wide), WORDS), LEAST)

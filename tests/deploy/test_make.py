@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from scripts.web import node
 
 from tests.cli.command import ROOT, outside_make, write
 
@@ -75,6 +76,20 @@ def test_an_installation_that_was_cut_short_is_begun_anew(clone: Path, target: s
     assert "-m venv .venv" in later
     assert "-m venv --clear .venv" in again
     assert installed(again) != []
+
+
+def test_the_sources_of_the_pages_are_found_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    place = tmp_path / "my clone ä"
+    place.mkdir()
+    (place / "node_modules").symlink_to(ROOT / "web" / "node_modules")
+    shutil.copy(ROOT / "web" / "vite.config.ts", place)
+    asked = "import('./vite.config.ts').then((found) => console.log(found.default.resolve.alias['@']))"
+
+    done = subprocess.run(
+        [node() / "bin" / "node", "-e", asked], cwd=place, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.stdout == f"{place / 'src'}\n", done.stderr
 
 
 def test_what_the_demo_needs_is_locked_as_the_tools_have_it() -> None:

@@ -7,12 +7,15 @@ RUNS   := $(VENV)/.runs
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test trust soak demo bench bench-setup budgets docs reference pictures lock format clean
+.PHONY: help install setup check test trust soak demo bench bench-setup budgets docs reference pictures lock format clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(STAMP)  ## Make .venv with Penstock and all it needs, and build the web pages
+install: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))  ## Make .venv with Penstock and what it runs with, and build the web pages
+	@$(BIN)/python scripts/web.py build
+
+setup: $(STAMP)  ## The same with all that its tests and checks need: five times as much
 	@$(BIN)/python scripts/web.py build
 
 # What is locked in $(1), and Penstock. One that was cut short leaves no stamp: the next begins with an empty environment,
@@ -54,8 +57,7 @@ trust: setup  ## Try to break it in every way there is, and write the figures to
 soak: setup  ## Simulate many more seeds than the tests do (SEEDS=500 FIRST=100000)
 	$(BIN)/python -m tests.simulation.soak --seeds $(or $(SEEDS),500) --first $(or $(FIRST),100000)
 
-demo: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))  ## Start a server with the example workflows and some runs
-	@$(BIN)/python scripts/web.py build
+demo: install  ## Start a server with the example workflows and some runs
 	$(BIN)/penstock demo
 
 bench-setup: setup  ## Install the neighbours for the benchmark, each into an environment below bench/.envs

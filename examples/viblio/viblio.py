@@ -11,13 +11,12 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from penstock import Context, Fatal, Out, task
 
 VIDEOS = (".avi", ".m4v", ".mov", ".mp4", ".mts", ".wmv")
-
-
 LONGEST = 10 * 3600
 """Seconds that a tool may take: the time-out of the stage."""
 
@@ -85,17 +84,18 @@ def encode(source: Path, target: Path) -> tuple[float | None, Path | None]:
     if not source.is_file():
         raise Fatal(f"there is no file {source.name} in {source.parent}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    if not (shutil.which("ffmpeg") and shutil.which("ffprobe")):
-        shutil.copyfile(source, part)
+    # In a folder of its own: two runs may encode one video at once.
+    with TemporaryDirectory(prefix=".", dir=target.parent) as folder:
+        part, made = Path(folder) / "video.mp4", Path(folder) / "poster.jpg"
+        if not (shutil.which("ffmpeg") and shutil.which("ffprobe")):
+            shutil.copyfile(source, part)
+            part.replace(target)
+            return None, None
+        tool("ffmpeg", "-v", "error", "-y", "-i", source, "-pix_fmt", "yuv420p", part)
+        tool("ffmpeg", "-v", "error", "-y", "-i", part, "-frames:v", "1", "-update", "1", made)
+        length = tool("ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", part)
+        poster = made.replace(target.with_suffix(".jpg"))
         part.replace(target)
-        return None, None
-    poster, made = target.with_suffix(".jpg"), target.with_name(f".{target.stem}.part.jpg")
-    tool("ffmpeg", "-v", "error", "-y", "-i", source, "-f", "mp4", "-pix_fmt", "yuv420p", part)
-    tool("ffmpeg", "-v", "error", "-y", "-i", part, "-frames:v", "1", "-update", "1", made)
-    length = tool("ffprobe", "-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", part)
-    made.replace(poster)
-    part.replace(target)
     return round(float(length), 2), poster
 
 

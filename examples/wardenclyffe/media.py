@@ -19,6 +19,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -112,11 +113,12 @@ def ask(url: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _written(target: Path, write: Any) -> None:
-    """Written beside its place first: who reads meanwhile must not see half of it."""
+    """Written in a folder of its own first: who reads meanwhile must not see half of it, or who writes the same."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.part")
-    write(part)
-    part.replace(target)
+    with TemporaryDirectory(prefix=".", dir=target.parent) as folder:
+        part = Path(folder) / target.name
+        write(part)
+        part.replace(target)
 
 
 def _run(*command: str) -> str:

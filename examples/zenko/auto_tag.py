@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from functions.exif_extract import HEAD, exif
+from functions.exif_extract import HEAD, exif, tag_text
 from functions.file_type import PREAMBLE, guess
 
 from penstock import Context, Fatal, Out, task
@@ -44,7 +44,7 @@ def exif_extract(ctx: Context) -> Out:
     found = exif(start)
     taken = found.get("taken", "")[:10].replace(":", "-")
     wanted = {"camera": found.get("model"), "taken": taken, "gps": found.get("gps")}
-    return Out(found, tags={name: value for name, value in wanted.items() if value})
+    return Out(found, tags={name: tag for name, value in wanted.items() if (tag := tag_text(value or ""))})
 
 
 @task("pictures.describe", task_list="pictures")

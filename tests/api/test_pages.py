@@ -140,7 +140,7 @@ def test_pages_that_are_not_built_say_how_to_build_them(serve: Serve, dist: Path
     answer = serve(talk)
 
     assert answer.status == 200
-    assert "make setup" in answer.text
+    assert "make install" in answer.text
 
 
 def test_no_other_path_serves_html(serve: Serve, dist: Path) -> None:

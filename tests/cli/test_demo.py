@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -15,7 +16,7 @@ from collections import defaultdict
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from rich.console import Console
@@ -110,9 +111,12 @@ def test_the_demo_on_a_database_of_its_own_goes_on_with_the_runs_that_are_there(
 def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) -> None:
     args = ("demo", "--db", "keep.db", "--json", "--log-level", "info")
     with serving(*args, cwd=tmp_path) as demo:
-        before = demo.stop().json
+        before = said_so_far(demo)
+        switch_services_off(before["server"])  # as examples/release/release.py does when it ends
+        demo.stop()
     with serving(*args, cwd=tmp_path) as demo:
         told = said_so_far(demo)
+        released = json.loads(read(f"{told['server']}/releases/{told['release']}")[1])
         for line in told["tries"][:3]:
             subprocess.run(
                 line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path,
@@ -124,6 +128,7 @@ def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) 
 
     assert told["runs"] == before["runs"]
     assert (len(told["links"]), len(told["tries"])) == (5, 5)
+    assert (released["state"], len(released["tasks"])) == ("staged", 3)
     assert sorted(path.name for path in tmp_path.glob("*.demo")) == ["keep.db.demo"]
 
 
@@ -190,20 +195,34 @@ def test_each_run_has_one_line_in_any_terminal(width: int) -> None:
 def test_commands_are_led_to_the_demo_where_they_would_go_elsewhere(usual: str, told: bool) -> None:
     console = Console(width=200, file=StringIO(), theme=THEME)
 
-    show_stage(Stage("http://127.0.0.1:7777", (), Path("pictures"), usual=usual), console)
+    show_stage(Stage("http://127.0.0.1:7777", (), Path("pictures"), "RE_1", usual=usual), console)
 
     assert isinstance(console.file, StringIO)
     assert ("  export PENSTOCK_SERVER=http://127.0.0.1:7777\n" in console.file.getvalue()) == told
 
 
-def test_what_is_called_without_the_command_shows_the_token_that_the_server_wants() -> None:
+@pytest.mark.parametrize(
+    ("curl", "typed"),
+    [
+        (True, 'curl -X POST -H "Authorization: Bearer $PENSTOCK_TOKEN" {url}'),
+        (
+            False,
+            """{python} -c "from urllib.request import *; print(urlopen(Request('{url}', method='POST', """
+            """headers={{'Authorization': 'Bearer $PENSTOCK_TOKEN'}})).read().decode())\"""",
+        ),
+    ],
+)
+def test_what_is_called_without_the_command_shows_the_token_that_the_server_wants(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, curl: bool, typed: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if curl:
+        write(tmp_path, "curl", "").chmod(0o755)
     stage = Stage("http://127.0.0.1:7777", (), Path("pictures"), "RE_1", signed=True)
 
     [publish] = [each.text for each in tries(stage)]
 
-    assert publish == (
-        'curl -X POST -H "Authorization: Bearer $PENSTOCK_TOKEN" http://127.0.0.1:7777/releases/RE_1/publish'
-    )
+    assert publish == typed.format(url="http://127.0.0.1:7777/releases/RE_1/publish", python=sys.executable)
 
 
 @pytest.mark.parametrize(
@@ -221,16 +240,21 @@ def test_a_command_is_named_so_that_another_terminal_finds_it(
     assert command_name() == typed.format(own=tmp_path / "own")
 
 
-def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path) -> None:
-    with serving("demo", "--json", "--log-level", "info", cwd=tmp_path) as demo:
+@pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["tools", "only Python"])
+def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path, path: str) -> None:
+    proxy = "http://127.0.0.1:1"  # for the way to elsewhere: nobody is there
+    place = tmp_path / "it's 100%25 #1"
+    place.mkdir()
+    args = ("demo", "--json", "--log-level", "info")
+    with serving(*args, cwd=tmp_path, http_proxy=proxy, PATH=path, TMPDIR=str(place)) as demo:
         told = said_so_far(demo)
         pages = [read(link) for link in told["links"]]
-        emit, drop, approve, skip, publish = told["tries"]
-        path = "/usr/bin:/bin"  # another terminal knows nothing of where this one found the command
-        for line in (emit, drop, approve, skip, post_by_python(publish)):
+        for line in told[
+            "tries"
+        ]:  # in another terminal, which knows nothing of where this one found the command
             subprocess.run(
                 line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path.parent,
-                env=environment(PATH=path, PENSTOCK_SERVER=told["server"]),
+                env=environment(PATH="/usr/bin:/bin", PENSTOCK_SERVER=told["server"]),
             )  # fmt: skip
         waiting = {
             run["workflow"]: run["run"]
@@ -243,6 +267,8 @@ def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path) -> None:
         tagged = until_run(told["server"], "auto_tag", "pictures/new.jpg")
         demo.stop()
 
+    assert len(told["tries"]) == 5
+    assert ("curl" in told["tries"][-1]) == (shutil.which("curl", path=path) is not None)
     assert [status for status, _ in pages] == [200] * 5
     assert all("<html" in text for _, text in pages)
     assert ended["viblio"]["steps"]["NotifyComplete"]["output"]["names"] == ["Ada"]
@@ -262,6 +288,13 @@ def said_so_far(demo: Serving) -> Any:
 def read(url: str) -> tuple[int, str]:
     with urlopen(url, timeout=20) as answer:
         return answer.status, answer.read().decode()
+
+
+def switch_services_off(base: str) -> None:
+    about = {"Content-Type": "application/json"}
+    for each in json.loads(read(f"{base}/task-services")[1])["results"]:
+        url = f"{base}/task-services/{each['kf_id']}"
+        urlopen(Request(url, b'{"enabled": false}', about, method="PATCH"), timeout=20).close()
 
 
 def until(base: str, path: str, key: str, value: str) -> Any:
@@ -290,20 +323,24 @@ def command_on(folder: Path) -> None:
     shim.chmod(0o755)
 
 
-def post_by_python(line: str) -> str:
-    """The same call where there is no curl."""
-    if shutil.which("curl"):
-        return line
-    post = "import sys, urllib.request as r; r.urlopen(r.Request(sys.argv[1], b'', method='POST'))"
-    return f'{sys.executable} -c "{post}" {line.split()[-1]}'
-
-
 def test_the_demo_of_a_folder_with_other_workflows_plays_those(tmp_path: Path, small: Path) -> None:
+    params = "params: {type: object, required: [size]}"
+    write(
+        small,
+        "needy.yaml",
+        f"penstock: 1\nname: needy\n{params}\nsteps: {{a: {{task: set, with: {{b: 1}}}}}}\n",
+    )
     with serving("demo", "--examples", small, "--json", "--log-level", "info", cwd=tmp_path) as demo:
         ended = demo.stop()
 
     assert [(run["workflow"], run["status"]) for run in ended.json["runs"]] == [("hello", "succeeded")]
     assert (ended.code, ended.json["release"]) == (0, None)
+    assert [link.partition("/app/")[2] for link in ended.json["links"]] == [
+        "",
+        "workflows/hello/edit",
+        "incidents",
+    ]
+    assert "No run is shown, for the input does not fit the params of 'needy'" in demo.err
 
 
 def test_drawings_without_a_tour_are_refused() -> None:

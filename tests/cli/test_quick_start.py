@@ -19,7 +19,7 @@ def blocks() -> list[str]:
 
 
 def clone(folder: Path) -> Path:
-    """A folder as `make setup` leaves it: the environment, and the examples."""
+    """A folder as `make install` leaves it: the environment, and the examples."""
     folder.mkdir()
     (folder / ".venv").symlink_to(sys.prefix)
     (folder / "examples").symlink_to(ROOT / "examples")
@@ -39,13 +39,13 @@ def test_what_the_readme_says_works_for_a_newcomer(tmp_path: Path) -> None:
     there = clone(tmp_path / "clone")
     (tmp_path / "empty").mkdir()
 
-    found = typed(setup.replace("make setup\n", "") + "cd ../empty\ncommand -v penstock", there)
+    found = typed(setup.replace("make install\n", "") + "cd ../empty\ncommand -v penstock", there)
     with serving(*up.split()[1:], cwd=tmp_path / "empty") as server:
         done = typed(terminal, there, PENSTOCK_SERVER=base_of(server))
         stopped = server.stop()
 
     assert (found.returncode, up) == (0, "penstock up\n"), found.stderr
-    assert setup.splitlines()[0] == "make setup"
+    assert setup.splitlines()[0] == "make install"
     assert (done.returncode, stopped.code) == (0, 0), done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "tea version 1"

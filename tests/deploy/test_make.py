@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from scripts.web import node
 
 from tests.cli.command import ROOT, outside_make, write
 
@@ -50,16 +51,18 @@ def installed(said: list[str]) -> list[str]:
     return [word for line in said for word in line.split() if word.startswith("requirements/")]
 
 
-def test_the_demo_of_a_new_clone_installs_what_it_runs_with_and_no_tools(clone: Path) -> None:
-    assert installed(make(clone, "demo")) == ["requirements/runtime.lock", "requirements/build.lock"]
-    assert installed(make(clone, "demo")) == []
+@pytest.mark.parametrize("target", ["install", "demo"])
+def test_a_new_clone_gets_what_it_runs_with_and_no_tools(clone: Path, target: str) -> None:
+    assert installed(make(clone, target)) == ["requirements/runtime.lock", "requirements/build.lock"]
+    assert installed(make(clone, target)) == []
     assert installed(make(clone, "setup")) == ["requirements/dev.lock"]
 
 
-def test_the_demo_of_a_clone_that_is_set_up_installs_nothing(clone: Path) -> None:
+@pytest.mark.parametrize("target", ["install", "demo"])
+def test_a_clone_that_is_set_up_has_all_that_it_runs_with(clone: Path, target: str) -> None:
     make(clone, "setup")
 
-    assert installed(make(clone, "demo")) == []
+    assert installed(make(clone, target)) == []
 
 
 @pytest.mark.parametrize("target", ["setup", "demo"])
@@ -73,6 +76,20 @@ def test_an_installation_that_was_cut_short_is_begun_anew(clone: Path, target: s
     assert "-m venv .venv" in later
     assert "-m venv --clear .venv" in again
     assert installed(again) != []
+
+
+def test_the_sources_of_the_pages_are_found_in_a_folder_of_any_name(tmp_path: Path) -> None:
+    place = tmp_path / "my clone ä"
+    place.mkdir()
+    (place / "node_modules").symlink_to(ROOT / "web" / "node_modules")
+    shutil.copy(ROOT / "web" / "vite.config.ts", place)
+    asked = "import('./vite.config.ts').then((found) => console.log(found.default.resolve.alias['@']))"
+
+    done = subprocess.run(
+        [node() / "bin" / "node", "-e", asked], cwd=place, capture_output=True, text=True, timeout=60
+    )
+
+    assert done.stdout == f"{place / 'src'}\n", done.stderr
 
 
 def test_what_the_demo_needs_is_locked_as_the_tools_have_it() -> None:

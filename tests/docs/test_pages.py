@@ -81,9 +81,9 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md", "docs/tutorial/first.md"])
 def test_a_page_for_newcomers_says_how_a_terminal_finds_the_command(page: str) -> None:
-    first = next(part["text"] for part in parts(ROOT / page) if "make setup" in (part["text"] or ""))
+    first = next(part["text"] for part in parts(ROOT / page) if "make install" in (part["text"] or ""))
 
-    assert first == f"make setup\n{ACTIVATE}\n"
+    assert first == f"make install\n{ACTIVATE}\n"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])

@@ -118,7 +118,7 @@ def test_the_two_commands_of_the_readme_start_the_demo_and_run_the_tests() -> No
 
     assert [done.stdout.splitlines()[-1] for done in shown] == [
         ".venv/bin/penstock demo",
-        ".venv/bin/python -m pytest -n 2",
+        ".venv/bin/python scripts/run_tests.py",
     ]
 
 

@@ -81,6 +81,44 @@ def test_without_the_tools_a_video_is_copied(media: Path, monkeypatch: pytest.Mo
     assert (media / "5f2b7c1e.mp4").read_bytes() == (media / "uploads" / "birthday.mov").read_bytes()
 
 
+def test_two_runs_of_viblio_may_encode_one_video_at_once(
+    media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    viblio = functions("viblio")
+    source, target, tool = media / "uploads" / "birthday.mov", media / "5f2b7c1e.mp4", viblio.tool
+
+    def overtaken(*command: str | Path) -> str:
+        """Another run encodes the same video from its beginning to its end before this one goes on."""
+        monkeypatch.setattr(viblio, "tool", tool)
+        said = str(tool(*command))
+        viblio.encode(source, target)
+        return said
+
+    monkeypatch.setattr(viblio, "tool", overtaken)
+    found = viblio.encode(source, target)
+
+    assert found == (1.0, media / "5f2b7c1e.jpg")
+    assert sorted(path.name for path in media.iterdir()) == ["5f2b7c1e.jpg", "5f2b7c1e.mp4", "uploads"]
+
+
+def test_two_runs_of_wardenclyffe_may_write_one_file_at_once(
+    media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools, copyfile = functions("mediathread", "media"), shutil.copyfile
+
+    def overtaken(source: Path, part: Path) -> None:
+        """Another run copies the same video from its beginning to its end before this one goes on."""
+        monkeypatch.setattr(shutil, "copyfile", copyfile)
+        copyfile(source, part)
+        tools.copy("uploads/42.mov", "youtube/42.mp4")
+
+    monkeypatch.setattr(shutil, "copyfile", overtaken)
+    tools.copy("uploads/42.mov", "youtube/42.mp4")
+
+    assert [path.name for path in (media / "youtube").iterdir()] == ["42.mp4"]
+    assert (media / "youtube" / "42.mp4").read_bytes() == (media / "uploads" / "42.mov").read_bytes()
+
+
 def test_a_recording_of_wardenclyffe_becomes_a_video_that_can_be_encoded_and_shown(media: Path) -> None:
     tools = functions("mediathread", "media")
 
@@ -102,10 +140,12 @@ def test_a_file_that_ffprobe_cannot_read_is_told_in_its_words(media: Path) -> No
         functions("mediathread", "media").probe(media / "uploads" / "42.mov")
 
 
-def picture(folder: Path, colour: tuple[int, int, int], place: tuple[str, str] | None) -> None:
+def picture(
+    folder: Path, colour: tuple[int, int, int], place: tuple[str, str] | None, camera: str = "Mark IV"
+) -> None:
     """A picture as a camera makes it."""
     exif = Image.Exif()
-    exif[0x0110], exif[0x0132] = "Mark IV", "2026:07:14 10:00:00"
+    exif[0x0110], exif[0x0132] = camera, "2026:07:14 10:00:00"
     if place is not None:
         where = exif.get_ifd(0x8825)
         where[1], where[2], where[3], where[4] = place[0], (40.0, 42.0, 36.0), place[1], (73.0, 59.0, 24.0)
@@ -144,3 +184,15 @@ def test_a_real_picture_gets_camera_time_and_place_unless_it_shows_people(
 
     run.expect("succeeded")
     assert run.tags == {"mime": "image/jpeg", "camera": "Mark IV", "taken": "2026-07-14", **tags}
+
+
+def test_what_a_camera_is_called_becomes_a_tag_that_stores_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    functions("auto_tag")  # while it is a stand-in for `update`, as the other tests need it
+    monkeypatch.setenv("PICTURES", str(tmp_path))
+    picture(tmp_path, (120, 170, 220), None, camera="<Digimax S500, Kenox S500>   ")
+
+    run = played("auto_tag", {"bucket": "pictures", "key": "new.jpg"}, stubs={"write_back": {}})
+
+    assert run.tags["camera"] == "Digimax S500 Kenox S500"

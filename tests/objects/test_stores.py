@@ -52,6 +52,7 @@ from tests.sources.amazon import AMAZON, NOW, TOPIC, Web
         ("pics", "dir://relative/path", "whole path"),
         ("pics", "dir:///", "whole path"),
         ("pics", "dir:///x?region=y", "that is none"),
+        ("pics", "dir:///srv/box#1", "has a # in its address: write %23"),
     ],
 )
 def test_an_address_that_cannot_be_is_refused_with_a_reason(name: str, url: Any, says: str) -> None:

@@ -8,6 +8,7 @@ import signal
 import tempfile
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 from msgspec.structs import replace
@@ -91,7 +92,7 @@ def demo(
     with parts_of(home, _beside(db)) as parts:
         settings = settings_of(
             db=db or str(parts.folder / "penstock.db"), host=host, port=port,
-            stores={STORE: f"dir://{parts.pictures}"},
+            stores={STORE: f"dir://{quote(str(parts.pictures))}"},
             egress_allow=(HERE,), release_poll_interval="500ms", release_open_reports=True,
         )  # fmt: skip
         folder = folder_of(workflows_on(home))

@@ -59,8 +59,13 @@ class Parts:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What tells the tasks of the examples where the files are, and that no mail is sent: only that it would be."""
-        return {"MEDIA": str(self._media), "PICTURES": str(self.pictures), "PENSTOCK_SMTP_URL": ""}
+        """What tells the tasks where the files are, that no mail is sent, and that no proxy leads to what is here."""
+        return {
+            "MEDIA": str(self._media),
+            "PICTURES": str(self.pictures),
+            "PENSTOCK_SMTP_URL": "",
+            "no_proxy": "*",
+        }
 
     def placed(self, files: tuple[Path, ...]) -> tuple[Path, ...]:
         """The same workflows; one that calls a function calls that of the demo."""
@@ -84,23 +89,14 @@ class Parts:
             return None
         module = _module(file)
         self.coordinator = module.Coordinator(base, token)
-        known = {each["name"]: each for each in self.coordinator.call("GET", "/task-services")["results"]}
         for name, server in module.services(self.coordinator, 0.3).items():
             self._listening.append(server)
-            if name in known:  # of a demo before: it is elsewhere now
-                about = {"url": module.address(server)}
-                self.coordinator.call("PATCH", f"/task-services/{known[name]['kf_id']}", about)
-            else:
-                self.coordinator.register(name, module.address(server))
+            self.coordinator.register(name, module.address(server))
         for each in self.coordinator.call("GET", "/releases?state=staged")["results"]:
             # Those who staged it are gone, and nobody can publish it any more.
             self.coordinator.call("DELETE", f"/releases/{each['kf_id']}")
             self.coordinator.until(each["kf_id"], "canceled")
-        if known:
-            wanted = {"name": "Spring", "studies": list(module.STUDIES)}
-            release = str(self.coordinator.call("POST", "/releases", wanted)["kf_id"])
-        else:
-            release = str(self.coordinator.stage("Spring"))
+        release = str(self.coordinator.stage("Spring"))
         self.coordinator.until(release, "staged")
         return release
 

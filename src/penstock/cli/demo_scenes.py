@@ -10,10 +10,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.cli.announcing import Shown
+from penstock.cli.console import note
 from penstock.cli.demo_parts import SLOW
 from penstock.engine.engine import Engine
 from penstock.engine.running import Running
 from penstock.flow.definition import Definition
+from penstock.runtime.errors import InvalidInput
 
 PATIENCE = 30.0
 """Seconds that a run may take before the demo shows it as it is."""
@@ -104,9 +106,18 @@ def subject_of(input: Any) -> str:
 
 
 async def play_all(running: Running, scenes: Sequence[Scene]) -> list[Played]:
-    """Play all scenes at once."""
+    """Play all scenes at once; those whose input their workflow does not take are told, and left out."""
     engine = Engine(running=running)
-    return list(await asyncio.gather(*(_play(engine, running, scene) for scene in scenes)))
+    played = await asyncio.gather(*(_play_fitting(engine, running, scene) for scene in scenes))
+    return [each for each in played if each is not None]
+
+
+async def _play_fitting(engine: Engine, running: Running, scene: Scene) -> Played | None:
+    try:
+        return await _play(engine, running, scene)
+    except InvalidInput as error:
+        note(f"No run is shown, for {error}. Its `params` say with `examples` what to start one with.")
+        return None
 
 
 async def _play(engine: Engine, running: Running, scene: Scene) -> Played:

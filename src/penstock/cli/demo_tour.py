@@ -67,10 +67,11 @@ def command_name() -> str:
 def links(stage: Stage) -> list[Item]:
     """Five pages to open."""
     waiting = stage.called or stage.one(lambda each: each.status == "waiting")
-    found = [
-        Item("what runs now", f"{stage.base}/"),
-        Item("a workflow, drawn and proved", f"{stage.base}/app/workflows/mediathread/edit"),
-    ]
+    drawn = stage.one(lambda each: each.scene.workflow == "mediathread") or stage.one(lambda each: True)
+    found = [Item("what runs now", f"{stage.base}/")]
+    if drawn is not None:
+        edited = f"{stage.base}/app/workflows/{quote(drawn.scene.workflow)}/edit"
+        found.append(Item("a workflow, drawn and proved", edited))
     if waiting is not None:
         found.append(Item("a run that waits", f"{stage.base}/app/runs/{waiting.run}"))
     found.append(Item("what failed or is stuck", f"{stage.base}/app/incidents"))
@@ -95,10 +96,19 @@ def tries(stage: Stage) -> list[Item]:
     if stuck is not None:
         found.append(Item("help the run that is stuck", f"{name} skip {stuck.run} ship"))
     if stage.release is not None:
-        shown = ' -H "Authorization: Bearer $PENSTOCK_TOKEN"' if stage.signed else ""
-        published = f"curl -X POST{shown} {stage.base}/releases/{stage.release}/publish"
-        found.append(Item("publish the release", published))
+        publish = f"{stage.base}/releases/{stage.release}/publish"
+        found.append(Item("publish the release", _posted(publish, stage.signed)))
     return found
+
+
+def _posted(url: str, signed: bool) -> str:
+    """What to type to post to an address: with curl or, where there is none, with this Python."""
+    if shutil.which("curl"):
+        shown = ' -H "Authorization: Bearer $PENSTOCK_TOKEN"' if signed else ""
+        return f"curl -X POST{shown} {url}"
+    shown = ", headers={'Authorization': 'Bearer $PENSTOCK_TOKEN'}" if signed else ""
+    call = f"urlopen(Request('{url}', method='POST'{shown}))"
+    return f'{quoted(sys.executable)} -c "from urllib.request import *; print({call}.read().decode())"'
 
 
 def stage_view(stage: Stage) -> dict[str, Any]:
@@ -121,17 +131,20 @@ def show_stage(stage: Stage, console: Console | None = None) -> None:
     if stage.no_release is not None:
         lacking.append(f"No release is staged: {stage.no_release}.")
     if document() is None:
-        lacking.append("The web pages are not built here (make setup builds them): the links show nothing.")
+        lacking.append("The web pages are not built here (make install builds them): the links show nothing.")
     if lacking:
         console.print()
     for sentence in lacking:
         console.print(Text(sentence, "faint"), soft_wrap=True)
     _show_items(console, "Open in a browser:", links(stage))
     told = [] if stage.usual.rstrip("/") == stage.base else [f"export PENSTOCK_SERVER={stage.base}"]
-    _show_items(console, "Try in another terminal:", tries(stage), told)
+    if things := tries(stage):
+        _show_items(console, "Try in another terminal:", things, told)
 
 
 def _show_runs(console: Console, played: Sequence[Played]) -> None:
+    if not played:
+        return
     rows = [(each.scene.workflow, each.scene.subject, _status(each), each.run) for each in played]
     wide = [max(cell_len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
     left = max(min(console.width - sum(wide) - GAP * len(wide), WORDS), LEAST)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -38,13 +39,11 @@ class Showing(Struct, frozen=True):
 
 
 @contextmanager
-def following(quiet: bool) -> Iterator[Showing]:
-    """Something that shows a run as it changes."""
+def following(quiet: bool, say: Callable[[str], None] | None = None) -> Iterator[Showing]:
+    """Something that shows a run as it changes; what is said beside it goes to stderr, unless `say` hears it."""
     console = err()
-
-    def say(words: str) -> None:
-        console.print(words, style="faint")
-
+    if say is None:
+        say = partial(console.print, style="faint")
     if quiet:
         yield Showing(lambda hosted: None, say)
     elif console.is_terminal and not console.is_dumb_terminal:

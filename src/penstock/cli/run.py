@@ -103,18 +103,18 @@ def play(
     subject: str | None = None,
     stubbed: bool = False,
     quiet: bool = False,
-    say: Say = note,
+    say: Say | None = None,
 ) -> Played:
-    """Run a workflow to rest. Raises Wrong and PenstockError."""
+    """Run a workflow to rest; `say` hears what is told beside it, also by tasks. Raises Wrong and PenstockError."""
     flow = workflow.loaded.flow
-    offered = _tasks(workflow, stubbed, say)
-    given = _input(workflow, input, say)
+    offered = _tasks(workflow, stubbed, say or note)
+    given = _input(workflow, input, say or note)
     outside = tuple(read_event(text) for text in events)
 
     def begin(host: Host) -> RunId:
         return host.start(flow, input=given, subject=subject, then=outside)
 
-    with following(quiet) as show:
+    with following(quiet, say) as show:
         if fast:
             return play_fast(offered, begin, show.follow, show.say)
         return play_real(offered, begin, show.follow, show.say)

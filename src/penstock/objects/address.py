@@ -67,6 +67,8 @@ def read_address(name: str, url: object) -> Address:
         options = dict(parse_qsl(parts.query, strict_parsing=bool(parts.query)))
     except ValueError:
         raise BadStore(name, "has an address that cannot be read: write s3://bucket?endpoint=…") from None
+    if "#" in url:  # what comes behind it would be left out in silence
+        raise BadStore(name, "has a # in its address: write %23")
     if parts.scheme == "s3":
         return _s3(name, parts.netloc, parts.path, options)
     if parts.scheme == "dir":

@@ -30,7 +30,7 @@ APART = {"cross-origin-opener-policy": "same-origin"}
 """Apart from windows of other sites: over a plain line from elsewhere a browser ignores it, and complains."""
 MISSING = (
     "<!doctype html><html lang=en><title>Penstock</title><p>The pages of Penstock are not built: "
-    "run <code>make setup</code> in its folder. The command line and the API at /api work without them."
+    "run <code>make install</code> in its folder. The command line and the API at /api work without them."
 )
 
 

@@ -66,11 +66,13 @@ class World:
         public_url: str | None = None,
         secrets: Resolve | None = None,
         payload_limit: int | None = None,
+        only: Sequence[str] | None = None,
     ) -> None:
         self.egress = Egress(egress_allow)
         self.smtp_url, self.public_url = smtp_url, public_url
         self.payload_limit = payload_limit or limit_in_force()
         self.secrets = secrets
+        self.only = only  # the built-in tasks that are done in it; None: all
         self.seals: Seals | None = None  # of the store; none where nobody could call back
         self.jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
         self.stores = Stores()

@@ -80,7 +80,7 @@ class Fold(Struct):
         elif kind == "event":
             self._happened(entry["event"], entry["data"])
         elif kind == "run_ended":
-            self._over(ENDS[entry["data"]["status"]])
+            self.end(ENDS[entry["data"]["status"]])
 
     def _happened(self, event: str, data: Any) -> None:
         if event in ("FAIL", "CANCEL", "TIMEOUT"):
@@ -180,7 +180,7 @@ class Fold(Struct):
                 if task["kf_id"] == id:
                     self._end_task(task, state)
 
-    def _over(self, state: str) -> None:
+    def end(self, state: str) -> None:
         """The run has ended. Where everybody is out the release is published, whatever became of the run."""
         for task in self.tasks:
             if state == "published" or self._is_out(task):

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock import Engine, RunEnded, StoreAway, StoreBusy
+from penstock import Engine, PayloadTooLarge, RunEnded, StoreAway, StoreBusy
 from penstock_release import versions, workflow
 from penstock_release.defaults import filled, filled_task
 from penstock_release.errors import Refused, busy, conflict, unknown
@@ -104,6 +104,23 @@ class Releases:
         release = whole.release.data
         if release["run"] is not None or whole.state in RELEASE_ENDS:
             return whole
+        try:
+            run = await self._start(whole)
+        except PayloadTooLarge as error:  # as often as it is tried
+            return await self._give_up(whole, f"release {whole.id} cannot begin: {error}")
+        for _ in range(TRIES):
+            if await self._shelf.change(
+                update=[(whole.release, {**whole.release.data, "run": run})], quiet=True
+            ):
+                return await self.whole(whole.id)
+            whole = await self.whole(whole.id)
+            if whole.release.data["run"] is not None:
+                return whole
+        raise busy()
+
+    async def _start(self, whole: Whole) -> str:
+        """The run of a release. Raises PayloadTooLarge."""
+        release = whole.release.data
         tasks = [
             {"at": n, "task_id": id, "service": task["task_service"], "url": tasks_at(task["url"])}
             for n, id, task in ((n, id, whole.task(id).data) for n, id in enumerate(release["round"]))
@@ -120,15 +137,15 @@ class Releases:
             )
             if release["resumed"]:  # that it is published was decided before
                 await self._ask_to_publish(whole.id, run)
-        for _ in range(TRIES):
-            if await self._shelf.change(
-                update=[(whole.release, {**whole.release.data, "run": run})], quiet=True
-            ):
-                return await self.whole(whole.id)
-            whole = await self.whole(whole.id)
-            if whole.release.data["run"] is not None:
-                return whole
-        raise busy()
+        return run
+
+    async def _give_up(self, whole: Whole, why: str) -> Whole:
+        """End a release that nobody was called for; where somebody has changed it meanwhile, that is tried again."""
+        fold = _fold_of(whole, now_text())
+        fold.tell(why, "failed", None)
+        fold.end("failed")
+        await self._keep(whole, fold)
+        return await self.whole(whole.id)
 
     async def _ask_to_publish(self, id: str, run: str) -> None:
         """Let a run publish once all have staged; asked again, it does so once."""

@@ -116,8 +116,8 @@ class Egress:
             return any(network.num_addresses == 1 and plain in network for network in self._networks)
         return any(plain in network for network in self._networks)
 
-    def connector(self) -> TCPConnector:
-        """What opens connections, to judged addresses alone."""
+    def connector(self, kept: float) -> TCPConnector:
+        """What opens connections, to judged addresses alone; one that nobody uses is kept for so many seconds."""
         from aiohttp import TCPConnector
         from aiohttp.abc import AbstractResolver, ResolveResult
         from aiohttp.resolver import ThreadedResolver
@@ -137,11 +137,7 @@ class Egress:
                 found = await self._plain.resolve(host, port, family)
                 addresses = [ip_address(each["host"].partition("%")[0]) for each in found]
                 judge(host.rstrip(".").lower(), addresses)
-                for address in map(str, addresses):
-                    judged.pop(address, None)
-                    judged[address] = None
-                while len(judged) > MOST_JUDGED:
-                    del judged[next(iter(judged))]
+                _remember(judged, addresses)
                 return found
 
             async def close(self) -> None:
@@ -154,7 +150,22 @@ class Egress:
                 raise _not_listed(str(address))
             return socket.socket(info[0], info[1], info[2])
 
-        return TCPConnector(resolver=Resolver(), use_dns_cache=False, socket_factory=opened, limit=1000)
+        return TCPConnector(
+            resolver=Resolver(),
+            use_dns_cache=False,
+            socket_factory=opened,
+            limit=1000,
+            keepalive_timeout=kept,
+        )
+
+
+def _remember(judged: dict[str, None], addresses: Iterable[Address]) -> None:
+    """As the latest; the oldest are forgotten."""
+    for address in map(str, addresses):
+        judged.pop(address, None)
+        judged[address] = None
+    while len(judged) > MOST_JUDGED:
+        del judged[next(iter(judged))]
 
 
 def is_public(address: Address) -> bool:

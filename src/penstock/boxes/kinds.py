@@ -34,6 +34,7 @@ def tasks_in(world: World) -> dict[str, Task]:
             _done(world, offer, does), offer, takes_context=True, is_async=True, arguments=None, open=True
         )
         for offer, does in BOXES
+        if world.only is None or offer.name in world.only
     }
 
 

@@ -28,6 +28,9 @@ HOPS = 3
 UNFIT = re.compile(r"[\x00-\x20\x7f]")
 """What an address cannot have in it: it would go out as another request."""
 
+RESENT = ("GET", "HEAD", "PUT", "DELETE")
+"""Methods that the client itself sends once more where a connection that was kept turns out to be gone."""
+
 SHOWN = 500
 """Characters of a bad answer that are shown."""
 
@@ -40,6 +43,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     body: bytes | None = None
     timeout: timedelta = timedelta(seconds=30)
+    repeatable: bool = False  # sent twice, it does no more than sent once, though it is a POST
 
     @property
     def name(self) -> str:
@@ -113,8 +117,8 @@ async def send(world: World, call: Call) -> Answer:
 
     _refuse_unfit(call.url)
     try:
-        async with asyncio.timeout(call.timeout.total_seconds()), world.http() as session:
-            return await _follow(world, session, call)
+        async with asyncio.timeout(call.timeout.total_seconds()):
+            return await _sent(world, call)
     except TimeoutError:
         seconds = f"{call.timeout.total_seconds():g}s"
         raise Failing(f"{call.name} did not answer within {seconds}", "timeout") from None
@@ -124,6 +128,21 @@ async def send(world: World, call: Call) -> Answer:
         raise Failing(f"{call.name} was not answered: {str(error) or type(error).__name__}") from None
     except ValueError as error:  # a header with a line end, for one
         raise wrong(f"{call.name} cannot be sent: {error}") from None
+
+
+async def _sent(world: World, call: Call) -> Answer:
+    """The answer; what was lost with a connection that had been kept is sent once more, where it may be."""
+    from aiohttp import ClientConnectorError, ClientOSError, ServerDisconnectedError
+
+    if call.repeatable:
+        try:
+            async with world.http(repeatable=True) as session:
+                return await _follow(world, session, call)
+        except (ClientOSError, ServerDisconnectedError) as error:
+            if isinstance(error, ClientConnectorError):
+                raise
+    async with world.http(repeatable=call.method in RESENT) as session:
+        return await _follow(world, session, call)
 
 
 def _refuse_unfit(url: str) -> None:

@@ -256,7 +256,7 @@ class _Driver:
         while True:
             try:
                 await self._announce()
-                return await self._world.in_turn(turn, lambda: self._once(body))
+                return await self._world.in_turn(turn, lambda: self._once(body, action == STATUS))
             except StoreError:
                 pass  # nobody can be told: that would be written there
             except Unready as why:
@@ -273,20 +273,21 @@ class _Driver:
         elif key is not None and not await turns.begin(str(key), self._timeout, self._ctx.place):
             raise _Withdrawn("the step was withdrawn before the service was called")
 
-    async def _once(self, body: bytes) -> Answer:
+    async def _once(self, body: bytes, repeatable: bool) -> Answer:
         """One call; where the service does not accept a secret that this process makes, another with a new one."""
-        answer = await send(self._world, await self._call(body))
+        answer = await send(self._world, await self._call(body, repeatable))
         if answer.status == 401 and self._world.renew(self._ctx, answer.call.headers):
-            answer = await send(self._world, await self._call(body))
+            answer = await send(self._world, await self._call(body, repeatable))
         return answer
 
-    async def _call(self, body: bytes) -> Call:
+    async def _call(self, body: bytes, repeatable: bool) -> Call:
         headers = await _headers(
             self._world, self._ctx, self._params
         )  # each time: a token may end while a service works
         return Call(
-            method="POST", url=await self._address(), headers=headers, body=body, timeout=self._timeout
-        )
+            method="POST", url=await self._address(), headers=headers, body=body, timeout=self._timeout,
+            repeatable=repeatable,
+        )  # fmt: skip
 
     async def _address(self) -> str:
         """Where it is now: a service may move while it works."""

@@ -31,6 +31,10 @@ Resolve = Callable[[Sequence[str]], Awaitable[Mapping[str, str]]]
 
 T = TypeVar("T")
 
+KEPT, BRIEFLY = 15.0, 1.0
+"""Seconds that connections are kept, and those for what may not be sent twice: servers close theirs after two or more,
+and what is sent at that moment is lost."""
+
 
 class Turns(Protocol):
     """Which calls are under way on all nodes."""
@@ -62,11 +66,13 @@ class World:
         public_url: str | None = None,
         secrets: Resolve | None = None,
         payload_limit: int | None = None,
+        only: Sequence[str] | None = None,
     ) -> None:
         self.egress = Egress(egress_allow)
         self.smtp_url, self.public_url = smtp_url, public_url
         self.payload_limit = payload_limit or limit_in_force()
         self.secrets = secrets
+        self.only = only  # the built-in tasks that are done in it; None: all
         self.seals: Seals | None = None  # of the store; none where nobody could call back
         self.jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
         self.stores = Stores()
@@ -83,7 +89,7 @@ class World:
         self.rested: Callable[[], None] | None = None  # who is told that one more does
         self._hurry = asyncio.Event()
         self._turns: dict[str, asyncio.Future[Any]] = {}
-        self._session: ClientSession | None = None
+        self._sessions: dict[float, ClientSession] = {}  # by how long they keep connections
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def presign(self, access: str, data: Any) -> str:
@@ -204,20 +210,25 @@ class World:
             await turns.end(name)
 
     @asynccontextmanager
-    async def http(self) -> AsyncIterator[ClientSession]:
-        """A client that goes nowhere but where it may; shared by all that runs on the loop of the worker."""
+    async def http(self, repeatable: bool) -> AsyncIterator[ClientSession]:
+        """A client that goes nowhere but where it may; shared by all that runs on the loop of the worker.
+
+        Only what is `repeatable` may go over a connection whose other end may be gone by then.
+        """
+        kept = KEPT if repeatable else BRIEFLY
         if self._loop is asyncio.get_running_loop():
-            self._session = self._session or self._new_session()
-            yield self._session
+            if kept not in self._sessions:
+                self._sessions[kept] = self._new_session(kept)
+            yield self._sessions[kept]
             return
-        async with self._new_session() as own:
+        async with self._new_session(kept) as own:
             yield own
 
-    def _new_session(self) -> ClientSession:
+    def _new_session(self, kept: float) -> ClientSession:
         from aiohttp import ClientSession, DummyCookieJar
 
         return ClientSession(
-            connector=self.egress.connector(),
+            connector=self.egress.connector(kept),
             cookie_jar=DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
@@ -228,7 +239,7 @@ class World:
         self._loop = asyncio.get_running_loop()
 
     async def close(self) -> None:
-        session, self._session, self._loop = self._session, None, None
-        if session is not None:
+        sessions, self._sessions, self._loop = self._sessions, {}, None
+        for session in sessions.values():
             await session.close()
         await asyncio.gather(*self._ends, return_exceptions=True)

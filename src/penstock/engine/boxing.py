@@ -60,7 +60,7 @@ class Boxes:
             await self._node.store.note([row])
 
     async def begin(self, stop: asyncio.Event) -> None:
-        if self._working is None:
+        if self._working is None and self.tasks:
             self._world.open()
             if isinstance(self._world.jobs, Jobs):
                 await self._world.jobs.sweep()

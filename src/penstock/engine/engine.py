@@ -16,7 +16,7 @@ from penstock.engine.calling import Calling
 from penstock.engine.drafts import Drafts
 from penstock.engine.following import Following
 from penstock.engine.loading import Source
-from penstock.engine.options import refuse_options, tasks_given
+from penstock.engine.options import boxes_for, refuse_options, tasks_given
 from penstock.engine.overseeing import Overseeing
 from penstock.engine.reading import Reading
 from penstock.engine.running import Running
@@ -59,7 +59,7 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
     `stores` are object stores by name, such as {"inbox": "dir:///srv/inbox"}, `buses` brokers, such as
     {"main": "nats://127.0.0.1:4222"};
     `store` is one that is open already, instead of `url`; `running` is all of it, at work already. `world` is
-    what built-in tasks may reach: without it `http` calls nobody.
+    what built-in tasks may reach: without it `http` calls nobody, and on PostgreSQL is left to those that have one.
     What cannot be is refused at once: BadAddress, BadStore, BadBus, TasksUnreadable, Invalid.
     Use it with `async with`, or `Engine.sync(...)` from plain code.
     """
@@ -84,7 +84,8 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
         refuse_options(url, concurrency, grace, retention)
         refuse_bad(buses or {})
         self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
-        self._means, self._world = Means(stores=Stores(stores), buses=buses or {}), world or World()
+        self._means = Means(stores=Stores(stores), buses=buses or {})
+        self._world = world or World(only=boxes_for(url, stores))
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)

@@ -12,6 +12,7 @@ from penstock.runtime.errors import Invalid
 from penstock.runtime.retention import DAYS
 from penstock.runtime.texts import refuse_no_number
 from penstock.store.errors import BadAddress
+from penstock.store.opening import is_shared
 from penstock.workers.loading import TasksUnreadable
 from penstock.workers.task import Task, tasks_of
 
@@ -36,6 +37,16 @@ def _refuse_retention(retention: Any) -> None:
             raise Invalid(f"`retention`: {status!r} is no status of an ended run: say {', '.join(DAYS)}")
         if not isinstance(kept, timedelta) or kept < timedelta(0):
             raise Invalid(f"`retention`: that of '{status}' must be a timedelta of 0 or more, not {kept!r}")
+
+
+def boxes_for(url: str, stores: Mapping[str, str] | None) -> tuple[str, ...] | None:
+    """The built-in tasks of an engine that was not told what it may reach; None: all.
+
+    On a database that others share it must not take from them what only they can do, and fail it.
+    """
+    if not is_shared(url):
+        return None
+    return ("update",) if stores else ()
 
 
 def tasks_given(source: Any) -> dict[str, Task]:

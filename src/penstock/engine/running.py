@@ -131,7 +131,7 @@ class Running:
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])
         feeding = Feeding(node, means) if feed else None
-        webhooks = None if world is None else Webhooks(world, node.clock.now)
+        webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
         return cls(store, node, worker, tasks, feeding, means, world, publishing)

@@ -97,10 +97,18 @@ async function refusal(response: Response): Promise<ApiError> {
   try {
     const body = (await response.json()) as Record<string, unknown>
     const errors = Array.isArray(body.errors) ? (body.errors as Misfit[]) : []
-    return new ApiError(response.status, String(body.code ?? response.status), String(body.detail ?? body.title ?? ''), errors, body)
+    return new ApiError(response.status, String(body.code ?? response.status), detailOf(body), errors, body)
   } catch {
     return new ApiError(response.status, 'unreadable', `The server answered ${response.status}.`)
   }
+}
+
+/** What was wrong: the server's own sentence, or those of the fields that it names, as the release coordinator does. */
+export function detailOf(body: Record<string, unknown>): string {
+  if (body.detail !== undefined || body.title !== undefined) return String(body.detail ?? body.title)
+  return Object.entries(body)
+    .flatMap(([name, said]) => (Array.isArray(said) ? said.map((each) => (name === 'non_field_errors' ? String(each) : `${name}: ${each}`)) : []))
+    .join('\n')
 }
 
 export const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await ask<T>('GET', path, { signal })).value

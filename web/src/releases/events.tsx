@@ -47,7 +47,7 @@ function Line({ event, service }: { event: ReleaseEvent; service: string | undef
   return (
     <li className="erow">
       <span className="mut">
-        <Time at={event.created_at} as="time" />
+        <Time at={event.created_at} as="time" dated />
       </span>
       <span className={look.tint}>
         <Icon name={look.icon} />

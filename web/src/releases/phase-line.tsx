@@ -55,14 +55,14 @@ function Gate({ open }: { open: boolean }) {
 const iso = (moment: number) => new Date(moment).toISOString()
 
 function Said({ release, phase }: { release: Release; phase: Phase }) {
-  if (phase.id === 'published' && phase.state === 'done' && phase.from !== null) return <><Time at={iso(phase.from)} as="minute" />, {release.version}</>
+  if (phase.id === 'published' && phase.state === 'done' && phase.from !== null) return <><Time at={iso(phase.from)} as="minute" dated />, {release.version}</>
   if (phase.id === 'published') return release.next_version ? t('re.becomes', { version: release.version, next: release.next_version }) : null
   if (phase.id === 'publish' && phase.state === 'coming' && release.state === 'staged') return t('re.waitsForYou')
   if (phase.from === null) return null
-  if (phase.state === 'now' || phase.to === null) return <>{t('re.since')} <Time at={iso(phase.from)} as="minute" /></>
+  if (phase.state === 'now' || phase.to === null) return <>{t('re.since')} <Time at={iso(phase.from)} as="minute" dated /></>
   return (
     <>
-      <Time at={iso(phase.from)} as="minute" />, <Duration from={iso(phase.from)} to={iso(phase.to)} />
+      <Time at={iso(phase.from)} as="minute" dated />, <Duration from={iso(phase.from)} to={iso(phase.to)} />
     </>
   )
 }

@@ -172,8 +172,8 @@ function AsTable({ release }: { release: Release }) {
       columns={[
         { id: 'name', head: t('re.service'), cell: (row) => <bdi>{row.name}</bdi> },
         { id: 'state', head: t('re.state'), cell: (row) => <StatusChip bare of="release" status={row.state} /> },
-        { id: 'from', head: t('rp.from'), cell: (row) => <Time at={new Date(row.from).toISOString()} as="time" /> },
-        { id: 'to', head: t('rp.until'), cell: (row) => (row.to === null ? t('rp.now') : <Time at={new Date(row.to).toISOString()} as="time" />) },
+        { id: 'from', head: t('rp.from'), cell: (row) => <Time at={new Date(row.from).toISOString()} as="time" dated /> },
+        { id: 'to', head: t('rp.until'), cell: (row) => (row.to === null ? t('rp.now') : <Time at={new Date(row.to).toISOString()} as="time" dated />) },
         { id: 'long', head: t('rp.lasted'), right: true, cell: (row) => durationText((row.to ?? Date.now()) - row.from) },
       ]}
     />

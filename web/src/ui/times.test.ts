@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agoText, durationText, timeText } from './times'
+import { agoText, datedText, durationText, timeText } from './times'
 
 describe('durations', () => {
   it('have two units at most', () => {
@@ -20,6 +20,12 @@ describe('moments', () => {
     expect(timeText(at, new Date(at).getTime())).toMatch(/^\d\d:25:43$/)
     expect(timeText(at, new Date('2026-11-18T12:00:00Z').getTime())).toMatch(/Nov.*25:43/)
     expect(timeText('2d')).toBe('2d')
+  })
+
+  it('of another day say it in few letters where they are dated', () => {
+    const at = '2026-11-16T12:25:43Z'
+    expect(datedText(at, 'time', new Date(at).getTime())).toMatch(/^\d\d:25:43$/)
+    expect(datedText(at, 'minute', new Date('2026-11-18T12:00:00Z').getTime())).toMatch(/^(Nov 16|16 Nov) \d\d:25$/)
   })
 
   it('that have just been are not to come, though another clock says so', () => {

@@ -58,6 +58,7 @@ export function useNow(every = 10_000): number {
 const FORMS: Record<string, Intl.DateTimeFormatOptions> = {
   time: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
   minute: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  day: { day: 'numeric', month: 'short' },
   date: { dateStyle: 'medium' },
   full: { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' },
   whole: { dateStyle: 'full', timeStyle: 'long' },
@@ -86,13 +87,20 @@ export function clockText(at: string, now: number = Date.now()): string {
   return formatOf(new Date(now).toDateString() === moment.toDateString() ? 'minute' : 'full').format(moment)
 }
 
-/** A moment in local time; hover and focus show the full date and UTC. */
-export function Time({ at, as = 'full' }: { at: string; as?: 'time' | 'minute' | 'date' | 'full' | 'ago' }) {
+/** A moment of the reader's clock with its day, in few letters, where that is not today. */
+export function datedText(at: string, as: 'time' | 'minute', now: number = Date.now()): string {
+  const moment = new Date(at)
+  const clock = formatOf(as).format(moment)
+  return new Date(now).toDateString() === moment.toDateString() ? clock : `${formatOf('day').format(moment)} ${clock}`
+}
+
+/** A moment in local time; hover and focus show the full date and UTC. What is `dated` says the day where that is not today. */
+export function Time({ at, as = 'full', dated = false }: { at: string; as?: 'time' | 'minute' | 'date' | 'full' | 'ago'; dated?: boolean }) {
   const moment = new Date(at)
   const young = Date.now() - moment.getTime() < 60_000 // told in seconds
   const now = useNow(as !== 'ago' ? 3_600_000 : young ? 1000 : 10_000)
   const full = `${formatOf('whole').format(moment)}\n${moment.toISOString()} UTC`
-  const text = as === 'ago' ? agoText(moment.getTime(), now) : formatOf(as).format(moment)
+  const text = as === 'ago' ? agoText(moment.getTime(), now) : dated && (as === 'time' || as === 'minute') ? datedText(at, as, now) : formatOf(as).format(moment)
   return (
     <time dateTime={at} title={full}>
       {text}

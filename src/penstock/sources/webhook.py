@@ -148,7 +148,13 @@ class Hooks:
         if isinstance(rule, Sns):
             letter = await self.letter_of(rule.topics, call)
             return [] if letter is None else [message_of_letter(letter, call, rule)]
-        verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
+        try:
+            verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
+        except Unverified as error:
+            if error.reason == "bad_secret":  # a stranger is not told why
+                named = " or ".join(rule.secrets)
+                log.warning("a hook refuses every call: its secret %s must be base64, as `whsec_…` is", named)
+            raise
         return messages_of(call, rule, verified)
 
     async def _values(self, rule: Secret) -> list[str]:

@@ -97,6 +97,15 @@ def test_a_lambda_is_invoked_with_a_signature(tmp_path: Path) -> None:
     assert run["steps"]["call"]["output"] == 1
 
 
+def test_a_blank_in_the_query_goes_out_as_it_is_signed(tmp_path: Path) -> None:
+    async def f(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"output": request.raw_path})
+
+    run, _ = asyncio.run(called(tmp_path, f, url="BASE/f", kind="lambda", query={"q": "a b+c"}))
+
+    assert run["steps"]["call"]["output"] == "/f?q=a%20b%2Bc"
+
+
 def test_a_lambda_that_failed_fails_the_step(tmp_path: Path) -> None:
     answer = says({"errorMessage": "boom"}, headers={"X-Amz-Function-Error": "Unhandled"})
     keys = {"id": "AKID", "secret": "x"}

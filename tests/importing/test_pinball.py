@@ -62,7 +62,7 @@ def test_jobs_keep_their_attempts_their_limits_and_their_priority() -> None:
     assert found["steps"]["count"]["timeouts"] == {"start_to_close": "10m"}
     assert found["steps"]["final"] == {
         "task": "shell", "after": ["count", "rank"], "emits": "OK",
-        "with": {"command": ["sh", "-c", "{ echo success\n} 1>&2"]},
+        "with": {"command": ["sh", "-c", "exec 1>&2\necho success"]},
     }  # fmt: skip
     assert found["on_failure"] == "continue"
     assert found["steps"]["mail failure"] == {
@@ -76,9 +76,18 @@ def test_attributes_of_the_jobs_before_come_in_as_variables_of_the_environment()
 
     run = played(made)
     assert run["steps"]["child"]["output"]["given"] == {
-        "command": ["sh", "-c", '{ echo "got ${ATTR_a}"; true\n} 1>&2'], "env": {"ATTR_a": ""},
+        "command": ["sh", "-c", 'exec 1>&2\necho "got ${ATTR_a}"; true'], "env": {"ATTR_a": ""},
     }  # fmt: skip
     assert any("takes 'a' from what the jobs before it printed" in note for note in made.notes)
+
+
+@pytest.mark.parametrize("command", ["", "echo a \\", "echo a # b", "cat <<E\nthere\nE", "true &"])
+def test_a_command_of_any_form_is_one_that_a_shell_can_read(command: str) -> None:
+    job = f"JobConfig(CommandJobTemplate('n', command={command!r}), [])"
+    found = plain(f"WORKFLOWS = {{'w': WorkflowConfig(jobs={{'a': {job}}})}}", "w")
+
+    said = found["steps"]["a"]["with"]["command"]
+    assert subprocess.run(said, capture_output=True).returncode == 0
 
 
 def test_commands_run_in_a_shell_and_their_attributes_reach_the_next_one(tmp_path: Path) -> None:

@@ -84,6 +84,19 @@ def test_boxes_become_built_in_tasks() -> None:
     }
 
 
+def test_what_functions_must_be_taught_is_told() -> None:
+    azure = {"subType": "azure_function", "endpoint": "https://f.example/a", "postData": "x"}
+    made = import_zenko(
+        Diagram(
+            "new>slow slow>azure azure>end",
+            new="data", slow=("function", {"asynchronous": True}), azure=("function", azure), end="stopper",
+        ).text()
+    )  # fmt: skip
+
+    assert any(note.startswith("'slow' is asynchronous: its function") for note in made.notes)
+    assert any(note.startswith("'azure' is sent its `postData` alone") for note in made.notes)
+
+
 def test_a_search_becomes_a_source_on_a_clock() -> None:
     found = plain(
         Diagram("find>end", find=("search", {"value": "**/*.png", "cronRule": "0 30 2 * * ?"}), end="stopper")

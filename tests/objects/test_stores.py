@@ -96,6 +96,32 @@ def test_a_store_that_cannot_be_asked_says_why(seaweed: SeaweedFS, more: dict[st
         asyncio.run(main())
 
 
+def test_keys_that_are_set_anew_count_without_a_restart(
+    seaweed: SeaweedFS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.objects.s3.KEYS_FOR", 0.0)
+    seaweed.bucket("keys-anew")
+    right = read_address("pics", seaweed.address("keys-anew")).options["secret_key"]
+    secrets = {"SK": "wrong"}
+
+    async def secret(name: str) -> str | None:
+        return secrets.get(name)
+
+    async def main() -> None:
+        stores = Stores({"pics": seaweed.address("keys-anew", secret_key="${SK}")}, secret)
+        store = await stores.get("pics")
+        try:
+            with pytest.raises(ObjectStoreAway, match="does not let us in"):
+                await store.head("a")
+            secrets["SK"] = right
+            with pytest.raises(ObjectGone):
+                await store.head("a")
+        finally:
+            await stores.close()
+
+    asyncio.run(main())
+
+
 def test_a_region_of_the_environment_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "the moon")
     stores = Stores({"pics": "s3://bucket?access_key=a&secret_key=b&endpoint=http://127.0.0.1:9"})

@@ -104,6 +104,30 @@ def test_a_callback_is_never_taken_by_a_run_of_another_workflow(place: Place) ->
     place.run(main, TASKS)
 
 
+RENAMED = BANZAI.replace("name: finished", "name: transcoded").replace(
+    "create, finished", "create, transcoded"
+)
+
+
+def test_runs_under_way_get_an_event_that_the_newest_version_does_not_take_any_more(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(BANZAI)
+        hooks = await hooks_of(engine)
+        run = await engine.start("video", input={"job": 8})
+        await engine.wait(run, 30, rest=True)
+        await engine.publish(RENAMED)
+
+        assert counted(await hooks.receive("video", "finished", letter())) == ACCEPTED
+        told = letter(Message='{"jobId": "8", "outputs": [{"key": "b.mp4"}]}', MessageId="m-2")
+        assert counted(await hooks.receive("video", "finished", told)) == ACCEPTED
+        assert (await engine.wait(run, 30))["data"]["s3_output"] == "b.mp4"
+
+        with pytest.raises(UnknownHook):
+            await hooks.receive("video", "finished", letter(MessageId="m-3"))
+
+    place.run(main, TASKS)
+
+
 def test_forgeries_change_nothing_and_nothing_is_fetched_for_them() -> None:
     web = Web(AMAZON)
     forged: list[tuple[Call, type[Exception]]] = [

@@ -61,6 +61,18 @@ def test_a_repeat_that_says_something_else_is_still_a_repeat(place: Place) -> No
     place.run(main, TASKS)
 
 
+def test_an_id_of_any_length_tells_a_repeat_from_another_call(place: Place) -> None:
+    long = f"/{'a' * 600}/"
+
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        calls = [order(id=long + end) for end in ("1", "1", "2")]
+        assert [(await hooks.receive("orders", None, call)).status for call in calls] == [201, 200, 201]
+
+    place.run(main, TASKS)
+
+
 def test_a_key_of_the_api_does_not_take_the_place_of_a_call(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await begun(engine)

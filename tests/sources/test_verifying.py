@@ -49,6 +49,12 @@ def test_standard_takes_any_of_several_signatures_and_secrets_so_that_secrets_ca
     assert verify(Standard(), [OTHER, SECRET], signed_standard(BODY, NOW), BODY, NOW).id == "msg_1"
 
 
+@pytest.mark.parametrize("secrets", [["not base64!", SECRET], [SECRET, "not base64!"]])
+def test_a_secret_that_can_be_none_does_not_close_the_hook_to_the_other(secrets: list[str]) -> None:
+    assert verify(Standard(), secrets, signed_standard(BODY, NOW), BODY, NOW).id == "msg_1"
+    assert reason(Standard(), secrets, signed_standard(BODY, NOW, secret=OTHER)) == "mismatch"
+
+
 def test_standard_has_a_known_answer() -> None:
     headers = {
         "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",

@@ -26,6 +26,7 @@ from penstock.api.quick import HEADERS, Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
 from penstock.api.router import Router
 from penstock.api.service import Service
+from penstock.runtime.authority import ROLE
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.log_context import REQUEST
 from penstock.runtime.recording import BY, WHO
@@ -97,6 +98,7 @@ class App:
         query = _query(call, request)
         body = await read_body(call, request)
         WHO.set(caller.name)
+        ROLE.set(caller.role)
         if call.notes_caller:
             BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:

@@ -21,6 +21,7 @@ from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
 from penstock.objects.errors import ObjectStoreAway
+from penstock.runtime.authority import NotTheirs
 from penstock.runtime.blotting import Blot
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.errors import (
@@ -52,6 +53,7 @@ STATUSES: dict[type[Exception], int] = {
     Forbidden: 403,
     Untrusted: 403,
     NotSeparate: 403,
+    NotTheirs: 403,
     WrongHost: 403,
     NotFound: 404,
     MethodNotAllowed: 405,

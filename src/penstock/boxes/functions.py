@@ -78,7 +78,8 @@ def _url(params: Mapping[str, Any], query: Mapping[str, Any]) -> str:
     if not query:
         return url
     parts = urlsplit(url)
-    more = urlencode({name: _text(value) for name, value in query.items()})
+    # A blank as %20: whoever checks a signature takes a plus for a plus.
+    more = urlencode({name: _text(value) for name, value in query.items()}, quote_via=quote)
     return urlunsplit(parts._replace(query="&".join(filter(None, (parts.query, more)))))
 
 

@@ -112,7 +112,7 @@ class _Jobs:
             for other in self.workflow.jobs.values()
         )
         # A last line that is no JSON would fail the step: what nobody reads goes to the log.
-        return ["sh", "-c", command if wanted else f"{{ {command}\n}} 1>&2"]
+        return ["sh", "-c", command if wanted else f"exec 1>&2\n{command}"]
 
     def outside(self, parent: str, name: str) -> str:
         """A job of another workflow: its end comes from outside."""

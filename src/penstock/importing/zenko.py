@@ -157,6 +157,10 @@ class _Diagram:
         given: dict[str, Any] = {"url": f"{ROUTER}/{node['func']}", "kind": "fission"}
         if subtype_of(node) == AZURE:
             given = {"url": str(node["endpoint"]), "kind": "azure", "body": _escaped(node["postData"])}
+            self.notes.say(
+                f"'{name}' is sent its `postData` alone, and what it answers is its output: to take tags from that, "
+                "add a `tag` step after it, or replace `body` by `params`, which are sent beside the context."
+            )
         else:
             self.notes.say(
                 f"'{name}' calls the function '{node['func']}' of Fission at {ROUTER}: change `url` where your router "
@@ -164,7 +168,13 @@ class _Diagram:
             )
         if node.get("param") not in (None, ""):
             given["params"] = _escaped(node["param"])
-        return {**given, "mode": "async"} if node.get("asynchronous") is True else given
+        if node.get("asynchronous") is not True:
+            return given
+        self.notes.say(
+            f"'{name}' is asynchronous: its function answers at once and, when it is done, calls the address that it "
+            "gets as `callback`; it must be taught to, or `mode: async` be taken away. `timeouts` bound the wait."
+        )
+        return {**given, "mode": "async"}
 
     # -- the source, and the drawing -----------------------------------------------------------------------
 

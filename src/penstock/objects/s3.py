@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from penstock.objects.s3_lines import Keys, QuickLines
 from penstock.objects.s3_listing import Page, is_drawn_folder, read_page
 from penstock.objects.s3_reading import clock_ahead, object_of, real_version, tag_count
 from penstock.objects.tags import refuse_tags
+from penstock.store.errors import StoreError
 
 THREADS = 32
 PAGE = 1000
@@ -72,6 +74,9 @@ class Credentials(Struct, frozen=True):
     session_token: str | None = None
 
 
+Lookup = Callable[[], Awaitable[Credentials]]
+"""Those that are set now. Raises BadStore, StoreError."""
+
 LARGEST_COPY = 5 * 1024**3
 """Bytes that Amazon copies in one call, which is how metadata is changed."""
 
@@ -81,12 +86,13 @@ class S3Store:
 
     def __init__(
         self, name: str, bucket: str, *, endpoint: str | None = None, region: str | None = None,
-        style: str | None = None, credentials: Credentials | None = None,
+        style: str | None = None, credentials: Credentials | None = None, lookup: Lookup | None = None,
     ) -> None:  # fmt: skip
         self.name, self.bucket = name, bucket
         self._endpoint, self._region = endpoint, region
         self._style = style or ("path" if endpoint else "auto")
-        self._credentials = credentials or Credentials()
+        self._credentials, self._lookup = credentials or Credentials(), lookup
+        self._renew_at = time.monotonic() + KEYS_FOR
         self._threads = ThreadPoolExecutor(THREADS, f"s3-{name}")
         self._client: Any = None
         self._session: Any = None
@@ -274,15 +280,27 @@ class S3Store:
         return _one_line(error)
 
     async def _opened(self) -> Any:
+        if self._lookup is not None and time.monotonic() >= self._renew_at:
+            await self._renew(self._lookup)
         if self._client is None:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._open_once)
         return self._client
+
+    async def _renew(self, lookup: Lookup) -> None:
+        """Somebody may have set other keys since it was opened. Raises BadStore."""
+        self._renew_at = (
+            time.monotonic() + KEYS_FOR
+        )  # first: others go on meanwhile with those that there are
+        with suppress(StoreError):
+            found = await lookup()
+            if found != self._credentials:
+                self._credentials, self._client, self._keys_until = found, None, 0.0
 
     def _open_once(self) -> None:
         with self._opening:
             if self._client is None:
                 client = self._opened_client()
-                if self._style != "virtual":
+                if self._quick is None and self._style != "virtual":
                     self._quick = QuickLines(client.meta.endpoint_url, self.bucket, client.meta.region_name)
                 self._client = client
 

@@ -126,15 +126,17 @@ class Stores:
     async def _opened(self, address: Address) -> ObjectStore:
         if address.kind == "dir":
             return FolderStore(address.name, address.path)
-        said = {
-            option: await resolved(address, option, self.secrets)
-            for option in ("access_key", "secret_key", "session_token")
-        }
+
+        async def keys() -> Credentials:
+            said = [await resolved(address, each, self.secrets) for each in Credentials.__struct_fields__]
+            return Credentials(*said)
+
         return S3Store(
             address.name,
             address.bucket,
             endpoint=address.options.get("endpoint"),
             region=address.options.get("region"),
             style=address.options.get("style"),
-            credentials=Credentials(**said),
+            credentials=await keys(),
+            lookup=keys,
         )

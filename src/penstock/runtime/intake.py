@@ -28,6 +28,7 @@ from penstock.flow.occurrence import (
 )
 from penstock.flow.plan import Answer
 from penstock.flow.run import Header, Pauser, RunId, Snapshot
+from penstock.runtime.authority import approvals_in, refuse_going_round
 from penstock.runtime.children import begun_posts, forebears, refusal
 from penstock.runtime.chores import Chores
 from penstock.runtime.codec.messages import StartChild
@@ -221,7 +222,7 @@ class Intake(Mailing):
         try:
             await self._refuse_canceled(run)
             refuse_long_text(subject=wish.subject)
-            header = partial(_child_header, RunId(run), wish)
+            header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
             posts = begun_posts(run, wish)
             await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
         except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
@@ -232,6 +233,12 @@ class Intake(Mailing):
             log.exception("child run %s cannot begin", run)
             why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
             self._submit(Request(wish.parent, refusal(wish.parent, run, why), read=message))
+
+    async def _starter(self, run: str) -> str | None:
+        """Who started a run, and with it all that it starts."""
+        with suppress(UnknownRun):
+            return (await self.look(run)).snapshot.run.by
+        return None
 
     async def _refuse_canceled(self, child: str) -> None:
         """A chain of runs must not grow as fast as it is being canceled. Raises RunEnded."""
@@ -294,9 +301,12 @@ class Intake(Mailing):
     async def disable(self, run: str, step: str, port: str | None = "done") -> None:
         """R9 for one run: the step ends on `port` at once, None makes it work again.
 
-        Raises UnknownStep, Invalid, RunEnded, Managed.
+        Raises UnknownStep, Invalid, RunEnded, Managed, NotTheirs, NotSeparate.
         """
-        self._flows.managers.refuse((await self.look(run)).flow.name)
+        live = await self.look(run)
+        self._flows.managers.refuse(live.flow.name)
+        if port is not None:
+            await refuse_going_round(self._store, live, approvals_in(live.flow, [step]))
         if await self.ask(run, Disabled(step, port)) != "refused":
             return
         live = await self.look(run)
@@ -343,7 +353,7 @@ async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockEr
     raise StoreAway(str(error), unsure=True) from error
 
 
-def _child_header(run: RunId, wish: StartChild, flow: Flow) -> Header:
+def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> Header:
     refuse_no_texts(labels=flow.definition.labels)
     return Header(
         id=run,
@@ -353,6 +363,7 @@ def _child_header(run: RunId, wish: StartChild, flow: Flow) -> Header:
         labels=flow.definition.labels or {},
         input=fitting(flow, plain_payload(wish.input, "the input")),
         parent=wish.parent,
+        by=by,
     )
 
 

@@ -63,7 +63,8 @@ class Mailing:
         if sees is not None and (run is None or not sees((await self.look(run)).flow.name)):
             raise NotFound("no run that you may know of has this key")
         if run is None:
-            await self._refuse_undeclared(event.event)
+            if event.workflow is None:  # or else whoever brings it has seen that it is taken there
+                await self._refuse_undeclared(event.event)
             run = await self._store.keep(keep(named, event, self._clock.now(), source))
         if run is None:
             return "accepted"

@@ -16,6 +16,7 @@ from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
 from penstock.flow.tags import visible
 from penstock.flow.turn import Turn
+from penstock.runtime.authority import approvals_in, approvals_that_fire, refuse_going_round
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.flows import Flows
 from penstock.runtime.history import read_history
@@ -49,12 +50,13 @@ class Mender:
 
         `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed, and `outlook`
         says whether the run could still end.
-        Raises UnknownRun, Invalid, RunEnded, Changed.
+        Raises UnknownRun, Invalid, RunEnded, Changed, NotTheirs, NotSeparate.
         """
         puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
         wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
         for _ in range(TRIES):
             live = await self._intake.look(run)
+            await self._refuse_round(live, approvals_that_fire(live.flow, puts))
             plan = self._try(live, wish)
             if dry_run:
                 return _told(plan) | {"outlook": outlook_of(live.flow, plan.snapshot)}
@@ -81,12 +83,13 @@ class Mender:
     ) -> None:
         """Let a step end on a port with an output, without its task: one under way, ready, failed or starving.
 
-        Raises UnknownRun, UnknownStep, Invalid, NotSkippable.
+        Raises UnknownRun, UnknownStep, Invalid, NotSkippable, NotTheirs, NotSeparate.
         """
         wish = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
         for _ in range(TRIES):
             live = await self._intake.look(run)
             self._refuse_skip(live, wish)
+            await self._refuse_round(live, approvals_in(live.flow, [step]))
             if live.snapshot.ended:
                 _, state = await self._flows.newest(live.flow.name)
                 wish = replace(wish, paused=wider_pauses(state))
@@ -94,6 +97,9 @@ class Mender:
                 return
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
         raise restless(live.flow.name)
+
+    async def _refuse_round(self, live: Live, steps: Sequence[str], begins: bool = False) -> None:
+        await refuse_going_round(self._intake.store, live, steps, begins)
 
     def _refuse_skip(self, live: Live, wish: Skipped) -> None:
         self._flows.managers.refuse(live.flow.name)
@@ -113,7 +119,7 @@ class Mender:
         """A new run that begins where this one was before `step` began for the last time.
 
         Earlier steps are not done again: their outputs are those of the old run. What was under way then is.
-        Raises UnknownRun, Invalid.
+        Raises UnknownRun, Invalid, NotTheirs, NotSeparate.
         """
         live = await self._intake.look(run)
         header = live.snapshot.run
@@ -122,6 +128,8 @@ class Mender:
         fork = fork_before(live.flow, history, step, plain_payload(input, "the input"))
         if fork is None:
             raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
+        passed = {*approvals_in(live.flow, fork.outputs), *approvals_that_fire(live.flow, fork.puts)}
+        await self._refuse_round(live, sorted(passed), begins=True)
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 from msgspec import Struct
 
 from penstock.expression import EvaluationError, Expression, ExpressionError, compile_expression
 from penstock.flow.definition import From
+from penstock.flow.limits import KEY, length_problem
 from penstock.flow.scopes import HOOK_SCOPE
 from penstock.runtime.trace_ids import LABEL, read_parent
 from penstock.sources.envelope import Message
 from penstock.sources.errors import CallRefused
+
+LONGEST = KEY - 32
+"""Characters of an id as it came: it is kept behind a word for where it came from."""
 
 
 class StartAsked(Struct, frozen=True, kw_only=True):
@@ -89,7 +94,11 @@ def _text(key: str, source: str, message: Message) -> str:
 
 
 def _id(source: str | None, message: Message) -> str | None:
-    return message.id if source is None else _text("id", source, message)
+    """What a repeat is known by; its digest where it is too long to be kept: senders call things as they like."""
+    found = message.id if source is None else _text("id", source, message)
+    if found is None or length_problem(found, LONGEST) is None:
+        return found
+    return f"digest {blake2b(found.encode('utf-8', 'surrogatepass'), digest_size=32).hexdigest()}"
 
 
 def _map(key: str, source: str, message: Message) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -161,8 +162,8 @@ class Feed:
         flow, state = await self.node.flows.newest(self.workflow)
         if not state.started and not self.want.by_hand and not self.finishing:
             raise SourceStopped(self.workflow)
-        if flow.definition.max_running is not None:
-            await self._room(flow.definition.max_running)
+        if flow.definition.max_running is not None and not await self.room():
+            raise SourceStopped(self.workflow)
 
     async def _begin(self, one: Start) -> tuple[RunId, bool]:
         try:
@@ -195,6 +196,16 @@ class Feed:
             ):
                 raise each
         return [each for each in done if isinstance(each, Exception | tuple)]
+
+    async def room(self, patience: float = math.inf) -> bool:
+        """Wait until fewer runs are under way than `max_running` says; False: it is to stop, or patience is over."""
+        flow, _ = await self.node.flows.newest(self.workflow)
+        most, clock = flow.definition.max_running, asyncio.get_running_loop().time
+        until = clock() + patience
+        while most is not None and len(await self.live(most)) >= most:
+            if clock() >= until or not await self.rest(ROOM):
+                return False
+        return True
 
     async def emit(
         self,
@@ -248,12 +259,6 @@ class Feed:
         """Nothing is wrong any more. Raises Lost."""
         if self._holding.record.error is not None:
             await self._holding.keep(error=None, error_at=None, failures=0)
-
-    async def _room(self, most: int) -> None:
-        """Raises SourceStopped: the feeder is to stop, and there is none yet."""
-        while len(await self.live(most)) >= most:
-            if not await self.rest(ROOM):
-                raise SourceStopped(self.workflow)
 
     def _refuse_lost(self) -> None:
         if not self._presence.alive:

@@ -17,9 +17,10 @@ from importlib import import_module
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node import Node
+from penstock.sources.earlier import Earlier
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feed import BACKFILLS, Factory, Feed, Feeder, Means, Start, Want
-from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence
+from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence, fed_by
 from penstock.sources.feeding_listing import feed_rows
 from penstock.store.errors import StoreError
 from penstock.store.rows import WorkflowState
@@ -34,6 +35,9 @@ FEEDERS: dict[str, Factory | str] = {
     "search": "penstock.sources.object_search:feeder_of",
 }
 """By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""
+
+TOPIC = "topic"
+"""The kind of feed that brings outside events."""
 
 LOOK = timedelta(seconds=2)
 ALONE = timedelta(seconds=60)
@@ -273,12 +277,16 @@ class Feeding:
 
 
 class Wanting:
-    """What is to be fed, by the newest version: a source while its workflow is started, outside events always."""
+    """What is to be fed, by the newest version: a source while its workflow is started, outside events always.
+
+    Of earlier versions: outside events that the newest does not take, while runs that may wait for them are under way.
+    """
 
     def __init__(self, node: Node, kinds: Collection[str]) -> None:
         self._node, self._kinds = node, kinds
         self._known: dict[str, tuple[int, tuple[Want, ...]]] = {}
         self.stopped: set[str] = set()
+        self._earlier = Earlier(node.flows, node.store, TOPIC)
 
     async def all(self) -> dict[str, Want]:
         """By the names of their tokens; `stopped` has those of sources that are not to be fed now."""
@@ -291,6 +299,8 @@ class Wanting:
                 else:
                     stopped.add(want.name)
         self.stopped = stopped
+        if TOPIC in self._kinds:
+            found |= {want.name: want for want in await self._left(found)}
         if "backfill" in self._kinds:
             for row in await self._node.store.tokens(BACKFILLS, "", MOST):
                 workflow = row.name.removeprefix(BACKFILLS)[:-1]
@@ -302,6 +312,18 @@ class Wanting:
                 want = Want(flow=flow, kind="backfill", source=flow.definition.source, by_hand=True)
                 found[want.name] = want
         return found
+
+    async def _left(self, found: Collection[str]) -> list[Want]:
+        """What was fed once, is not among those, and still may be waited for."""
+        states = {state.name: state for state in await self._node.flows.states()}
+        wants = []
+        for row in await feed_rows(self._node.store):
+            workflow, _, event = fed_by(row.name)
+            if row.name in found or event is None or workflow not in states:
+                continue
+            if (taking := await self._earlier.taking(states[workflow], event)) is not None:
+                wants.append(Want(flow=taking[0], kind=TOPIC, external=taking[1]))
+        return wants
 
     async def _of(self, state: WorkflowState) -> tuple[Want, ...]:
         """One workflow that cannot be read must not hold the others."""

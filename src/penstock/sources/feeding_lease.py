@@ -64,6 +64,12 @@ def feed_name(workflow: str, event: str | None = None, kind: str = "source") -> 
     return f"{FEEDS}{workflow}/{what}/"
 
 
+def fed_by(name: str) -> tuple[str, str, str | None]:
+    """Whose feed a token is: the workflow, what of it is fed, and of `external` the event."""
+    workflow, what, *rest = name.removeprefix(FEEDS)[:-1].split("/")
+    return workflow, what, rest[0].replace("%2F", "/").replace("%25", "%") if rest else None
+
+
 class Presence:
     """One node among those that feed. Alone on its store it is always there, and whoever was before it is not."""
 

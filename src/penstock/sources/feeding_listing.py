@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.flow.view import time_text
 from penstock.runtime.node import Node
-from penstock.sources.feeding_lease import FEEDS, Record, read_record
+from penstock.sources.feeding_lease import FEEDS, Record, fed_by, read_record
 from penstock.store.protocol import Tokens
 from penstock.store.rows import TokenRow, WorkflowState
 
@@ -27,10 +27,9 @@ async def list_feeds(node: Node) -> list[dict[str, Any]]:
     states = {state.name: state for state in await node.flows.states()}
     found = []
     for row in await feed_rows(node.store):
-        record, (workflow, what, *rest) = read_record(row), row.name.removeprefix(FEEDS)[:-1].split("/")
+        record, (workflow, what, event) = read_record(row), fed_by(row.name)
         state = states.get(workflow)
         if record is not None and state is not None:
-            event = rest[0].replace("%2F", "/").replace("%25", "%") if rest else None
             found.append(_feed_view(state, what, event, record, row))
     return found
 

@@ -23,7 +23,7 @@ from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import Stores, Tally
 from penstock.runtime.flows import Flows
 from penstock.sources.clock.feeder import tick_text
-from penstock.sources.clock.rules import due_tick, rules_of
+from penstock.sources.clock.rules import LATE, due_tick, rules_of
 from penstock.sources.feed import Feed, Feeder, Means, Start, Want
 from penstock.sources.feeding_lease import feed_name, read_record
 from penstock.sources.object_starts import counted, wanted
@@ -84,7 +84,9 @@ class Searcher:
     async def _begin(self, feed: Feed) -> Progress:
         asks = blake2b(msgspec.json.encode(feed.source, order="sorted"), digest_size=8).hexdigest()
         progress = read_progress(feed.state)
-        if progress is None or progress.asks != asks or feed.was_stopped:
+        # What lies ahead was kept while the clock was wrong: nothing would be searched until that time.
+        ahead = progress is not None and progress.last > feed.now() + LATE
+        if progress is None or progress.asks != asks or feed.was_stopped or ahead:
             done = None if progress is None else progress.done
             progress = Progress(asks=asks, last=feed.now(), done=done)
             await _save(feed, progress)

@@ -29,6 +29,10 @@ TRIES = 3
 """How often a message that is refused is tried before it is set aside."""
 PAUSE = 0.1
 """Seconds before the second try; twice as many before the next."""
+HELD = 60.0
+"""Seconds for which messages are in hand while there is no room for their runs. A broker takes them back after a while
+(Kafka after five minutes, RabbitMQ after half an hour) and gives them again, though their runs are then made.
+"""
 
 _REFUSED = (Unreadable, WrongType, Invalid, Conflict, BadText)
 """What is wrong with a message itself, whatever is tried."""
@@ -60,20 +64,31 @@ class TopicFeeder:
         group = group_of(self._buses.group(self._bus), feed.workflow, self._event, self._topic)
         stopped = asyncio.create_task(feed.stopping.wait())
         try:
-            async with bus.subscribe(self._topic, group) as subscription:
-                await feed.save(feed.state)  # what went wrong before does not any more
-                while (taken := await next_messages(subscription, stopped)) is not None:
-                    await self._feed(feed, subscription, taken)
+            while not feed.stopping.is_set():
+                async with bus.subscribe(self._topic, group) as subscription:
+                    await feed.save(feed.state)  # what went wrong before does not any more
+                    await self._take(feed, subscription, stopped)
+                if feed.external is None:
+                    await feed.room()
         finally:
             stopped.cancel()
 
-    async def _feed(self, feed: Feed, subscription: Subscription, taken: list[Taken]) -> None:
-        """Do what the messages ask for; what is durable is done, also where a later one cannot be taken now."""
-        if feed.external is not None or feed.flow.definition.max_running is not None:
+    async def _take(self, feed: Feed, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
+        """Take messages until it is to stop, or there is no room for long: the rest waits where it comes from."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + HELD
+        while (taken := await next_messages(subscription, stopped)) is not None:
+            if feed.external is None and feed.flow.definition.max_running is None:
+                await self._feed(feed, subscription, taken)
+                continue
             for message in taken:
+                if feed.external is None and not await feed.room(until - clock()):
+                    return
                 await self._each(feed, message)
                 await subscription.done([message])
-            return
+
+    async def _feed(self, feed: Feed, subscription: Subscription, taken: list[Taken]) -> None:
+        """Do what the messages ask for, together; what is durable is done."""
         whole: list[Taken] = []
         starts: list[tuple[Taken, StartAsked]] = []
         for message in taken:

@@ -101,11 +101,20 @@ def verify(rule: Secret, secrets: Sequence[str], headers: Headers, body: bytes, 
     if not usable:
         raise Unverified("no_secret")
     fits, verified = _METHODS[type(rule)](rule, headers, body)
-    if not any([fits(secret) for secret in usable]):
-        raise Unverified("mismatch")
+    told = [_tried(fits, secret) for secret in usable]
+    if not any(told):
+        raise Unverified("mismatch" if False in told else "bad_secret")
     if verified.at is not None:
         refuse_stale(verified.at, now)
     return verified
+
+
+def _tried(fits: Callable[[str], bool], secret: str) -> bool | None:
+    """Whether one secret signed it; None: it can be none of this method. Another one may have."""
+    try:
+        return fits(secret)
+    except Unverified:
+        return None
 
 
 _Answer = tuple[Callable[[str], bool], Verified]

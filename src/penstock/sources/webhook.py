@@ -30,6 +30,7 @@ from penstock.runtime.intake import Intake
 from penstock.sources.asking import event_asked, start_asked
 from penstock.sources.certificates import Certificates, Fetch, system_roots
 from penstock.sources.cloudevents import Handshake, handshake
+from penstock.sources.earlier import Earlier, taken
 from penstock.sources.envelope import Call, Message, message_of_letter, messages_of
 from penstock.sources.errors import CertificateAway, SourceStopped, UnknownHook, Unverified
 from penstock.sources.fetching import fetch
@@ -40,6 +41,8 @@ from penstock.store.rows import WorkflowState
 
 Secrets = Callable[[str], Awaitable[str | None]]
 """The value of a secret by its name; None where there is none."""
+
+KIND = "webhook"
 
 log = logging.getLogger("penstock.hooks")
 
@@ -82,6 +85,7 @@ class Hooks:
         self._flows, self._intake, self._secrets = flows, intake, secrets
         self._fetch, self._certificates = fetch, certificates
         self._topics, self._now = tuple(topics), now
+        self._earlier = Earlier(flows, intake.store, KIND)
         self.taken: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
 
@@ -105,8 +109,8 @@ class Hooks:
 
     async def consent(self, workflow: str, event: str | None, headers: Mapping[str, str]) -> Handshake:
         """The answer to CloudEvents' OPTIONS call. Raises UnknownHook."""
-        flow, _ = await self._newest(workflow, event)
-        rule = rule_of(_verify_of(_hook(flow, event)))
+        _, hook, _ = await self._found(workflow, event)
+        rule = rule_of(_verify_of(hook))
         return handshake(rule.origins if rule is not None and not isinstance(rule, Sns) else (), headers)
 
     async def _newest(self, workflow: str, event: str | None) -> tuple[Flow, WorkflowState]:
@@ -116,9 +120,18 @@ class Hooks:
         except UnknownWorkflow:
             raise UnknownHook(workflow, event) from None
 
-    async def _receive(self, workflow: str, event: str | None, call: Call) -> Received:
+    async def _found(self, workflow: str, event: str | None) -> tuple[Flow, Source | External, WorkflowState]:
+        """The hook of the newest version, or of an earlier one whose runs may wait for it. Raises UnknownHook."""
         flow, state = await self._newest(workflow, event)
         hook = _hook(flow, event)
+        if hook is None and event is not None:
+            flow, hook = await self._earlier.taking(state, event) or (flow, None)
+        if hook is None:
+            raise UnknownHook(workflow, event)
+        return flow, hook, state
+
+    async def _receive(self, workflow: str, event: str | None, call: Call) -> Received:
+        flow, hook, state = await self._found(workflow, event)
         rule = rule_of(_verify_of(hook))
         if rule is None:
             raise Unverified("no_secret")
@@ -135,7 +148,13 @@ class Hooks:
         if isinstance(rule, Sns):
             letter = await self.letter_of(rule.topics, call)
             return [] if letter is None else [message_of_letter(letter, call, rule)]
-        verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
+        try:
+            verified = verify(rule, await self._values(rule), call.headers, call.body, self._now())
+        except Unverified as error:
+            if error.reason == "bad_secret":  # a stranger is not told why
+                named = " or ".join(rule.secrets)
+                log.warning("a hook refuses every call: its secret %s must be base64, as `whsec_…` is", named)
+            raise
         return messages_of(call, rule, verified)
 
     async def _values(self, rule: Secret) -> list[str]:
@@ -241,16 +260,11 @@ def _of_many(done: list[Received]) -> Received:
     )
 
 
-def _hook(flow: Flow, event: str | None) -> Source | External:
-    definition = flow.definition
-    if event is None:
-        if definition.source is not None and definition.source.kind == "webhook":
-            return definition.source
-    else:
-        for each in definition.external or ():
-            if each.name == event and each.from_ is not None and each.from_.kind == "webhook":
-                return each
-    raise UnknownHook(flow.name, event)
+def _hook(flow: Flow, event: str | None) -> Source | External | None:
+    if event is not None:
+        return taken(flow.definition, KIND).get(event)
+    source = flow.definition.source
+    return source if source is not None and source.kind == KIND else None
 
 
 def _verify_of(hook: Source | External) -> Any:

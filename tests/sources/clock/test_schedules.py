@@ -9,6 +9,8 @@ import pytest
 
 from penstock import Engine
 from penstock.sources.feeding_lease import feed_name, read_record
+from penstock.store.protocol import Store
+from penstock.store.rows import TokenChange
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
 
@@ -48,6 +50,28 @@ def test_after_a_time_away_ticks_are_made_up_for_as_the_schedule_says(
         async with Engine(store=_kept(store), tasks=Work().tasks(), grace=0) as engine:
             await pass_until(31.9)
             assert await ticks(engine) == found
+
+    run_simulated(whole)
+
+
+async def set_ahead(store: Store) -> None:
+    """As if the last tick had been seen to while the clock was a year ahead."""
+    (row,) = await store.tokens(feed_name("w"), "", 1)
+    data = row.data.replace(b'"last":"2026', b'"last":"2027')
+    assert data != row.data
+    await store.change_tokens([TokenChange(name=row.name, expect=row.version, data=data)])
+
+
+def test_after_a_clock_was_set_back_its_ticks_come_again() -> None:
+    async def whole(loop: SimLoop) -> None:
+        store = await memory(loop)
+        async with Engine(store=_kept(store), tasks=Work().tasks(), grace=0) as engine:
+            await engine.publish(workflow("every: 1m"), start=True)
+            await pass_until(1.5)
+        await set_ahead(store)
+        async with Engine(store=_kept(store), tasks=Work().tasks(), grace=0) as engine:
+            await pass_until(3.5)
+            assert await ticks(engine) == [1, 2, 3]
 
     run_simulated(whole)
 

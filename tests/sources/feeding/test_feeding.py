@@ -32,14 +32,14 @@ async def record_of(engine: Engine) -> Record:
     return found
 
 
-async def holds(engine: Engine) -> str | None:
-    rows = await (await engine.running()).store.tokens(feed_name("w"), "", 1)
+async def holds(engine: Engine, event: str | None = None) -> str | None:
+    rows = await (await engine.running()).store.tokens(feed_name("w", event), "", 1)
     return rows[0].owner if rows else None
 
 
-async def until_held(engine: Engine, held: bool) -> None:
+async def until_held(engine: Engine, held: bool, event: str | None = None) -> None:
     async with asyncio.timeout(20):
-        while (await holds(engine) is not None) != held:
+        while (await holds(engine, event) is not None) != held:
             await asyncio.sleep(0.02)
 
 
@@ -223,30 +223,61 @@ def test_at_max_running_the_next_items_wait(place: Place) -> None:
     assert most == [3]
 
 
+class Paying:
+    """Tells twice that an order was paid, once it was."""
+
+    def __init__(self, paid: bool = True) -> None:
+        self.paid = paid
+
+    async def run(self, feed: Feed) -> None:
+        while not self.paid:
+            if not await feed.rest(0.02):
+                return
+        for _ in range(2):
+            await feed.emit("paid", {"sum": 3}, key={"order": "7"}, id="message 1")
+        await feed.save("all")
+        await feed.stopping.wait()
+
+    def factory(self, want: Want, means: Means) -> Feeder | None:
+        return None if want.external is None else self
+
+
+async def order(ctx: Context) -> Out:
+    return Out(correlate={"order": "7"})
+
+
 def test_an_event_that_is_fed_finds_its_run_by_key_once(place: Place) -> None:
-    async def note(ctx: Context) -> Out:
-        return Out(correlate={"order": "7"})
-
-    class Paying:
-        async def run(self, feed: Feed) -> None:
-            for _ in range(2):
-                await feed.emit("paid", {"sum": 3}, key={"order": "7"}, id="message 1")
-            await feed.save("all")
-            await feed.stopping.wait()
-
-    def factory(want: Want, means: Means) -> Feeder | None:
-        return None if want.external is None else Paying()
-
     async def main(engine: Engine) -> None:
         await engine.publish(WAITING)
         run = await engine.start("w")
-        async with fed(engine, {"topic": factory}) as feeding:
+        async with fed(engine, {"topic": Paying().factory}) as feeding:
             assert (await engine.wait(run, 30))["status"] == "succeeded"
             assert feeding.held == {"topic": 1}
         paid = [each for each in await engine.history(run) if each["event"] == "paid"]
         assert len(paid) == 1
 
-    place.run(main, {"note": note}, feed=False)
+    place.run(main, {"note": order}, feed=False)
+
+
+def test_an_event_that_only_an_earlier_version_takes_is_fed_while_its_runs_are_under_way(
+    place: Place,
+) -> None:
+    paying = Paying(paid=False)
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(WAITING)
+        run = await engine.start("w")
+        await engine.wait(run, 30, rest=True)
+        async with fed(engine, {"topic": paying.factory}):
+            await until_held(engine, True, "paid")
+        await engine.publish(WORKFLOW)
+        async with fed(engine, {"topic": paying.factory}) as feeding:
+            paying.paid = True
+            assert (await engine.wait(run, 30))["status"] == "succeeded"
+            await feeding.run_once()
+            await until_held(engine, False, "paid")
+
+    place.run(main, {"note": order}, feed=False)
 
 
 @pytest.mark.parametrize("prefix", ["/feeds/", "/feeds/of/w/source/"])

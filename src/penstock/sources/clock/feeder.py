@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from penstock.flow.schedule import Schedule, next_tick, tick_before
 from penstock.flow.view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
-from penstock.sources.clock.rules import ON_TIME, Rules, due_tick, rules_of, surplus, verdict
+from penstock.sources.clock.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
 from penstock.sources.feed import BACKFILL, ROOM, Feed, Means, Want
 from penstock.store.rows import Filter
 
@@ -63,9 +63,12 @@ class Clock:
         progress = read_progress(feed.state)
         started = await feed.node.store.started_at(feed.workflow)
         known = progress is not None and progress.schedule == self.rules.schedule and not feed.was_stopped
+        # What lies ahead was kept while the clock was wrong: nothing would come until that time.
+        if progress is not None and progress.last > feed.now() + LATE:
+            known = False
         if progress is not None and known and (started is None or started <= progress.last):
             return progress
-        since = await self._since(feed, started)
+        since = min(await self._since(feed, started), feed.now())
         if progress is None:
             progress = Progress(schedule=self.rules.schedule, last=since)
         progress = replace(progress, schedule=self.rules.schedule, last=since, waiting=None)

@@ -48,7 +48,7 @@ class ObjectTopicFeeder:
                 # What went wrong before does not any more; until one is taken older ones may still be there.
                 await feed.save(state if since is None else {**state, "skips": True})
                 while (messages := await next_messages(subscription, stopped)) is not None:
-                    await self._refuse_restarted(feed, state)
+                    await self._refuse_stopped(feed, state)
                     if since is not None:
                         await feed.save(state)
                         since = None
@@ -67,9 +67,10 @@ class ObjectTopicFeeder:
             return None, here
         return await feed.begun_at(started), here
 
-    async def _refuse_restarted(self, feed: Feed, state: dict[str, Any]) -> None:
-        """Raises SourceStopped: it was stopped and started again before anybody here noticed; begin anew from then."""
-        if time_text(await feed.node.store.started_at(feed.workflow)) != state["since"]:
+    async def _refuse_stopped(self, feed: Feed, state: dict[str, Any]) -> None:
+        """Raises SourceStopped: nobody here has noticed that yet. Where it was started again, begin anew from then."""
+        _, now = await feed.node.flows.newest(feed.workflow)
+        if not now.started or time_text(await feed.node.store.started_at(feed.workflow)) != state["since"]:
             raise SourceStopped(feed.workflow)
 
     async def _take(self, noticing: Noticing, notices: list[Notice]) -> None:

@@ -48,7 +48,7 @@ class ObjectTopicFeeder:
                 # What went wrong before does not any more; until one is taken older ones may still be there.
                 await feed.save(state if since is None else {**state, "skips": True})
                 while (messages := await next_messages(subscription, stopped)) is not None:
-                    await self._refuse_restarted(feed, state)
+                    await self._refuse_stopped(feed, state)
                     if since is not None:
                         await feed.save(state)
                         since = None

@@ -12,7 +12,7 @@ from typing import Any
 from penstock import Engine, StoreAway, StoreBusy
 from penstock_release import workflow
 from penstock_release.bearer import Bearer
-from penstock_release.errors import conflict
+from penstock_release.errors import Refused, conflict
 from penstock_release.ids import new_id
 from penstock_release.library import Library
 from penstock_release.options import Options
@@ -144,7 +144,7 @@ class Coordinator:
             found = 1
             try:
                 found = await chore()
-            except (StoreAway, StoreBusy) as error:
+            except (StoreAway, StoreBusy, Refused) as error:
                 log.warning("the release coordinator waits: %s", error)
             except Exception:
                 log.exception("a chore of the release coordinator failed; it is tried again")

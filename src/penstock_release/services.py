@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from penstock import CallFailed, Engine
 from penstock_release.bearer import Bearer
-from penstock_release.errors import FieldErrors, busy, unknown
+from penstock_release.errors import FieldErrors, Refused, busy, unknown
 from penstock_release.fields import Field, read_fields
 from penstock_release.ids import SERVICE, new_id
 from penstock_release.making import tasks_at
@@ -116,13 +116,22 @@ class Services:
     # -- health ----------------------------------------------------------------------------------------------
 
     async def check_health(self) -> int:
-        """Ask every service how it is, all at once; how many there are."""
-        found = await self.all()
-        await asyncio.gather(*(self._check(each) for each in found))
+        """Ask every service how it is, all at once; how many there are. Raises Refused where none can be asked."""
+        found, headers = await self.all(), await self._headers()
+        await asyncio.gather(*(self._check(each, headers) for each in found))
         return len(found)
 
-    async def _check(self, service: Mapping[str, Any]) -> None:
-        missed = 0 if await self._status_problem(service["url"]) is None else service["last_ok_status"] + 1
+    async def _headers(self) -> dict[str, str]:
+        """What a service is shown. Raises Refused: where there is no token, no service is to blame."""
+        try:
+            return await self._bearer.headers()
+        except CallFailed as failed:
+            detail = f"No service can be asked, for want of a token to show them: {failed}"
+            raise Refused(502, {"detail": detail}) from None
+
+    async def _check(self, service: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        problem = await self._status_problem(service["url"], headers)
+        missed = 0 if problem is None else service["last_ok_status"] + 1
         health = "ok" if missed <= MISSES else "down"
         try:
             await self._patch(service["kf_id"], {"last_ok_status": missed, "health_status": health})
@@ -130,19 +139,19 @@ class Services:
             return  # it was removed meanwhile
 
     async def _refuse_silent(self, url: str) -> None:
-        """Raises FieldErrors where nothing answers there as a task service does."""
+        """Raises FieldErrors where nothing answers there as a task service does, Refused where none can be asked."""
         if not _is_address(url):
             raise FieldErrors({"url": ["Enter a valid URL."]})
-        problem = await self._status_problem(url)
+        problem = await self._status_problem(url, await self._headers())
         if problem is not None:
             raise FieldErrors({"url": [problem]})
 
-    async def _status_problem(self, url: str) -> str | None:
+    async def _status_problem(self, url: str, headers: Mapping[str, str]) -> str | None:
         """Why what is there does not look like a task service; None: it does."""
         try:
             answer = await self._engine.fetch(
                 f"{url.rstrip('/')}/status",
-                headers=await self._bearer.headers(),
+                headers=headers,
                 timeout=self._options.request_timeout,
             )
         except CallFailed as failed:

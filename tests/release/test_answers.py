@@ -142,6 +142,20 @@ def test_the_studies_of_a_release_that_has_begun_stay(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
+def test_the_same_studies_may_be_said_in_any_order_and_when_one_is_gone(tmp_path: Path) -> None:
+    async def talk() -> None:
+        other = "SD_0000000B"
+        async with coordinating(tmp_path) as here:
+            await here.good("POST", "/studies", {"kf_id": other, "name": "B"})
+            id = await here.release(studies=[STUDY, other])
+            await here.coordinator.library.change("studies", other, {"deleted": True})
+
+            changed = await here.good("PUT", f"/releases/{id}", {"name": "N", "studies": [other, STUDY]})
+            assert (changed["name"], changed["studies"]) == ("N", [STUDY, other])
+
+    asyncio.run(talk())
+
+
 def test_a_release_may_not_have_any_number_of_studies(tmp_path: Path) -> None:
     async def talk() -> None:
         async with coordinating(tmp_path) as here:

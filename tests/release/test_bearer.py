@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from penstock_release.options import OAuth
-from tests.release.conftest import coordinating
+from tests.release.conftest import coordinating, service
 from tests.release.remote import Remote, serving
 
 
@@ -103,5 +103,23 @@ def test_a_service_waits_to_be_called_while_no_token_can_be_had(phase: str, tmp_
             ended = await here.until(id, "staged", "canceled", "failed")
             assert ended["state"] == ("canceled" if phase == "cancel" else "staged")
             assert remote.actions[-1] == ("cancel" if phase == "cancel" else "start")
+
+    asyncio.run(talk())
+
+
+def test_no_service_is_down_because_no_token_can_be_had(tmp_path: Path) -> None:
+    async def talk() -> None:
+        issuer, remote, other = Issuer(), Remote("a"), Remote("b")
+        async with serving(issuer, remote, other), coordinating(tmp_path, oauth=issuer.oauth) as here:
+            [id] = await here.register(remote)
+            issuer.lasts = "gone"
+            here.coordinator.bearer.renew(f"Bearer made-{issuer.given}")
+            checked = await here.ask("POST", "/task-services/health_checks")
+            registered = await here.ask("POST", "/task-services", service(other))
+
+            said = f"No service can be asked, for want of a token to show them: {issuer.base}/tasks gave no"
+            for status, answer in (checked, registered):
+                assert (status, answer["detail"].startswith(said)) == (502, True)
+            assert (await here.good("GET", f"/task-services/{id}"))["last_ok_status"] == 0
 
     asyncio.run(talk())

@@ -102,6 +102,20 @@ def test_hands_cannot_retry_a_release_that_has_failed(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
+def test_incidents_offer_nothing_that_is_refused(tmp_path: Path) -> None:
+    async def talk() -> None:
+        bad = Remote("bad", initialize=[503])
+        async with serving(bad), coordinating(tmp_path) as here:
+            await here.register(bad)
+            await here.until(await here.release(), "failed")
+            [incident] = (await here.good("GET", "/api/incidents"))["items"]
+
+            assert incident["actions"] == []
+            assert incident["text"].endswith(". It belongs to the release coordinator: use /releases")
+
+    asyncio.run(talk())
+
+
 def test_a_run_that_is_canceled_by_hand_cancels_its_release(tmp_path: Path) -> None:
     async def talk() -> None:
         remote = Remote("a", polled=False)

@@ -118,7 +118,8 @@ class Overseeing:
         running = await self._open()
         node = running.node
         failing = partial(list_failing, node)
-        return await list_incidents(running.store, node.memory, read_filter(filters), cursor, failing)
+        found = await list_incidents(running.store, node.memory, read_filter(filters), cursor, failing)
+        return {**found, "items": [node.flows.managers.offer(each) for each in found["items"]]}
 
     async def workers(self: Opening) -> list[dict[str, Any]]:
         """The workers that are there: that gave a sign of life within the last minute. Not those of built-in tasks."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 from penstock.runtime.errors import Conflict
+
+FREE = ("cancel",)
+"""What people may do to a run that an application manages."""
 
 _ACTS: ContextVar[str | None] = ContextVar("penstock_manages", default=None)
 
@@ -35,6 +39,14 @@ class Managers:
         by = self._names.get(workflow)
         if by is not None and _ACTS.get() != workflow:
             raise Managed(workflow, by)
+
+    def offer(self, incident: dict[str, Any]) -> dict[str, Any]:
+        """An incident without what would be refused to people, and with whose it is."""
+        by = self._names.get(incident.get("workflow") or "")
+        if by is None:
+            return incident
+        free = [action for action in incident["actions"] if action in FREE]
+        return {**incident, "actions": free, "text": f"{incident['text']}. It belongs to {by}"}
 
     def under(self, beginning: str) -> list[str]:
         """The workflows that others than the caller manage and whose names begin so."""

@@ -107,9 +107,11 @@ async def show_release(ask: Ask[None, None]) -> Any:
 
 async def _change(ask: Ask[None, None], partial: bool) -> Any:
     here, id = coordinator_of(ask), ask.path["id"]
-    await here.releases.whole(id)
+    begun = (await here.releases.whole(id)).release.data["begun_with"]
     fields = _read(await body_of(ask), partial)
-    if "studies" in fields:
+    if set(fields.get("studies", ())) == set(begun):  # the same, in whatever order
+        fields["studies"] = begun
+    elif "studies" in fields:
         await here.library.refuse_unknown(fields["studies"])
     await here.releases.describe(id, fields)
     return await view(ask, await here.releases.fresh(id))

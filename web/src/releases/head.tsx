@@ -11,6 +11,7 @@ import { undoable } from '@/run/undo'
 import { Button, Chip, Dialog, StatusChip, Time } from '@/ui'
 import { toast } from '@/ui/toasts'
 import { LooksOn } from './looks-on'
+import { isOut } from './phases'
 
 export function ReleaseHead({ release }: { release: Release }) {
   useTitle(release.name)
@@ -63,7 +64,8 @@ function Actions({ release }: { release: Release }) {
     undoable({ title: t('undo.cancel', { name: release.name }), work: () => del(at`/releases/${release.kf_id}`), done: t('re.cancelAsked'), keys: [['release', release.kf_id], ['releases']] })
     setSure(false)
   }
-  const word = isPartly(release) ? t('re.publishRest') : release.next_version ? t('re.publishAs', { version: release.next_version }) : t('re.publish')
+  const over = isPartly(release) && release.tasks.every((each) => isOut(release, each))
+  const word = over ? t('re.publishEnd') : isPartly(release) ? t('re.publishRest') : release.next_version ? t('re.publishAs', { version: release.next_version }) : t('re.publish')
   return (
     <>
       <Button icon="again" busy={busy} onClick={same}>

@@ -20,3 +20,14 @@ it('counts who said so only after its task had ended', () => {
   expect(told.more).toContain('“c”')
   expect(told.more).not.toContain('“b”')
 })
+
+it('names all that have not published, also those that were told to stop', () => {
+  const told = standing(release('failed', ['a'], task('a', 'published'), task('b', 'failed'), task('c', 'canceled')))
+  expect(told.more).toContain('“b”, “c”')
+})
+
+it('says of nobody that they have not published where all have', () => {
+  const told = standing(release('failed', ['a', 'b'], task('a', 'published'), task('b', 'failed')))
+  expect(told.bold).toContain('2 of 2')
+  expect(told.more).toContain('“Call it published”')
+})

@@ -23,6 +23,14 @@ export function Standing({ release }: { release: Release }) {
   )
 }
 
+const NAMED = 5
+
+/** Who has not published, by name where they are few. */
+function missing(release: Release): string {
+  const left = release.tasks.filter((each) => !isOut(release, each))
+  return left.length > NAMED ? t('re.st.others') : left.map((each) => `“${each.service_name}”`).join(', ')
+}
+
 /** What is said, and in which tint. */
 export function standing(release: Release): Told {
   const all = release.tasks.length
@@ -42,7 +50,7 @@ export function standing(release: Release): Told {
     case 'published':
       return { tint: 'ok', bold: t('re.st.published', { n: all, version: release.version }) }
     case 'partly_published':
-      return { tint: 'warn', bold: t('re.st.partly', { n: out, of: all }), more: t('re.st.partlyMore', { names: names || t('re.st.others') }) }
+      return { tint: 'warn', bold: t('re.st.partly', { n: out, of: all }), more: out === all ? t('re.st.allOutMore', { publish: t('re.publishEnd') }) : t('re.st.partlyMore', { names: missing(release) }) }
     case 'failed':
       return { tint: 'bad', bold: names ? t('re.st.failedBy', { names }) : t('re.st.failed'), more: t('re.st.failedMore') }
     case 'canceling':

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 import uuid
 from pathlib import Path
@@ -130,4 +131,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        said = error.read(1000).decode(errors="replace") if isinstance(error, HTTPError) else ""
+        sys.exit(f"error: {error} {said}".rstrip())
+    except KeyboardInterrupt:
+        pass

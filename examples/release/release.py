@@ -17,6 +17,7 @@ import time
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -36,13 +37,19 @@ class Coordinator:
         self.server, self.token = server.rstrip("/"), token
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """What it answers. Raises HTTPError, which has the reason as its text."""
+        """What it answers. Raises OSError, which has the reason as its text."""
         headers = {"Content-Type": "application/json"}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         data = None if body is None else json.dumps(body).encode()
-        with urlopen(Request(f"{self.server}{path}", data, headers, method=method), timeout=20) as answer:
-            return json.load(answer)
+        try:
+            with urlopen(Request(f"{self.server}{path}", data, headers, method=method), timeout=20) as answer:
+                return json.load(answer)
+        except HTTPError as error:
+            said = error.read(1000).decode(errors="replace")
+            raise OSError(f"{method} {path} was answered with {error.code}: {said}") from error
+        except URLError as error:
+            raise OSError(f"{self.server} cannot be asked: {error.reason}") from error
 
     def register(self, name: str, url: str) -> str:
         """Register a service, or say where it is now; its id."""
@@ -117,4 +124,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"error: {error}")

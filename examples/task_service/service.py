@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -243,8 +244,9 @@ def main() -> None:
     given = options.parse_args()
     tasks = Tasks(given.push, given.token, given.seconds, not given.only_push, given.keep)
     server = listening(given.name, tasks, given.host, given.port)
-    print(f"{given.name} listens on http://{given.host}:{server.server_port}", flush=True)
-    server.serve_forever()
+    with suppress(KeyboardInterrupt):
+        print(f"{given.name} listens on http://{given.host}:{server.server_port}", flush=True)
+        server.serve_forever()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import json
 import threading
 import time
 import uuid
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.error import HTTPError
@@ -149,8 +150,9 @@ def main() -> None:
     options.add_argument("--times", type=int, default=1, help="how often each notification is sent")
     given = options.parse_args()
     server = listening(Transcoder(given.notify, given.secret, given.seconds, given.times), given.port)
-    print(f"the transcoder listens on http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    with suppress(KeyboardInterrupt):
+        print(f"the transcoder listens on http://127.0.0.1:{server.server_port}", flush=True)
+        server.serve_forever()
 
 
 if __name__ == "__main__":

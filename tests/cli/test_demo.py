@@ -161,9 +161,17 @@ def test_the_demo_says_what_to_open_and_to_try(tmp_path: Path) -> None:
 
     opened, tried = said.partition("Open in a browser:")[2].split("Try in another terminal:")
     assert len(LINKS.findall(opened)) == 5
-    assert [Path(line.split()[0]).name for line in tried.splitlines() if line][1:] == [
-        "penstock", "cp", "penstock", "penstock", "curl",
-    ]  # fmt: skip
+    lines = [line.strip() for line in tried.splitlines() if line]
+    typed = [line for line in lines if not line.startswith("#")]
+    assert [Path(line.split()[0]).name for line in typed][1:] == [
+        "penstock",
+        "cp",
+        "penstock",
+        "penstock",
+        "curl",
+    ]
+    assert len(lines) - len(typed) == 5
+    assert [line for line in typed if " # " in line] == [], "zsh would take what follows for arguments"
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,19 @@ def test_the_page_of_a_folder_names_its_workflows(folder: Path) -> None:
 )
 def test_the_programs_on_the_pages_run(program: str) -> None:
     exec(compile(program, "README.md", "exec"), {})
+
+
+def test_the_files_of_the_examples_can_be_laid_out_in_one_folder_and_again(tmp_path: Path) -> None:
+    (tmp_path / "examples").symlink_to(FOLDER)
+    pages = [
+        (FOLDER / system / "README.md").read_text(encoding="utf-8") for system in ("wardenclyffe", "viblio")
+    ]
+    lines = [line for page in pages for line in re.findall(r"^(?:mkdir|cp) .+$", page, re.M)]
+
+    for _ in range(2):
+        subprocess.run(["sh", "-euc", "\n".join(lines)], cwd=tmp_path, check=True, timeout=60)
+
+    assert [path.name for path in (tmp_path / "media").iterdir()] == ["uploads"]
+    assert sorted(path.name for path in (tmp_path / "media" / "uploads").iterdir()) == [
+        "42.mov", "birthday.mov", "lecture.mp3",
+    ]  # fmt: skip

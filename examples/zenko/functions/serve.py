@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description="The functions of this folder on one port.")
     options.add_argument("--port", type=int, default=8020)
     server = listening(options.parse_args().port)
-    print(f"the functions listen on http://127.0.0.1:{server.server_port}", flush=True)
-    server.serve_forever()
+    with suppress(KeyboardInterrupt):
+        print(f"the functions listen on http://127.0.0.1:{server.server_port}", flush=True)
+        server.serve_forever()
 
 
 if __name__ == "__main__":

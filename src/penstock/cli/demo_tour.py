@@ -136,10 +136,19 @@ def show_stage(stage: Stage, console: Console | None = None) -> None:
         console.print()
     for sentence in lacking:
         console.print(Text(sentence, "faint"), soft_wrap=True)
-    _show_items(console, "Open in a browser:", links(stage))
+    _show_title(console, "Open in a browser:")
+    for item in links(stage):
+        console.print(Text.assemble("  ", item.text, (f"  # {item.words}", "faint")), soft_wrap=True)
     told = [] if stage.usual.rstrip("/") == stage.base else [f"export PENSTOCK_SERVER={stage.base}"]
     if things := tries(stage):
-        _show_items(console, "Try in another terminal:", things, told)
+        _show_title(console, "Try in another terminal:")
+        for line in told:
+            console.print(f"  {line}", soft_wrap=True)
+        for (
+            item
+        ) in things:  # what it is about has a line of its own: zsh takes a comment behind it for arguments
+            console.print(Text(f"  # {item.words}", "faint"), soft_wrap=True)
+            console.print(f"  {item.text}", soft_wrap=True)
 
 
 def _show_runs(console: Console, played: Sequence[Played]) -> None:
@@ -163,10 +172,6 @@ def _status(played: Played) -> Text:
     return Text(played.status, STYLES.get(played.status, bad))
 
 
-def _show_items(console: Console, title: str, items: Sequence[Item], before: Sequence[str] = ()) -> None:
+def _show_title(console: Console, title: str) -> None:
     console.print()
     console.print(Text(title, "bold"))
-    for line in before:
-        console.print(f"  {line}", soft_wrap=True, highlight=False)
-    for item in items:
-        console.print(Text.assemble("  ", item.text, (f"  # {item.words}", "faint")), soft_wrap=True)

@@ -131,7 +131,7 @@ function CausePart({ cause }: { cause: Cause }) {
             {cause.step ? `: ${t('why.named', { name: titleOf(said, cause.step) })}` : ''} <bdi>{cause.said}</bdi>
           </div>
           <div className="cap">
-            {t('op.since')} <Time at={cause.since} as="ago" />
+            {t('op.first')} <Time at={cause.since} as="ago" />
           </div>
         </div>
         <div className="row flex-wrap">

@@ -7,12 +7,13 @@ import { isMessage, t } from '@/messages'
 import { useActing } from '@/run/acting'
 import { Button, Icon, StatusChip, Table, Time } from '@/ui'
 
+import { kindText } from './kinds'
 /** Those that fail; none where the server does not tell. */
 export const useFailing = (): Source[] => (useSources().data?.items ?? []).filter((each) => each.state === 'failing')
 
 const keyOf = (each: Source) => `${each.workflow} ${each.what} ${each.event ?? ''}`
 const hintOf = (each: Source) => (isMessage(`op.source.${each.kind}`) ? t(`op.source.${each.kind}` as 'op.source.topic') : (each.hint ?? ''))
-const nameOf = (each: Source) => (each.event ? t('op.sourceOf', { kind: each.kind, event: each.event }) : each.kind)
+const nameOf = (each: Source) => (each.event ? t('op.sourceOf', { kind: kindText(each.kind), event: each.event }) : kindText(each.kind))
 
 /** Each with its cause and a sentence on what to do. */
 export function FailingSources({ sources }: { sources: Source[] }) {

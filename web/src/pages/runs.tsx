@@ -297,6 +297,6 @@ function When({ at }: { at: string }) {
 
 function reasonOf(incident: Incident): string {
   const starving = incident.starving?.[0]
-  if (starving) return t('ru.lacks', { step: starving.step, events: starving.missing.map((each) => `“${each}”`).join(', ') })
+  if (starving) return t('ru.lacks', { step: starving.step, events: starving.missing.map((name) => t('why.named', { name })).join(', ') })
   return incident.steps?.[0] ? `${incident.steps[0]}: ${incidentText(incident)}` : incidentText(incident)
 }

@@ -27,7 +27,7 @@ export function Standing({ release }: { release: Release }) {
 export function standing(release: Release): Told {
   const all = release.tasks.length
   const out = release.tasks.filter((each) => isOut(release, each)).length
-  const names = culprits(release).map((name) => `“${name}”`).join(', ')
+  const names = culprits(release).map((name) => t('why.named', { name })).join(', ')
   switch (shownState(release)) {
     case 'waiting':
       return { tint: 'acc', bold: t('re.st.waiting') }

@@ -10,6 +10,7 @@ import { Decide } from './decide'
 import { type Said, asksPeople, titleOf } from './facts'
 import { errorReason } from './reasons'
 import type { Helping } from './why'
+import { standing } from './tell'
 import { ENDED } from './why'
 
 export function StepPanel({ run, step, entries, marking, said, help, onClose, onRerun }: { run: Run; step: string; entries: Entry[]; marking: MarkingAt | undefined; said: Said | undefined; help: Helping; onClose: () => void; onRerun: (step: string) => void }) {
@@ -37,7 +38,7 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
           {state.attempts > 1 ? <span className="tag">{t('rp.h.attempts', { n: state.attempts })}</span> : null}
           {state.elements ? <span className="tag">{t('rp.elements', { done: state.elements.done, total: state.elements.total })}</span> : null}
         </div>
-        {state.reason ? <div className="mut t12 mt-1">{state.reason}</div> : null}
+        {state.reason ? <div className="mut t12 mt-1">{standing(state.reason)}</div> : null}
         {state.error ? (
           <div className="bad t12 mt-1 overflow-hidden [overflow-wrap:anywhere]">
             <bdi>{errorReason(state.error)}</bdi>

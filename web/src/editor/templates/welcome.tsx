@@ -220,7 +220,7 @@ function Installation() {
   const lines: { icon: IconName; tint: string; title: string; detail: string }[] = [
     away ? { icon: 'warning', tint: 'warn', title: t('shell.away'), detail: t('templates.awayDetail') } : { icon: 'done', tint: 'ok', title: t('templates.up'), detail: t('templates.upDetail') },
     workers && workers.length > 0 ? { icon: 'done', tint: 'ok', title: t('templates.workers', { n: workers.length }), detail: t('templates.workersDetail', { n: tasks }) } : { icon: 'note', tint: 'idle', title: t('templates.noWorker'), detail: t('templates.noWorkerDetail') },
-    open ? { icon: 'note', tint: 'idle', title: t('shell.anybody'), detail: t('templates.openDetail') } : { icon: 'done', tint: 'ok', title: t('templates.signedIn', { name: who?.name ?? '' }), detail: t('templates.signedInDetail', { role: who?.role ?? '' }) },
+    open ? { icon: 'note', tint: 'idle', title: t('shell.anybody'), detail: t('templates.openDetail') } : { icon: 'done', tint: 'ok', title: t('templates.signedIn', { name: who?.name ?? '' }), detail: t('templates.signedInDetail', { role: who ? t(`role.${who.role}`) : '' }) },
   ]
   return (
     <div className="installation t12">

@@ -62,8 +62,8 @@ export const useMarking = (id: string, seq?: number) =>
 
 export const useTasks = () => useQuery({ queryKey: ['tasks'], queryFn: async ({ signal }) => { const page = await every<TaskOffer>('/api/tasks', signal); return { ...page, items: await spokenOffers(page.items) } } })
 
-export const useQueues = () => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal) })
+export const useQueues = (enabled = true) => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal), enabled })
 
-export const useWorkers = () =>
-  useQuery({ queryKey: ['workers'], queryFn: ({ signal }) => get<Page<WorkerSeen>>('/api/workers', signal), refetchInterval: 15_000 })
+export const useWorkers = (enabled = true) =>
+  useQuery({ queryKey: ['workers'], queryFn: ({ signal }) => get<Page<WorkerSeen>>('/api/workers', signal), refetchInterval: 15_000, enabled })
 

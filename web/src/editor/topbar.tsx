@@ -3,6 +3,7 @@ import { titleOf } from '@/diagram/definition'
 import { t } from '@/messages'
 import { Button, Icon, IconButton, type IconName, Logo, MoreMenu, Seal, type Verdict, agoText, useLate, useNow } from '@/ui'
 import { useCommands } from '@/app/commands'
+import { May } from '@/app/may'
 import { isPublished, isStale, passes, redo, undo, unsentOf, useEditor } from './store'
 
 /** What the checks say of what is drawn now. */
@@ -111,12 +112,14 @@ export function TopBar({ onPublish, onTry }: { onPublish: () => void; onTry: () 
       <IconButton icon="redo" label={t('act.redo')} keys="Ctrl Shift Z" disabled={future.length === 0} onClick={redo} />
       <span className="vr" />
       {Object.keys(definition.steps).length > 0 ? <Seal verdict={verdict} onClick={() => useEditor.setState({ panel: 'problems' })} /> : null}
-      <Button icon="play" onClick={onTry}>
-        {t('editor.try')}
-      </Button>
-      <Button kind={blocked || same ? 'plain' : 'primary'} className={blocked ? 'off' : ''} icon={blocked ? 'error' : undefined} onClick={onPublish}>
-        {blocked || same ? t('editor.publish') : t('editor.publishV', { n: (published ?? 0) + 1 })}
-      </Button>
+      <May what="authors">
+        <Button icon="play" onClick={onTry}>
+          {t('editor.try')}
+        </Button>
+        <Button kind={blocked || same ? 'plain' : 'primary'} className={blocked ? 'off' : ''} icon={blocked ? 'error' : undefined} onClick={onPublish}>
+          {blocked || same ? t('editor.publish') : t('editor.publishV', { n: (published ?? 0) + 1 })}
+        </Button>
+      </May>
       <MoreMenu items={items} />
     </header>
   )

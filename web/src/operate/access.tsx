@@ -4,6 +4,7 @@ import { at, del, post, put } from '@/api/client'
 import { useAccess, useSecrets } from '@/api/operations'
 import type { TokenView } from '@/api/types'
 import { PageBody, PageHead } from '@/app/heading'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, Dialog, EmptyState, Field, Select, StatusChip, Table, TextInput, Time } from '@/ui'
 import { LoadedOrAbsent } from '@/ui/absent'
@@ -23,10 +24,12 @@ export default function AccessPage() {
   return (
     <>
       <PageHead title={t('nav.tokens')} about={t('op.accessAbout')}>
-        <Button onClick={() => setWriting(true)}>{t('op.newSecret')}</Button>
-        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          {t('op.newToken')}
-        </Button>
+        <May what="administers">
+          <Button onClick={() => setWriting(true)}>{t('op.newSecret')}</Button>
+          <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+            {t('op.newToken')}
+          </Button>
+        </May>
       </PageHead>
       <PageBody label={t('nav.tokens')}>
         <div className="sect">

@@ -3,7 +3,8 @@ import { useEffect, useMemo, useState } from 'react'
 import { at as path, post } from '@/api/client'
 import { useChildren, useLogs, useMarkingAt, useStats, useWhyRun } from '@/api/operations'
 import { useDraft, useRun, useVersion } from '@/api/queries'
-import type { Run } from '@/api/types'
+import { useRights } from '@/api/rights'
+import type { LogLine, Run } from '@/api/types'
 import { useTitle } from '@/app/heading'
 import { Missing } from '@/app/missing'
 import type { Definition } from '@/diagram'
@@ -73,6 +74,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
   const ended = ENDED.has(run.status)
   useEffect(() => {
     // A run that was retried lives again, here or in another window.
+  const { operates, administers } = useRights()
     if (!ended && told.ended) live.begin()
   }, [ended, told.ended, live])
   const help: Helping = {
@@ -113,7 +115,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
       <div className="runbody">
         {definition ? (
           <div className="grow flex max-[719px]:h-[280px] max-[719px]:flex-none">
-            <Drawing run={run} definition={definition} entries={entries} latest={latest} marking={marking} at={at} progress={progress} stats={stats} shown={shown} onShown={setShown} selected={step} onSelect={setStep} onMove={ended || at !== null ? undefined : (wanted) => setAsked({ kind: 'move', wanted })} />
+            <Drawing run={run} definition={definition} entries={entries} latest={latest} marking={marking} at={at} progress={progress} stats={stats} shown={shown} onShown={setShown} selected={step} onSelect={setStep} onMove={ended || at !== null || !operates ? undefined : (wanted) => setAsked({ kind: 'move', wanted })} />
           </div>
         ) : (
           <div className="cv grow" />
@@ -168,7 +170,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
             },
             { id: 'data', label: t('rp.dataTags'), content: <DataTab run={run} {...point} /> },
             { id: 'logs', label: t('rp.logs'), content: <LogsTab run={run} logs={logs} said={said} /> },
-            { id: 'audit', label: t('rp.audit'), content: <AuditTab id={run.id} /> },
+            ...(administers ? [{ id: 'audit', label: t('rp.audit'), content: <AuditTab id={run.id} /> }] : []),
           ]}
         />
       </section>

@@ -2,6 +2,7 @@
 import { at as path, post } from '@/api/client'
 import type { MarkingAt } from '@/api/operations'
 import type { Entry, Run } from '@/api/types'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, EventPill, IconButton, StatusChip, Time } from '@/ui'
 import { CopyButton, Json, jsonText } from '@/ui/json'
@@ -45,35 +46,37 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
           </div>
         ) : null}
       </div>
-      <div className="sec">
-        <h3>{t('rp.canDo')}</h3>
-        <div className="col gap-1.5">
-          <Decide run={run} said={said} step={step} />
-          {run.status === 'failed' && state.status === 'failed' ? (
-            <Button icon="again" onClick={() => help.retry(step)}>
-              {t('rp.retry')}
-            </Button>
-          ) : null}
-          <Button icon="runs" onClick={() => onRerun(step)}>
-            {t('rp.rerunFromHere')}
-          </Button>
-          {ended && run.status !== 'failed' ? null : (
-            <Button icon="forward" onClick={() => help.skip(step)}>
-              {t('rp.skip')}
-            </Button>
-          )}
-          {ended ? null : (
-            <>
-              <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
-                {disabled ? t('rp.enable') : t('rp.disable')}
+      <May what="operates">
+        <div className="sec">
+          <h3>{t('rp.canDo')}</h3>
+          <div className="col gap-1.5">
+            <Decide run={run} said={said} step={step} />
+            {run.status === 'failed' && state.status === 'failed' ? (
+              <Button icon="again" onClick={() => help.retry(step)}>
+                {t('rp.retry')}
               </Button>
-              <Button icon="link" onClick={help.move}>
-                {t('rp.moveButton')}
+            ) : null}
+            <Button icon="runs" onClick={() => onRerun(step)}>
+              {t('rp.rerunFromHere')}
+            </Button>
+            {ended && run.status !== 'failed' ? null : (
+              <Button icon="forward" onClick={() => help.skip(step)}>
+                {t('rp.skip')}
               </Button>
-            </>
-          )}
+            )}
+            {ended ? null : (
+              <>
+                <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
+                  {disabled ? t('rp.enable') : t('rp.disable')}
+                </Button>
+                <Button icon="link" onClick={help.move}>
+                  {t('rp.moveButton')}
+                </Button>
+              </>
+            )}
+          </div>
         </div>
-      </div>
+      </May>
       {slots.some((slot) => slot.events.length > 0) ? (
         <div className="sec">
           <h3>{t('rp.waitingHere')}</h3>

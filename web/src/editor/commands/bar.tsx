@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { Dialog } from 'radix-ui'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import { type Command, closeCommands, useCommands } from '@/app/commands'
 import { shownOf } from '@/app/bindings'
 import { chooseTheme } from '@/app/theme'
@@ -32,6 +33,7 @@ export default function CommandBar() {
     <Dialog.Root open={open} onOpenChange={(now) => !now && closeCommands()}>
       <Dialog.Portal>
         <Dialog.Overlay className="veil" />
+  const { authors } = useRights()
         <Dialog.Content className="cmdbar" aria-describedby={undefined}>
           <Dialog.Title className="sr">{t('commands.title')}</Dialog.Title>
           {open ? <Bar /> : null}
@@ -47,24 +49,24 @@ function useEvery(): Command[] {
   const navigate = useNavigate()
   return useMemo(() => {
     const go = (to: string) => () => void navigate({ to })
-    const actions = Object.values(sets).flat().filter((command) => command.enabled !== false)
+    const actions = Object.values(sets).flat()
     const pages = PAGES.map((page): Command => ({ id: `page ${page.to}`, label: t('commands.go', { page: t(page.text) }), words: page.words && t(page.words), icon: page.icon, group: t('commands.pages'), run: go(page.to) }))
     const lines = (workflows?.items ?? []).flatMap((each): Command[] => {
       const path = `/app/workflows/${encodeURIComponent(each.name)}`
       const title = each.title && each.title !== each.name ? `${each.title} (${each.name})` : each.name
       return [
-        { id: `edit ${each.name}`, label: t('commands.edit', { name: title }), icon: 'edit', group: t('nav.workflows'), run: go(`${path}/edit`) },
+        { id: `edit ${each.name}`, label: t('commands.edit', { name: title }), icon: 'edit', group: t('nav.workflows'), enabled: authors, run: go(`${path}/edit`) },
         { id: `open ${each.name}`, label: t('commands.open', { name: title }), icon: 'flow', group: t('nav.workflows'), run: go(path) },
       ]
     })
     const own: Command[] = [
-      { id: 'new', label: t('commands.new'), icon: 'plus', group: t('commands.actions'), run: go('/app/new') },
+      { id: 'new', label: t('commands.new'), icon: 'plus', group: t('commands.actions'), enabled: authors, run: go('/app/new') },
       ...(['light', 'dark', 'system'] as const).map((each): Command => ({ id: `theme ${each}`, label: t('commands.theme', { theme: t(`theme.${each}`) }), icon: each === 'dark' ? 'moon' : 'sun', group: t('commands.actions'), run: () => chooseTheme(each) })),
       { id: 'en', label: 'English', icon: 'text', group: t('commands.actions'), run: () => chooseLanguage('en') },
       { id: 'de', label: 'Deutsch', icon: 'text', group: t('commands.actions'), run: () => chooseLanguage('de') },
     ]
-    return [...actions, ...lines, ...pages, ...own]
-  }, [sets, workflows, navigate])
+    return [...actions, ...lines, ...pages, ...own].filter((command) => command.enabled !== false)
+  }, [sets, workflows, navigate, authors])
 }
 
 const MOST = 60

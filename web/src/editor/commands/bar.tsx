@@ -6,26 +6,14 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useWorkflows } from '@/api/queries'
 import { useRights } from '@/api/rights'
 import { type Command, closeCommands, useCommands } from '@/app/commands'
+import { MAIN, OPERATE } from '@/app/nav'
 import { shownOf } from '@/app/bindings'
 import { chooseTheme } from '@/app/theme'
-import { type MessageKey, chooseLanguage, t } from '@/messages'
-import { Icon, type IconName } from '@/ui'
+import { chooseLanguage, t } from '@/messages'
+import { Icon } from '@/ui'
 import { found, wordsOf } from './find'
 
-const PAGES: { to: string; icon: IconName; text: MessageKey; words?: MessageKey }[] = [
-  { to: '/', icon: 'home', text: 'nav.home' },
-  { to: '/app/workflows', icon: 'flow', text: 'nav.workflows' },
-  { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
-  { to: '/app/approvals', icon: 'inbox', text: 'nav.approvals' },
-  { to: '/app/incidents', icon: 'incident', text: 'nav.incidents' },
-  { to: '/app/releases', icon: 'box', text: 'nav.releases' },
-  { to: '/app/queues', icon: 'queue', text: 'nav.queues' },
-  { to: '/app/schedules', icon: 'calendar', text: 'nav.schedules' },
-  { to: '/app/stores', icon: 'store', text: 'nav.stores' },
-  { to: '/app/access', icon: 'token', text: 'nav.tokens', words: 'commands.accessWords' },
-  { to: '/app/audit', icon: 'paper', text: 'nav.audit' },
-  { to: '/app/settings', icon: 'gear', text: 'nav.settings' },
-]
+const PAGES = [...MAIN, ...OPERATE]
 
 export default function CommandBar() {
   const open = useCommands((state) => state.open)
@@ -33,7 +21,6 @@ export default function CommandBar() {
     <Dialog.Root open={open} onOpenChange={(now) => !now && closeCommands()}>
       <Dialog.Portal>
         <Dialog.Overlay className="veil" />
-  const { authors } = useRights()
         <Dialog.Content className="cmdbar" aria-describedby={undefined}>
           <Dialog.Title className="sr">{t('commands.title')}</Dialog.Title>
           {open ? <Bar /> : null}
@@ -46,6 +33,7 @@ export default function CommandBar() {
 function useEvery(): Command[] {
   const sets = useCommands((state) => state.sets)
   const workflows = useWorkflows().data
+  const { authors } = useRights()
   const navigate = useNavigate()
   return useMemo(() => {
     const go = (to: string) => () => void navigate({ to })

@@ -45,6 +45,8 @@ const progressOf = (step: string, said: unknown): (readonly [string, number])[] 
   return share === null ? [] : [[step, share]]
 }
 
+const NO_LINES: LogLine[] = []
+
 type Asked = { kind: 'fire'; event?: string } | { kind: 'cancel' } | { kind: 'rerun'; from?: string } | { kind: 'skip'; step: string } | { kind: 'move'; wanted?: Wanted } | null
 
 function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
@@ -67,7 +69,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
   const why = useWhyRun(run.id).data
   const marking = useMarkingAt(run.id, at ?? undefined).data
   const now = useMarkingAt(run.id).data
-  const logs = useLogs(run.id).data?.items ?? []
+  const logs = useLogs(run.id).data ?? NO_LINES
   const stats = useStats(run.workflow, '7d', true).data
   const children = useChildren(run.id, startsRuns(said)).data
   const { act } = useActing([['run', run.id], ['runs'], ['incidents']])

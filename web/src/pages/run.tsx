@@ -74,9 +74,9 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
   const children = useChildren(run.id, startsRuns(said)).data
   const { act } = useActing([['run', run.id], ['runs'], ['incidents']])
   const ended = ENDED.has(run.status)
+  const { operates, administers } = useRights()
   useEffect(() => {
     // A run that was retried lives again, here or in another window.
-  const { operates, administers } = useRights()
     if (!ended && told.ended) live.begin()
   }, [ended, told.ended, live])
   const help: Helping = {
@@ -168,7 +168,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
                   {t('rp.history')} <span className="n">{entries.at(-1)?.seq ?? ''}</span>
                 </>
               ),
-              content: <HistoryTab entries={entries} kinds={kinds} at={at} onAt={setAt} logs={logs} />,
+              content: <HistoryTab entries={entries} kinds={kinds} at={at} onAt={setAt} logs={logs} said={said} />,
             },
             { id: 'data', label: t('rp.dataTags'), content: <DataTab run={run} {...point} /> },
             { id: 'logs', label: t('rp.logs'), content: <LogsTab run={run} logs={logs} said={said} /> },

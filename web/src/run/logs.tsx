@@ -15,7 +15,7 @@ const LEVELS: Record<string, { word: string; tint: string }> = {
 
 const asText = (lines: LogLine[]) => lines.map((line) => `${line.at} ${line.level.toUpperCase()} ${line.step} #${line.attempt}${line.index === null ? '' : ` [${line.index}]`} ${line.text}`).join('\n')
 
-export function LogPart({ logs, step, attempt }: { logs: LogLine[]; step: string | null; attempt: number | null }) {
+export function LogPart({ logs, step, said, attempt }: { logs: LogLine[]; step: string | null; said: Said | undefined; attempt: number | null }) {
   const mine = logs.filter((line) => line.step === step)
   const attempts = [...new Set(mine.map((line) => line.attempt))].sort((one, two) => one - two)
   const [picked, setPicked] = useState<number | null>(null)
@@ -24,7 +24,7 @@ export function LogPart({ logs, step, attempt }: { logs: LogLine[]; step: string
   return (
     <div className="px-3.5 py-2.5">
       <div className="row mb-2">
-        <b className="t12 grow ell">{step ? t('rp.logOf', { step }) : t('rp.logs')}</b>
+        <b className="t12 grow ell">{step ? t('rp.logOf', { step: titleOf(said, step) }) : t('rp.logs')}</b>
         {attempts.length > 1 ? <Segments size="s" label={t('rp.attempt')} value={String(chosen)} choices={attempts.slice(-9).map((each) => ({ value: String(each), label: String(each) }))} onChange={(next) => setPicked(Number(next))} /> : null}
         <IconButton icon="download" size="s" label={t('rp.logDownload')} disabled={shown.length === 0} onClick={() => save(`${step ?? 'log'}-${chosen}.log`, 'text/plain', asText(shown))} />
       </div>
@@ -62,7 +62,7 @@ export function LogsTab({ run, logs, said }: { run: Run; logs: LogLine[]; said: 
         <span className="grow" />
         <IconButton icon="download" size="s" label={t('rp.logDownload')} onClick={() => save(`${run.id}.log`, 'text/plain', asText(shown))} />
       </div>
-      {step === EVERY ? <Lines lines={shown} /> : <LogPart key={step} logs={logs} step={step} attempt={null} />}
+      {step === EVERY ? <Lines lines={shown} /> : <LogPart key={step} logs={logs} step={step} said={said} attempt={null} />}
     </div>
   )
 }

@@ -10,8 +10,8 @@ import { useActing } from './acting'
 import { Decide } from './decide'
 import { type Said, asksPeople, titleOf } from './facts'
 import { errorReason } from './reasons'
-import type { Helping } from './why'
 import { standing } from './tell'
+import type { Helping } from './why'
 import { ENDED } from './why'
 
 export function StepPanel({ run, step, entries, marking, said, help, onClose, onRerun }: { run: Run; step: string; entries: Entry[]; marking: MarkingAt | undefined; said: Said | undefined; help: Helping; onClose: () => void; onRerun: (step: string) => void }) {
@@ -23,7 +23,7 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
   const slots = marking?.slots.filter((slot) => slot.step === step) ?? []
   const begun = entries.findLast((entry) => entry.kind === 'fired' && entry.step === step)
   const consumed = ((begun?.data as { consumed?: number[] } | null)?.consumed ?? []).flatMap((number) => entries.find((entry) => entry.seq === number) ?? [])
-  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), next ? t('rp.disabled', { step }) : t('rp.enabled', { step }))
+  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), t(next ? 'rp.disabled' : 'rp.enabled', { step: titleOf(said, step) }))
   return (
     <>
       <div className="sec">

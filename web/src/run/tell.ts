@@ -70,7 +70,8 @@ function repairOf(entry: Entry, step: string, said: Said): Telling {
   return { ...done(t('rp.h.repaired')), more: said.reason ?? short(entry.data) }
 }
 
-export function tell(entry: Entry): Telling {
+/** `title`: what people call a step. */
+export function tell(entry: Entry, title: (step: string) => string = String): Telling {
   const said = (entry.data !== null && typeof entry.data === 'object' ? entry.data : {}) as Said
   return TELLERS[entry.kind](entry, entry.step === null ? '' : title(entry.step), said)
 }

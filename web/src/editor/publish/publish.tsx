@@ -196,7 +196,7 @@ function FindingLines({ findings }: { findings: Finding[] }) {
   return (
     <ul className="col gap-1 mt-1 max-h-[20vh] overflow-auto">
       {findings.map((finding) => (
-        <li key={`${finding.code} ${finding.step} ${finding.event}`} className="row items-start">
+        <li key={`${finding.code} ${finding.step} ${finding.message}`} className="row items-start">
           <span className={finding.severity === 'error' ? 'bad' : 'warn'}>
             <Icon name={finding.severity === 'error' ? 'error' : 'warning'} size="s" />
           </span>

@@ -89,7 +89,7 @@ export function PathBar() {
 }
 
 export function TopBar({ onPublish, onTry }: { onPublish: () => void; onTry: () => void }) {
-  const { name, definition, published, changed, mode, textOpen, past, future, save } = useEditor()
+  const { name, definition, published, changed, mode, textOpen, past, future, save, readOnly } = useEditor()
   const verdict = useVerdict()
   const same = useEditor(isPublished)
   const sets = useCommands((state) => state.sets)
@@ -108,8 +108,8 @@ export function TopBar({ onPublish, onTry }: { onPublish: () => void; onTry: () 
         <ViewButton on={textOpen} icon="text" text={t('editor.text')} onClick={() => useEditor.setState({ textOpen: !textOpen })} />
       </fieldset>
       <span className="vr" />
-      <IconButton icon="undo" label={t('act.undo')} keys="Ctrl Z" disabled={past.length === 0} onClick={undo} />
-      <IconButton icon="redo" label={t('act.redo')} keys="Ctrl Shift Z" disabled={future.length === 0} onClick={redo} />
+      <IconButton icon="undo" label={t('act.undo')} keys="Ctrl Z" disabled={past.length === 0 || readOnly !== false} onClick={undo} />
+      <IconButton icon="redo" label={t('act.redo')} keys="Ctrl Shift Z" disabled={future.length === 0 || readOnly !== false} onClick={redo} />
       <span className="vr" />
       {Object.keys(definition.steps).length > 0 ? <Seal verdict={verdict} onClick={() => useEditor.setState({ panel: 'problems' })} /> : null}
       <May what="authors">

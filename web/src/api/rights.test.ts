@@ -3,8 +3,8 @@ import { rightsOf } from './rights'
 
 const ALL = { operates: true, authors: true, administers: true, looksEverywhere: true, keepsViews: true }
 
-test('until it is known who looks, nothing is hidden', () => {
-  expect(rightsOf(undefined)).toEqual(ALL)
+test('until it is known who looks, nothing is hidden, and nothing is asked for that may be refused', () => {
+  expect(rightsOf(undefined)).toEqual({ ...ALL, looksEverywhere: false })
 })
 
 test.each([

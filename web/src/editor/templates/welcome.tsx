@@ -221,7 +221,7 @@ const End = ({ onClick, text }: { onClick: () => void; text: string }) => (
 /** What state the installation is in, in three sentences. */
 function Installation() {
   const who = useWho().data
-  const workers = useWorkers().data?.items
+  const workers = useWorkers(useRights().looksEverywhere).data?.items
   const tasks = useTasks().data?.items.filter((task) => task.kind === 'task').length ?? 0
   const away = useConnection((state) => state.state === 'away')
   const open = who !== undefined && !who.signed_in

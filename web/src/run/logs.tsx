@@ -13,6 +13,9 @@ const LEVELS: Record<string, { word: string; tint: string }> = {
   error: { word: 'ERR', tint: 'bad' },
 }
 
+/** Lines that are in the page at once. */
+const SHOWN = 1000
+
 const asText = (lines: LogLine[]) => lines.map((line) => `${line.at} ${line.level.toUpperCase()} ${line.step} #${line.attempt}${line.index === null ? '' : ` [${line.index}]`} ${line.text}`).join('\n')
 
 export function LogPart({ logs, step, said, attempt }: { logs: LogLine[]; step: string | null; said: Said | undefined; attempt: number | null }) {
@@ -35,15 +38,20 @@ export function LogPart({ logs, step, said, attempt }: { logs: LogLine[]; step: 
 
 function Lines({ lines }: { lines: LogLine[] }) {
   if (lines.length === 0) return <div className="fnt t12">{t('rp.logNone')}</div>
-  return lines.slice(-1000).map((line) => (
-    <div key={line.id} className="logline">
-      <span className="fnt">
-        <Time at={line.at} as="time" />
-      </span>
-      <span className={LEVELS[line.level]?.tint ?? 'fnt'}>{LEVELS[line.level]?.word ?? line.level}</span>
-      <bdi>{line.text}</bdi>
-    </div>
-  ))
+  return (
+    <>
+      {lines.length > SHOWN ? <div className="mut t12 mb-1">{t('rp.logEarlier', { n: lines.length - SHOWN })}</div> : null}
+      {lines.slice(-SHOWN).map((line) => (
+        <div key={line.id} className="logline">
+          <span className="fnt">
+            <Time at={line.at} as="time" />
+          </span>
+          <span className={LEVELS[line.level]?.tint ?? 'fnt'}>{LEVELS[line.level]?.word ?? line.level}</span>
+          <bdi>{line.text}</bdi>
+        </div>
+      ))}
+    </>
+  )
 }
 
 const EVERY = '\u0000'

@@ -162,6 +162,7 @@ export const run: Record<keyof typeof english, string> = {
   'rp.logOf': 'Logs von {step}',
   'rp.logAll': 'Alle Schritte',
   'rp.logNone': 'Nichts wurde geschrieben.',
+  'rp.logEarlier': '{n, plural, one {# frühere Zeile steht} other {# frühere Zeilen stehen}} in der Datei zum Herunterladen.',
   'rp.logNoneDetail': 'Was Aufgaben mit ctx.log schreiben, steht hier.',
   'rp.logDownload': 'Logs herunterladen',
   'rp.shown': 'Was die Kästen zeigen',

@@ -160,6 +160,7 @@ export const run = {
   'rp.logOf': 'Log of {step}',
   'rp.logAll': 'Every step',
   'rp.logNone': 'Nothing was written.',
+  'rp.logEarlier': '{n, plural, one {# earlier line is} other {# earlier lines are}} in the download.',
   'rp.logNoneDetail': 'What tasks write with ctx.log appears here.',
   'rp.logDownload': 'Download the log',
   'rp.shown': 'What the boxes show',

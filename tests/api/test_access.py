@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from penstock.access.roles import ACTIONS
 from penstock.api import guard
 from tests.api.conftest import OWN, Answer, Client, Serve
 
@@ -116,8 +117,29 @@ def test_a_browser_signs_in_with_a_token_and_out_again(serve: Serve) -> None:
             (await client.get("/api/session", headers=dict(cookie))).status,
         ]
 
-    who = {"name": "settings", "role": "admin", "workflows": None, "signed_in": True, "sign_in": ["token"]}
+    who = {
+        **{"name": "settings", "role": "admin", "may": list(ACTIONS)},
+        **{"workflows": None, "signed_in": True, "sign_in": ["token"]},
+    }
     assert serve(talk, open=False) == [(201, who), "settings", 201, 201, "csrf", "csrf", 204, 401]
+
+
+@pytest.mark.parametrize(
+    ("role", "workflows", "may"),
+    [
+        ("viewer", None, ["public", "read"]),
+        ("operator", ["chain"], ["public", "read", "operate", "repair"]),
+        ("author", None, ["public", "read", "operate", "repair", "author"]),
+    ],
+)
+def test_a_session_says_what_its_caller_may_do(
+    serve: Serve, role: str, workflows: list[str] | None, may: list[str]
+) -> None:
+    async def talk(client: Client) -> Any:
+        who = await made(client, role, workflows=workflows)
+        return (await client.get("/api/session", headers=dict(who))).json["may"]
+
+    assert serve(talk, open=False) == may
 
 
 @pytest.mark.parametrize(("workflows", "hint"), [(["*"], "; did you mean 'chain'?"), (["chian*"], "")])

@@ -127,3 +127,23 @@ def test_findings_speak_german(site: Site, visit: Visit) -> None:
         editor.page.get_by_text("„pull down thumbnails“ wartet auf „ET Job finished“").first
     ).to_be_visible()
     visit.picture("sides-german")
+
+
+def test_each_of_two_findings_of_one_kind_stands_beside_its_step(site: Site, visit: Visit) -> None:
+    reads = {"to": "${ steps.late.output }", "subject": "${ events['never'] }"}
+    times = {"start_to_close": "10h", "heartbeat": "11h", "schedule_to_close": "2h"}
+    mail = {"task": "mail.send", "with": reads}
+    put(site, "sides-two", {"mail": {**mail, "timeouts": times}, "late": {"task": "plain"}})
+    editor = Sides.of(site, visit, "sides-two")
+    editor.inspect("mail")
+
+    notes = editor.inspector.locator(".fnote.warn")
+    expect(notes).to_have_count(4)
+    expect(notes.filter(has_text="never matters")).to_have_count(2)
+    visit.page.get_by_role("button", name="Publish").click()
+    expect(visit.page.get_by_role("dialog").get_by_role("listitem")).to_have_count(4)
+    visit.page.keyboard.press("Escape")
+    less = {"heartbeat": "11h", "start_to_close": "10h"}
+    put(site, "sides-two", {"mail": {**mail, "timeouts": less}, "late": {"task": "plain"}})
+    visit.page.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(notes).to_have_count(3)

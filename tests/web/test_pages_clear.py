@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
-from tests.web.plant import published, started
+from tests.web.plant import fresh, published, started
 from tests.web.sides import definition, put, wait_for
 
 JOIN = {"both": {"task": "plain", "after": ["first", "second"], "emits": "OK"}}
@@ -129,3 +129,14 @@ def test_dragging_over_a_drawing_selects_no_text(site: Site, visit: Visit) -> No
     page.mouse.move(1300, 500, steps=6)
     assert page.evaluate("() => String(getSelection())") == ""
     page.mouse.up()
+
+
+def test_a_button_beside_tabs_has_all_its_edges(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("edged"), {"a": {"task": "wait", "with": {"for": "1h"}}})
+    page = visit.open(f"/app/runs/{started(site, name)}")
+    page.get_by_role("tab", name="History").click()
+
+    button = page.get_by_role("button", name="JSON, XES, CSV")
+    edges = "each => ['top', 'right', 'bottom', 'left'].map(side => getComputedStyle(each)[`border-${side}`])"
+    expect(button).to_be_visible()
+    assert len(set(button.evaluate(edges))) == 1

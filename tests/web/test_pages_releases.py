@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from penstock.access.roles import ACTIONS, Role, allows
 from tests.cli.serving import serving
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.plant import THEMES, violations, wear
@@ -266,9 +267,10 @@ def test_a_release_that_is_partly_published_is_finished_from_its_page(
         coordinator.ask("DELETE", f"/task-services/{id}")
 
 
-def looking(page: Page, coordinator: Releases, role: str) -> None:
+def looking(page: Page, coordinator: Releases, role: Role) -> None:
     """Let the pages know of somebody with this role."""
-    who = {**coordinator.ask("GET", "/api/session"), "role": role, "signed_in": True}
+    may = [action for action in ACTIONS if allows(role, action)]
+    who = {**coordinator.ask("GET", "/api/session"), "role": role, "may": may, "signed_in": True}
     page.route("**/api/session", lambda route: route.fulfill(json=who))
 
 

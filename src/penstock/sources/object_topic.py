@@ -67,7 +67,7 @@ class ObjectTopicFeeder:
             return None, here
         return await feed.begun_at(started), here
 
-    async def _refuse_restarted(self, feed: Feed, state: dict[str, Any]) -> None:
+    async def _refuse_stopped(self, feed: Feed, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
         _, now = await feed.node.flows.newest(feed.workflow)
         since = await feed.node.store.started_at(feed.workflow)

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ApiError, at, get, query } from './client'
 import { every } from './every'
+import { linesOn } from './lines'
 import type { AuditEntry, LogLine, Page, RunLine, RunStatus, SecretView, Settings, Source, StepStatus, TokenView, Undelivered, View } from './types'
 
 export interface SlotEvent {
@@ -310,8 +311,10 @@ export const useAudit = (cursor?: string) =>
 
 export const useSettings = (enabled = true) => useQuery({ queryKey: ['settings'], queryFn: ({ signal }) => get<Settings>('/api/settings', signal), enabled, ...quiet })
 
-export const useLogs = (id: string) =>
-  useQuery({ queryKey: ['run', id, 'logs'], queryFn: ({ signal }) => get<Page<LogLine>>(`${at`/api/runs/${id}/logs`}${query({ limit: 1000 })}`, signal), placeholderData: keepPreviousData })
+export const useLogs = (id: string) => {
+  const queryKey = ['run', id, 'logs']
+  return useQuery({ queryKey, queryFn: ({ signal, client }) => linesOn(id, client.getQueryData<LogLine[]>(queryKey) ?? [], signal), placeholderData: keepPreviousData })
+}
 
 /** Runs below this one: its steps started them. The newest, where there are many. */
 export const useChildren = (parent: string, enabled: boolean) =>

@@ -1,6 +1,7 @@
 /** What pages read, kept by the query cache: one hook a thing. */
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ApiError, at, get, query } from './client'
+import { spokenOffers } from '@/messages/boxes'
 import { every } from './every'
 import type { Draft, HookLine, Marking, Page, Queue, Run, RunLine, TaskOffer, Version, VersionLine, Who, Why, WorkerSeen, WorkflowLine } from './types'
 
@@ -59,10 +60,10 @@ export const useMarking = (id: string, seq?: number) =>
     placeholderData: keepPreviousData,
   })
 
-export const useTasks = () => useQuery({ queryKey: ['tasks'], queryFn: ({ signal }) => every<TaskOffer>('/api/tasks', signal) })
+export const useTasks = () => useQuery({ queryKey: ['tasks'], queryFn: async ({ signal }) => { const page = await every<TaskOffer>('/api/tasks', signal); return { ...page, items: await spokenOffers(page.items) } } })
 
-export const useQueues = () => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal) })
+export const useQueues = (enabled = true) => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal), enabled })
 
-export const useWorkers = () =>
-  useQuery({ queryKey: ['workers'], queryFn: ({ signal }) => get<Page<WorkerSeen>>('/api/workers', signal), refetchInterval: 15_000 })
+export const useWorkers = (enabled = true) =>
+  useQuery({ queryKey: ['workers'], queryFn: ({ signal }) => get<Page<WorkerSeen>>('/api/workers', signal), refetchInterval: 15_000, enabled })
 

@@ -1184,10 +1184,11 @@ export interface components {
       items: components['schemas']['View'][]
       next: string | null
     }
-    /** Who asks. `signed_in` false: nobody needs to, on this machine. */
+    /** Who asks, and what they may do to `workflows` (null: all). `signed_in` false: nobody needs to, here. */
     Who: {
       name: string
       role: 'admin' | 'author' | 'operator' | 'viewer' | 'worker'
+      may: ('admin' | 'author' | 'operate' | 'public' | 'read' | 'repair' | 'work')[]
       workflows: string[] | null
       signed_in: boolean
       sign_in: ('oidc' | 'token')[]

@@ -1,44 +1,22 @@
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Outlet, useRouterState } from '@tanstack/react-router'
 import { Suspense, useEffect, useState } from 'react'
 import { useApprovals, useIncidents } from '@/api/operations'
-import { cache, useWho, useWorkers, useWorkflows } from '@/api/queries'
-import { del } from '@/api/client'
+import { useWho, useWorkers, useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import { causesOf } from '@/operate/causes'
 import { connect, useConnection } from '@/live/connection'
-import { type MessageKey, chooseLanguage, language, t } from '@/messages'
-import { Icon, type IconName, Logo, Menu, Skeleton, TooltipProvider, agoText, useNow } from '@/ui'
+import { t } from '@/messages'
+import { Icon, Logo, Menu, Skeleton, TooltipProvider, agoText, useNow } from '@/ui'
 import { Toasts, dismiss, toast } from '@/ui/toasts'
 import { useLater } from '@/ui/later'
 import { openCommands } from './commands'
+import { MAIN, NavLink, OPERATE } from './nav'
+import { useOwnItems } from './own'
+import { PhoneBar } from './phone-bar'
 import { SignIn } from './sign-in'
 import { CommandBar } from './slots'
-import { chooseTheme, theme } from './theme'
 import { useKeys } from './keys'
 import { isEditor } from './where'
-
-interface Entry {
-  to: string
-  icon: IconName
-  text: MessageKey
-}
-
-const MAIN: Entry[] = [
-  { to: '/', icon: 'home', text: 'nav.home' },
-  { to: '/app/workflows', icon: 'flow', text: 'nav.workflows' },
-  { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
-  { to: '/app/approvals', icon: 'inbox', text: 'nav.approvals' },
-  { to: '/app/incidents', icon: 'incident', text: 'nav.incidents' },
-  { to: '/app/releases', icon: 'box', text: 'nav.releases' },
-]
-const OPERATE: Entry[] = [
-  { to: '/app/queues', icon: 'queue', text: 'nav.queues' },
-  { to: '/app/schedules', icon: 'calendar', text: 'nav.schedules' },
-  { to: '/app/stores', icon: 'store', text: 'nav.stores' },
-  { to: '/app/access', icon: 'token', text: 'nav.tokens' },
-  { to: '/app/audit', icon: 'paper', text: 'nav.audit' },
-  { to: '/app/settings', icon: 'gear', text: 'nav.settings' },
-]
-const PHONE = [MAIN[0], MAIN[2], MAIN[3], MAIN[4]] as Entry[]
 
 const COMMAND_KEYS = { 'Ctrl+K': openCommands }
 
@@ -101,39 +79,18 @@ export function Shell() {
           <Outlet />
         </Suspense>
       </main>
-      <nav className="bar" aria-label={t('nav.main')}>
-        {PHONE.map((entry) => (
-          <NavLink key={entry.to} entry={entry} />
-        ))}
-      </nav>
+      <PhoneBar />
     </div>
-  )
-}
-
-function NavLink({ entry, count }: { entry: Entry; count?: number }) {
-  const path = useRouterState({ select: (state) => state.location.pathname })
-  const on = entry.to === '/' ? path === '/' : path === entry.to || path.startsWith(`${entry.to}/`)
-  return (
-    <Link to={entry.to} className={on ? 'on' : ''} aria-current={on ? 'page' : undefined} title={t(entry.text)}>
-      <Icon name={entry.icon} />
-      <span className="lbl">{t(entry.text)}</span>
-      {count ? <i>{count}</i> : null}
-    </Link>
   )
 }
 
 function Foot() {
   const who = useWho().data
-  const workers = useWorkers().data
+  const workers = useWorkers(useRights().looksEverywhere).data
   const { state, since } = useConnection()
   const now = useNow(5_000)
   const live = workers ? t('shell.liveWorkers', { n: workers.items.length }) : t('shell.live')
-  const chosen = theme()
-  const items = [
-    ...(['light', 'dark', 'system'] as const).map((each, at) => ({ id: each, label: t(`theme.${each}`), checked: each === chosen, separated: at === 0, run: () => chooseTheme(each) })),
-    ...(['en', 'de'] as const).map((each, at) => ({ id: each, label: each === 'en' ? 'English' : 'Deutsch', checked: language() === each, separated: at === 0, run: () => chooseLanguage(each) })),
-    ...(who?.signed_in ? [{ id: 'out', label: t('shell.signOut'), separated: true, run: () => void del('/api/session').then(() => cache.clear()).then(() => location.reload()) }] : []),
-  ]
+  const items = useOwnItems()
   return (
     <div className="col gap-1 px-2 text-12">
       <div className="row mut h-6" role="status">

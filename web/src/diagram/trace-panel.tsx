@@ -15,7 +15,7 @@ export function frameText(frame: Frame, definition: Definition): string {
     case 'outside':
       return t('player.outside', { event: frame.event ?? '', n: frame.takers.length })
     case 'fire':
-      return t('player.fires', { step: names(definition, frame.step), taken: [...new Set(frame.taken)].map((event) => `“${event}”`).join(', ') || t('diagram.nothing'), port: frame.port ?? '' })
+      return t('player.fires', { step: names(definition, frame.step), taken: [...new Set(frame.taken)].map((name) => t('why.named', { name })).join(', ') || t('diagram.nothing'), port: frame.port ?? '' })
     case 'end': {
       const { ending, ok } = frame.state
       if (ending === 'failed' || ending === 'canceled') return t('player.ended', { event: ending === 'failed' ? 'FAIL' : 'CANCEL', ending: t(`player.${ending}`), n: frame.takers.length })

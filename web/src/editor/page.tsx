@@ -322,6 +322,7 @@ function Grip({ part, sizes }: { part: Part; sizes: Sizes }) {
 }
 
 function Bottom() {
+  const { authors } = useRights()
   const panel = useEditor((state) => state.panel)
   const report = useEditor((state) => (isStale(state) ? null : state.report))
   const definition = useEditor((state) => state.definition)
@@ -360,8 +361,12 @@ function Bottom() {
             ),
             content: problems,
           },
-          { id: 'try', label: t('editor.try'), content: panel === 'try' ? <Try /> : null },
-          { id: 'pinned', label: t('editor.pinned'), content: panel === 'pinned' ? <Pinned /> : null },
+          ...(authors
+            ? [
+                { id: 'try', label: t('editor.try'), content: panel === 'try' ? <Try /> : null },
+                { id: 'pinned', label: t('editor.pinned'), content: panel === 'pinned' ? <Pinned /> : null },
+              ]
+            : []),
         ]}
         aside={report ? <span className="cap">{t('editor.states', { n: report.states, seconds: report.seconds < 0.1 ? Math.max(0.01, Math.round(report.seconds * 100) / 100) : Math.round(report.seconds * 10) / 10 })}</span> : null}
       />

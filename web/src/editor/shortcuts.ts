@@ -1,5 +1,6 @@
 /** The commands of the editor: objects that feed the keys, the menu and the command bar. */
 import { useMemo } from 'react'
+import { useRights } from '@/api/rights'
 import { type Command, useOffer } from '@/app/commands'
 import { originalOf } from '@/app/bindings'
 import { chord, isTyping, lettersOn } from '@/app/keys'
@@ -59,7 +60,7 @@ usePlayer.subscribe(({ title }) => {
   if (title === null) before = null
 })
 
-/** What changes the drawing: none of it is a move of a game, so while one is played its keys do nothing. */
+/** What changes the drawing: none of it is a move of a game, so while one is played its keys do nothing; nor for who can only look. */
 const DRAWS = new Set(['insert', 'connect', 'rename', 'disable', 'remove', 'cut', 'undo', 'redo', 'outside', 'note', 'group', 'fold', 'tidy'])
 
 /** A drawing that was changed all the same, beside the canvas or by somebody else, is another game. */
@@ -73,6 +74,8 @@ export function useEditorCommands(hooks: Hooks): Command[] {
   const future = useEditor((state) => state.future.length)
   const published = useEditor((state) => state.published !== null)
   const game = usePlayer((state) => state.game)
+  const readOnly = useEditor((state) => state.readOnly)
+  const { operates, authors } = useRights()
   const commands = useMemo<Command[]>(() => {
     const some = selection.length > 0
     const group = t('cmd.group')
@@ -97,13 +100,13 @@ export function useEditorCommands(hooks: Hooks): Command[] {
       { id: 'petri', label: t('cmd.petri'), keys: 'P', icon: 'petri', run: () => useEditor.setState(({ mode }) => ({ mode: mode === 'petri' ? 'diagram' : 'petri' })) },
       { id: 'text', label: t('cmd.text'), icon: 'text', run: () => useEditor.setState(({ textOpen }) => ({ textOpen: !textOpen })) },
       { id: 'game', label: t('cmd.game'), icon: 'token', run: () => startGame(useEditor.getState().definition, t('game.title')) },
-      { id: 'try', label: t('editor.try'), keys: 'T', icon: 'play', run: hooks.openTry },
-      { id: 'publish', label: t('editor.publish'), keys: 'Ctrl Enter', icon: 'seal', run: hooks.openPublish },
-      { id: 'start', label: t('ru.start'), icon: 'runs', enabled: published, run: hooks.openStart },
+      { id: 'try', label: t('editor.try'), keys: 'T', icon: 'play', enabled: authors, run: hooks.openTry },
+      { id: 'publish', label: t('editor.publish'), keys: 'Ctrl Enter', icon: 'seal', enabled: authors, run: hooks.openPublish },
+      { id: 'start', label: t('ru.start'), icon: 'runs', enabled: published && operates, run: hooks.openStart },
       { id: 'keys', label: t('cmd.keys'), keys: '?', run: hooks.showKeys },
     ]
-    return list.map((command) => ({ ...command, group, ...(game && DRAWS.has(command.id) ? { enabled: false } : {}) }))
-  }, [selection, past, future, published, game, hooks])
+    return list.map((command) => ({ ...command, group, ...((game || readOnly) && DRAWS.has(command.id) ? { enabled: false } : {}) }))
+  }, [selection, past, future, published, game, readOnly, operates, authors, hooks])
   useOffer('editor', commands)
   return commands
 }

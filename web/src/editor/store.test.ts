@@ -26,6 +26,15 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+it('changes nothing, back or forth, where one can only look', () => {
+  edit('one', setTop({ title: 'A' }))
+  useEditor.setState({ readOnly: 'narrow' })
+
+  undo()
+
+  expect(useEditor.getState().definition.title).toBe('A')
+})
+
 describe('changes that the server has not', () => {
   it('are counted from what was saved last, not from what can be undone', async () => {
     answers({ 'PUT /api/workflows/w': [[200, { definition: START, text: '', etag: 'e2', started: false, changed: true }]] })

@@ -180,8 +180,8 @@ export function writeText(label: string, text: string, said: Definition): void {
   }
 }
 
-export const undo = (): void => unlessTyped(back)
-export const redo = (): void => unlessTyped(forth)
+export const undo = (): void => void (useEditor.getState().readOnly || unlessTyped(back))
+export const redo = (): void => void (useEditor.getState().readOnly || unlessTyped(forth))
 
 function back(): void {
   const { definition, past, future } = useEditor.getState()

@@ -3,6 +3,7 @@ import { titleOf } from '@/diagram/definition'
 import { t } from '@/messages'
 import { Button, Icon, IconButton, type IconName, Logo, MoreMenu, Seal, type Verdict, agoText, useLate, useNow } from '@/ui'
 import { useCommands } from '@/app/commands'
+import { May } from '@/app/may'
 import { isPublished, isStale, passes, redo, undo, unsentOf, useEditor } from './store'
 
 /** What the checks say of what is drawn now. */
@@ -88,7 +89,7 @@ export function PathBar() {
 }
 
 export function TopBar({ onPublish, onTry }: { onPublish: () => void; onTry: () => void }) {
-  const { name, definition, published, changed, mode, textOpen, past, future, save } = useEditor()
+  const { name, definition, published, changed, mode, textOpen, past, future, save, readOnly } = useEditor()
   const verdict = useVerdict()
   const same = useEditor(isPublished)
   const sets = useCommands((state) => state.sets)
@@ -107,16 +108,18 @@ export function TopBar({ onPublish, onTry }: { onPublish: () => void; onTry: () 
         <ViewButton on={textOpen} icon="text" text={t('editor.text')} onClick={() => useEditor.setState({ textOpen: !textOpen })} />
       </fieldset>
       <span className="vr" />
-      <IconButton icon="undo" label={t('act.undo')} keys="Ctrl Z" disabled={past.length === 0} onClick={undo} />
-      <IconButton icon="redo" label={t('act.redo')} keys="Ctrl Shift Z" disabled={future.length === 0} onClick={redo} />
+      <IconButton icon="undo" label={t('act.undo')} keys="Ctrl Z" disabled={past.length === 0 || readOnly !== false} onClick={undo} />
+      <IconButton icon="redo" label={t('act.redo')} keys="Ctrl Shift Z" disabled={future.length === 0 || readOnly !== false} onClick={redo} />
       <span className="vr" />
       {Object.keys(definition.steps).length > 0 ? <Seal verdict={verdict} onClick={() => useEditor.setState({ panel: 'problems' })} /> : null}
-      <Button icon="play" onClick={onTry}>
-        {t('editor.try')}
-      </Button>
-      <Button kind={blocked || same ? 'plain' : 'primary'} className={blocked ? 'off' : ''} icon={blocked ? 'error' : undefined} onClick={onPublish}>
-        {blocked || same ? t('editor.publish') : t('editor.publishV', { n: (published ?? 0) + 1 })}
-      </Button>
+      <May what="authors">
+        <Button icon="play" onClick={onTry}>
+          {t('editor.try')}
+        </Button>
+        <Button kind={blocked || same ? 'plain' : 'primary'} className={blocked ? 'off' : ''} icon={blocked ? 'error' : undefined} onClick={onPublish}>
+          {blocked || same ? t('editor.publish') : t('editor.publishV', { n: (published ?? 0) + 1 })}
+        </Button>
+      </May>
       <MoreMenu items={items} />
     </header>
   )

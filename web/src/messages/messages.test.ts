@@ -15,6 +15,11 @@ describe('messages', () => {
     expect(format('“{name}”', { name: '{n} <b>' }, 'en')).toBe('“{n} <b>”')
   })
 
+  it('has one word for one thing in German', () => {
+    const others = /Arbeiter|feuer[nt]|\bHaken|Zugangszeichen|[Ff]ehlgeschlagen|[Ff]ehlschl|[Ee]rfolgreich|Draht|gesichert|Zeitgrenze|Zeitüberschreitung|Operator|Admin\b|Eimer|hängen|Veröffentlichungen|Aufzeichnung|Aufgabenliste/
+    expect(Object.entries(EVERY.de).filter(([, text]) => others.test(text))).toEqual([])
+  })
+
   it('names the same things in both languages', () => {
     const differing = Object.entries(EVERY.en).filter(([key, text]) => {
       const german = EVERY.de[key as keyof typeof EVERY.de]

@@ -4,6 +4,7 @@ import { at, del, post, put } from '@/api/client'
 import { useAccess, useSecrets } from '@/api/operations'
 import type { TokenView } from '@/api/types'
 import { PageBody, PageHead } from '@/app/heading'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, Dialog, EmptyState, Field, Select, StatusChip, Table, TextInput, Time } from '@/ui'
 import { LoadedOrAbsent } from '@/ui/absent'
@@ -23,10 +24,12 @@ export default function AccessPage() {
   return (
     <>
       <PageHead title={t('nav.tokens')} about={t('op.accessAbout')}>
-        <Button onClick={() => setWriting(true)}>{t('op.newSecret')}</Button>
-        <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
-          {t('op.newToken')}
-        </Button>
+        <May what="administers">
+          <Button onClick={() => setWriting(true)}>{t('op.newSecret')}</Button>
+          <Button kind="primary" icon="plus" onClick={() => setMaking(true)}>
+            {t('op.newToken')}
+          </Button>
+        </May>
       </PageHead>
       <PageBody label={t('nav.tokens')}>
         <div className="sect">
@@ -47,7 +50,7 @@ export default function AccessPage() {
                   { id: 'name', head: t('op.name'), cell: (each) => <b>{each.name}</b> },
                   { id: 'role', head: t('op.role'), cell: (each) => t(`role.${each.role as Role}`) },
                   { id: 'bound', head: t('op.boundTo'), cell: (each) => <code>{[...(each.workflows ?? []), ...(each.task_lists ?? [])].join(', ') || '–'}</code> },
-                  { id: 'state', head: t('ru.status'), cell: (each) => <StatusChip status={each.state === 'active' || each.state === 'valid' ? 'succeeded' : 'canceled'} text={each.state} /> },
+                  { id: 'state', head: t('ru.status'), cell: (each) => <StatusChip status={each.state === 'live' ? 'succeeded' : 'canceled'} text={t(`op.token.${each.state as 'live' | 'expired' | 'revoked'}`)} /> },
                   { id: 'expires', head: t('op.expires'), cell: (each) => (each.expires_at ? <Time at={each.expires_at} as="date" /> : t('op.never')) },
                   { id: 'used', head: t('op.used'), cell: (each) => (each.used_at ? <Time at={each.used_at} as="ago" /> : t('op.never')) },
                   { id: 'by', head: t('op.madeBy'), cell: (each) => <bdi>{each.made_by}</bdi> },
@@ -136,7 +139,7 @@ function MakeToken({ onClose }: { onClose: () => void }) {
         <Field label={t('op.name')} hint={t('op.nameHint')}>
           {(ids) => <TextInput {...ids} value={name} onChange={(event) => setName(event.target.value)} />}
         </Field>
-        <Field label={t('op.role')} hint={t(`role.about.${role}`)}>
+        <Field label={t('op.role')} hint={t(`op.roleAbout.${role}`)}>
           {(ids) => <Select id={ids.id} label={t('op.role')} value={role} options={ROLES.map((each) => ({ value: each, label: t(`role.${each}`) }))} onChange={setRole} />}
         </Field>
         <Field label={t('op.expires')}>{(ids) => <Select id={ids.id} label={t('op.expires')} value={days} options={[...['7', '30', '90', '365'].map((each) => ({ value: each, label: t('op.days', { n: Number(each) }) })), { value: 'never', label: t('op.never') }]} onChange={setDays} />}</Field>

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Approval, type Incident, useApprovals, useIncidents, useUndelivered } from '@/api/operations'
 import { useQueues, useWorkers, useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import type { Queue, Undelivered, WorkerSeen } from '@/api/types'
 import { t } from '@/messages'
 import { Icon, type IconName, durationText, useNow } from '@/ui'
@@ -149,8 +150,9 @@ export function Attention({ well }: { well: string }) {
   const incidents = useIncidents().data
   const undelivered = useUndelivered().data?.items ?? []
   const approvals = useApprovals('open').data?.items ?? []
-  const queues = useQueues().data?.items ?? []
-  const workers = useWorkers().data?.items
+  const { looksEverywhere } = useRights()
+  const queues = useQueues(looksEverywhere).data?.items ?? []
+  const workers = useWorkers(looksEverywhere).data?.items
   const names = useWorkflows().data?.items
   if (!incidents) return null
   const title: Titles = (name) => names?.find((each) => each.name === name)?.title ?? name ?? ''

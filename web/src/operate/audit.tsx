@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { post } from '@/api/client'
 import { useAudit } from '@/api/operations'
 import { PageBody, PageHead } from '@/app/heading'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, EmptyState, Table, Time } from '@/ui'
 import { LoadedOrAbsent } from '@/ui/absent'
@@ -21,9 +22,11 @@ export default function AuditPage() {
   return (
     <>
       <PageHead title={t('nav.audit')} about={t('op.auditAbout')}>
-        <Button icon="check" busy={busy} onClick={verify}>
-          {t('op.verify')}
-        </Button>
+        <May what="administers">
+          <Button icon="check" busy={busy} onClick={verify}>
+            {t('op.verify')}
+          </Button>
+        </May>
       </PageHead>
       <PageBody label={t('nav.audit')}>
         <LoadedOrAbsent query={audit}>

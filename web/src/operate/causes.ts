@@ -2,6 +2,7 @@
 import type { Incident } from '@/api/operations'
 import { t } from '@/messages'
 import { errorReason } from '@/run/reasons'
+import { kindText } from './kinds'
 
 export interface Cause {
   key: string
@@ -28,7 +29,7 @@ const KINDS: Record<string, (each: Incident) => string | null> = {
   stalled: (each) => (each.starving?.[0] ? t('op.lacks', { events: each.starving[0].missing.join(', ') }) : t('op.nothingLeft')),
   set_aside: (each) => (each.event ? t('op.asideFor', { event: each.event, why: each.reason === 'its key is null' ? t('op.keyNull') : (each.reason ?? '') }) : null),
   unreadable: (each) => each.reason ?? null,
-  source: (each) => (each.reason ? t(each.event ? 'op.sourceEvent' : 'op.sourceDetail', { workflow: each.workflow ?? '', event: each.event ?? '', kind: each.source ?? '', why: each.reason }) : null),
+  source: (each) => (each.reason ? t(each.event ? 'op.sourceEvent' : 'op.sourceDetail', { workflow: each.workflow ?? '', event: each.event ?? '', kind: kindText(each.source ?? ''), why: each.reason }) : null),
 }
 
 /** What happened, in the words of the reader; what the page does not know yet is said as the server says it. */

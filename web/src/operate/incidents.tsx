@@ -4,8 +4,10 @@ import { useMemo, useState } from 'react'
 import { at, post } from '@/api/client'
 import { useIncidents, useSlow, useStuck, useUndelivered } from '@/api/operations'
 import { useDraft, useRun, useVersion, useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import type { Undelivered } from '@/api/types'
 import { PageBody, PageHead } from '@/app/heading'
+import { LooksOn } from '@/app/may'
 import { t } from '@/messages'
 import { Button, EmptyState, EventPill, Icon, Loaded, Table, Time } from '@/ui'
 import { short } from '@/ui/json'
@@ -25,7 +27,9 @@ export default function IncidentsPage() {
   const failing = useFailing()
   return (
     <>
-      <PageHead title={t('nav.incidents')} about={incidents.data ? t('op.incidentsAbout', { n: incidents.data.items.length }) : undefined} />
+      <PageHead title={t('nav.incidents')} about={incidents.data ? t('op.incidentsAbout', { n: incidents.data.items.length }) : undefined}>
+        <LooksOn />
+      </PageHead>
       <PageBody label={t('nav.incidents')}>
         <Loaded query={incidents}>
           {(page) => {
@@ -112,7 +116,8 @@ function CausePart({ cause }: { cause: Cause }) {
   const titles = useTitles()
   const said = useDraft(cause.workflow ?? '', cause.step !== null && titles.has(cause.workflow ?? '')).data?.definition as unknown as Said | undefined
   const runs = cause.items.flatMap((each) => (each.run ? [each.run] : []))
-  const can = (action: string) => cause.items.every((each) => each.actions.includes(action))
+  const { operates } = useRights()
+  const can = (action: string) => operates && cause.items.every((each) => each.actions.includes(action))
   const every = (action: 'retry' | 'cancel' | 'fail', title: string, done: (n: number) => string) => undoable({ title, work: () => toEach(runs, action, done), keys: [['incidents'], ['runs']] })
   return (
     <section className="border-b border-line px-6 py-3 max-[719px]:px-4">
@@ -131,7 +136,7 @@ function CausePart({ cause }: { cause: Cause }) {
             {cause.step ? `: ${t('why.named', { name: titleOf(said, cause.step) })}` : ''} <bdi>{cause.said}</bdi>
           </div>
           <div className="cap">
-            {t('op.since')} <Time at={cause.since} as="ago" />
+            {t('op.first')} <Time at={cause.since} as="ago" />
           </div>
         </div>
         <div className="row flex-wrap">
@@ -158,7 +163,7 @@ function CausePart({ cause }: { cause: Cause }) {
       {open ? (
         <ul className="mt-2 ms-6">
           {cause.items.slice(0, 100).map((each) => (
-            <RunLine key={`${each.run}${each.at}`} run={each.run} subject={each.subject} at={each.at} step={cause.step} skip={each.actions.includes('skip')} repair={each.actions.includes('repair')} />
+            <RunLine key={`${each.run}${each.at}`} run={each.run} subject={each.subject} at={each.at} step={cause.step} skip={operates && each.actions.includes('skip')} repair={operates && each.actions.includes('repair')} />
           ))}
         </ul>
       ) : null}
@@ -205,6 +210,7 @@ function deliverable({ key, data }: Undelivered): boolean {
 
 function UndeliveredPart({ items }: { items: Undelivered[] }) {
   const { busy, act } = useActing([['undelivered'], ['incidents']])
+  const { operates } = useRights()
   return (
     <section id="undelivered">
       <div className="sect">
@@ -226,7 +232,7 @@ function UndeliveredPart({ items }: { items: Undelivered[] }) {
             head: '',
             right: true,
             cell: (each) =>
-              deliverable(each) ? (
+              operates && deliverable(each) ? (
                 <Button size="s" busy={busy} onClick={() => void act(() => post(at`/api/events/undelivered/${each.id}/redeliver`), t('op.redelivered'))}>
                   {t('op.redeliver')}
                 </Button>

@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { at, get, post } from '@/api/client'
 import { useSettings } from '@/api/operations'
-import { useQueues, useWho, useWorkers } from '@/api/queries'
+import { useQueues, useWorkers } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import { PageBody, PageHead } from '@/app/heading'
 import { t } from '@/messages'
 import { Button, EmptyState, StatusChip, Table, Time } from '@/ui'
@@ -91,7 +92,7 @@ function WhyQueue({ name }: { name: string }) {
 
 /** Holds everything, or lets it go on. */
 function PauseAll() {
-  const admin = useWho().data?.role === 'admin'
+  const admin = useRights().administers
   const paused = useSettings(admin).data?.paused ?? false
   const { busy, act } = useActing([['settings']])
   if (!admin) return null

@@ -2,9 +2,16 @@
 import { Link } from '@tanstack/react-router'
 import { useSchedules } from '@/api/operations'
 import { PageBody, PageHead } from '@/app/heading'
-import { isMessage, t } from '@/messages'
+import { isMessage, language, t } from '@/messages'
 import { EmptyState, StatusChip, Table, Time } from '@/ui'
 import { LoadedOrAbsent } from '@/ui/absent'
+import { clockText, isCommon } from '@/workflows/clock'
+
+/** The words of the page; a clock that it has none for is told by the server, in English alone. */
+function whenText({ cron, every, schedule }: { cron: string | null; every: string | null; schedule: string }): string {
+  const [line, span] = [cron ?? undefined, every ?? undefined]
+  return language() === 'en' && !isCommon(line, span) ? schedule : clockText(line, span, 'op.by')
+}
 
 const LOOKS: Record<string, string> = { stopped: 'canceled', paused: 'paused', waiting: 'waiting', failing: 'failed' }
 
@@ -26,8 +33,8 @@ export default function SchedulesPage() {
                 columns={[
                   { id: 'name', head: t('ru.workflow'), cell: (each) => <Link to="/app/workflows/$name" params={{ name: each.workflow }}>{each.workflow}</Link> },
                   { id: 'state', head: t('ru.status'), cell: (each) => <span title={each.error ?? undefined}><StatusChip status={LOOKS[each.state] ?? 'running'} text={isMessage(`op.clock.${each.state}`) ? t(`op.clock.${each.state}` as 'op.clock.started') : each.state} /></span> },
-                  { id: 'spec', head: t('op.when'), cell: (each) => <span title={each.cron ?? each.every ?? undefined}>{each.schedule}</span> },
-                  { id: 'tz', wide: true, head: t('op.zone'), cell: (each) => each.tz },
+                  { id: 'spec', head: t('op.when'), cell: (each) => <span title={each.cron ?? each.every ?? undefined}>{whenText(each)}</span> },
+                  { id: 'tz', head: t('op.zone'), cell: (each) => each.tz },
                   {
                     id: 'next',
                     head: t('op.next'),

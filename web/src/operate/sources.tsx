@@ -2,21 +2,24 @@
 import { Link } from '@tanstack/react-router'
 import { at, post } from '@/api/client'
 import { useSources } from '@/api/operations'
+import { useRights } from '@/api/rights'
 import type { Source } from '@/api/types'
 import { isMessage, t } from '@/messages'
 import { useActing } from '@/run/acting'
 import { Button, Icon, StatusChip, Table, Time } from '@/ui'
+import { kindText } from './kinds'
 
 /** Those that fail; none where the server does not tell. */
 export const useFailing = (): Source[] => (useSources().data?.items ?? []).filter((each) => each.state === 'failing')
 
 const keyOf = (each: Source) => `${each.workflow} ${each.what} ${each.event ?? ''}`
 const hintOf = (each: Source) => (isMessage(`op.source.${each.kind}`) ? t(`op.source.${each.kind}` as 'op.source.topic') : (each.hint ?? ''))
-const nameOf = (each: Source) => (each.event ? t('op.sourceOf', { kind: each.kind, event: each.event }) : each.kind)
+const nameOf = (each: Source) => (each.event ? t('op.sourceOf', { kind: kindText(each.kind), event: each.event }) : kindText(each.kind))
 
 /** Each with its cause and a sentence on what to do. */
 export function FailingSources({ sources }: { sources: Source[] }) {
   const { busy, act } = useActing([['sources'], ['incidents'], ['workflows']])
+  const { authors } = useRights()
   if (sources.length === 0) return null
   return (
     <section aria-label={t('op.failingSources')}>
@@ -41,7 +44,7 @@ export function FailingSources({ sources }: { sources: Source[] }) {
           <span className="cap">{each.failures > 0 ? t('op.timesFailed', { n: each.failures }) : ''}</span>
           <span className="cap">{each.error_at ? <Time at={each.error_at} as="ago" /> : null}</span>
           <div className="row flex-wrap justify-end gap-1.5">
-            {each.what === 'source' ? (
+            {authors && each.what === 'source' ? (
               <Button size="s" busy={busy} onClick={() => void act(() => post(at`/api/workflows/${each.workflow}/stop`), t('op.sourceStopped', { name: each.workflow }))}>
                 {t('op.stopSource')}
               </Button>

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { HOURS, type Pulse, useIncidents, usePulse } from '@/api/operations'
 import { useWorkflows } from '@/api/queries'
 import { PageBody, PageHead } from '@/app/heading'
+import { May } from '@/app/may'
 import { part } from '@/app/part'
 import { language, t } from '@/messages'
 import { Button, Loaded, Segments, durationText } from '@/ui'
@@ -31,9 +32,11 @@ export default function HomePage() {
           <>
             <PageHead title={t('nav.home')}>
               <Segments label={t('ho.period')} value={period} choices={PERIODS.map((each) => ({ value: each, label: t(`ho.p.${each}`) }))} onChange={setPeriod} />
-              <Button icon="plus" onClick={() => void navigate({ to: '/app/new' })}>
-                {t('ho.new')}
-              </Button>
+              <May what="authors">
+                <Button icon="plus" onClick={() => void navigate({ to: '/app/new' })}>
+                  {t('ho.new')}
+                </Button>
+              </May>
             </PageHead>
             <PageBody label={t('nav.home')}>
               <Loaded query={asked} lines={3}>

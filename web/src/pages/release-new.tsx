@@ -4,9 +4,9 @@ import { post } from '@/api/client'
 import { type Release, type Study, type TaskService, fieldErrors, namedServices, useStudies, useTaskServices } from '@/api/releases'
 import { useWho } from '@/api/queries'
 import { useRights } from '@/api/rights'
+import { LooksOn } from '@/app/may'
 import { PageBody, useTitle } from '@/app/heading'
 import { t, want } from '@/messages'
-import { LooksOn } from '@/releases/looks-on'
 import { ServiceHealth } from '@/releases/services'
 import { useActing } from '@/run/acting'
 import { Button, Checkbox, Field, Loaded, SearchInput, Switch, TextArea, TextInput } from '@/ui'
@@ -88,7 +88,7 @@ export default function NewReleasePage() {
               {down.length > 0 ? <span className="warn">{t('re.planDown', { names: down.map((each) => each.name).join(', ') })}</span> : null}
               {wrong[''] ? <span className="bad" role="alert">{wrong['']}</span> : null}
             </p>
-            <LooksOn />
+            <LooksOn text="re.looksOn" />
             <Button type="submit" kind="primary" busy={busy} disabled={!ready}>
               {t('re.start')}
             </Button>

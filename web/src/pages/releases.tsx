@@ -1,9 +1,9 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type Release, shownState, usePublished, useReleases } from '@/api/releases'
 import { useRights } from '@/api/rights'
+import { LooksOn } from '@/app/may'
 import { PageBody, PageHead } from '@/app/heading'
 import { t, want } from '@/messages'
-import { LooksOn } from '@/releases/looks-on'
 import { More } from '@/releases/more'
 import { countOf } from '@/releases/phases'
 import { Services } from '@/releases/services'
@@ -30,7 +30,7 @@ export default function ReleasesPage() {
             {t('re.new')}
           </Link>
         ) : (
-          <LooksOn />
+          <LooksOn text="re.looksOn" />
         )}
       </PageHead>
       <PageBody label={t('nav.releases')}>

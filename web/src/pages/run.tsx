@@ -3,7 +3,8 @@ import { useEffect, useMemo, useState } from 'react'
 import { at as path, post } from '@/api/client'
 import { useChildren, useLogs, useMarkingAt, useStats, useWhyRun } from '@/api/operations'
 import { useDraft, useRun, useVersion } from '@/api/queries'
-import type { Run } from '@/api/types'
+import { useRights } from '@/api/rights'
+import type { LogLine, Run } from '@/api/types'
 import { useTitle } from '@/app/heading'
 import { Missing } from '@/app/missing'
 import type { Definition } from '@/diagram'
@@ -44,6 +45,8 @@ const progressOf = (step: string, said: unknown): (readonly [string, number])[] 
   return share === null ? [] : [[step, share]]
 }
 
+const NO_LINES: LogLine[] = []
+
 type Asked = { kind: 'fire'; event?: string } | { kind: 'cancel' } | { kind: 'rerun'; from?: string } | { kind: 'skip'; step: string } | { kind: 'move'; wanted?: Wanted } | null
 
 function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
@@ -66,11 +69,12 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
   const why = useWhyRun(run.id).data
   const marking = useMarkingAt(run.id, at ?? undefined).data
   const now = useMarkingAt(run.id).data
-  const logs = useLogs(run.id).data?.items ?? []
+  const logs = useLogs(run.id).data ?? NO_LINES
   const stats = useStats(run.workflow, '7d', true).data
   const children = useChildren(run.id, startsRuns(said)).data
   const { act } = useActing([['run', run.id], ['runs'], ['incidents']])
   const ended = ENDED.has(run.status)
+  const { operates, administers } = useRights()
   useEffect(() => {
     // A run that was retried lives again, here or in another window.
     if (!ended && told.ended) live.begin()
@@ -113,7 +117,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
       <div className="runbody">
         {definition ? (
           <div className="grow flex max-[719px]:h-[280px] max-[719px]:flex-none">
-            <Drawing run={run} definition={definition} entries={entries} latest={latest} marking={marking} at={at} progress={progress} stats={stats} shown={shown} onShown={setShown} selected={step} onSelect={setStep} onMove={ended || at !== null ? undefined : (wanted) => setAsked({ kind: 'move', wanted })} />
+            <Drawing run={run} definition={definition} entries={entries} latest={latest} marking={marking} at={at} progress={progress} stats={stats} shown={shown} onShown={setShown} selected={step} onSelect={setStep} onMove={ended || at !== null || !operates ? undefined : (wanted) => setAsked({ kind: 'move', wanted })} />
           </div>
         ) : (
           <div className="cv grow" />
@@ -164,11 +168,11 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
                   {t('rp.history')} <span className="n">{entries.at(-1)?.seq ?? ''}</span>
                 </>
               ),
-              content: <HistoryTab entries={entries} kinds={kinds} at={at} onAt={setAt} logs={logs} />,
+              content: <HistoryTab entries={entries} kinds={kinds} at={at} onAt={setAt} logs={logs} said={said} />,
             },
             { id: 'data', label: t('rp.dataTags'), content: <DataTab run={run} {...point} /> },
             { id: 'logs', label: t('rp.logs'), content: <LogsTab run={run} logs={logs} said={said} /> },
-            { id: 'audit', label: t('rp.audit'), content: <AuditTab id={run.id} /> },
+            ...(administers ? [{ id: 'audit', label: t('rp.audit'), content: <AuditTab id={run.id} /> }] : []),
           ]}
         />
       </section>

@@ -2,9 +2,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { type Incident, useIncidents, usePulse } from '@/api/operations'
 import { useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import type { RunLine } from '@/api/types'
 import { PageBody, PageHead } from '@/app/heading'
 import { useKeys } from '@/app/keys'
+import { LooksOn, May } from '@/app/may'
 import { useConnection } from '@/live/connection'
 import { t, want } from '@/messages'
 import { incidentText } from '@/operate/causes'
@@ -59,9 +61,12 @@ export default function RunsPage() {
         <Button icon="download" className="wide-only" onClick={() => save('runs.json', 'application/json', JSON.stringify(shown, null, 2))}>
           {t('ru.download')}
         </Button>
-        <Button kind="primary" icon="plus" onClick={() => setStarting(true)}>
-          {t('ru.start')}
-        </Button>
+        <LooksOn />
+        <May what="operates">
+          <Button kind="primary" icon="plus" onClick={() => setStarting(true)}>
+            {t('ru.start')}
+          </Button>
+        </May>
       </PageHead>
       <div className="col gap-2 border-b border-line px-6 py-2.5 max-[719px]:px-4">
         <div className="row">
@@ -167,9 +172,11 @@ function Nothing({ filter, onChange, onStart }: { filter: Filter; onChange: (fil
         title={t('ru.none')}
         detail={t('ru.noneDetail')}
         action={
-          <Button kind="primary" onClick={onStart}>
-            {t('ru.start')}
-          </Button>
+          <May what="operates">
+            <Button kind="primary" onClick={onStart}>
+              {t('ru.start')}
+            </Button>
+          </May>
         }
       />
     )
@@ -180,6 +187,7 @@ function Nothing({ filter, onChange, onStart }: { filter: Filter; onChange: (fil
 
 function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: ReadonlySet<string>; all: boolean; onChosen: (chosen: ReadonlySet<string>) => void }) {
   const navigate = useNavigate()
+  const { operates } = useRights()
   const workflows = useWorkflows().data?.items
   const titles = useMemo(() => new Map(workflows?.map((each) => [each.name, each.title ?? each.name])), [workflows])
   const wantsReasons = lines.some((line) => line.status === 'failed' || line.status === 'stalled')
@@ -202,7 +210,7 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
   useKeys({
     J: () => step(1),
     K: () => step(-1),
-    X: () => lines[current] && pick(lines[current].id),
+    X: () => operates && lines[current] && pick(lines[current].id),
     Enter: () => lines[current] && document.activeElement === document.body && void navigate({ to: '/app/runs/$id', params: { id: lines[current].id } }),
   })
   const every = all || (lines.length > 0 && lines.every((line) => chosen.has(line.id)))
@@ -220,9 +228,13 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
         </colgroup>
         <thead>
           <tr>
-            <th scope="col">
-              <Checkbox label={t('table.selectAll')} checked={every} onChange={(on) => onChosen(on ? new Set(lines.map((line) => line.id)) : new Set())} />
-            </th>
+            {operates ? (
+              <th scope="col">
+                <Checkbox label={t('table.selectAll')} checked={every} onChange={(on) => onChosen(on ? new Set(lines.map((line) => line.id)) : new Set())} />
+              </th>
+            ) : (
+              <td />
+            )}
             <th scope="col">{t('ru.subject')}</th>
             <th scope="col">{t('ru.workflow')}</th>
             <th scope="col">{t('ru.status')}</th>
@@ -239,7 +251,9 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
           {lines.map((line, at) => (
             <tr key={line.id} className={`${all || chosen.has(line.id) ? 'sel' : ''} ${at === current ? 'cur' : ''}`}>
               <td>
-                <Checkbox label={t('table.select', { name: line.subject ?? line.id })} checked={all || chosen.has(line.id)} onChange={() => pick(line.id)} />
+                <May what="operates">
+                  <Checkbox label={t('table.select', { name: line.subject ?? line.id })} checked={all || chosen.has(line.id)} onChange={() => pick(line.id)} />
+                </May>
               </td>
               <td>
                 <Link className="subj" to="/app/runs/$id" params={{ id: line.id }} onFocus={() => setCurrent(at)} title={line.subject ?? line.id}>
@@ -297,6 +311,6 @@ function When({ at }: { at: string }) {
 
 function reasonOf(incident: Incident): string {
   const starving = incident.starving?.[0]
-  if (starving) return t('ru.lacks', { step: starving.step, events: starving.missing.map((each) => `“${each}”`).join(', ') })
+  if (starving) return t('ru.lacks', { step: starving.step, events: starving.missing.map((name) => t('why.named', { name })).join(', ') })
   return incident.steps?.[0] ? `${incident.steps[0]}: ${incidentText(incident)}` : incidentText(incident)
 }

@@ -2,8 +2,10 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { type Stats, type StepStats, useStats } from '@/api/operations'
 import { useDraft, useRuns, useVersion } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import type { Draft } from '@/api/types'
 import { useTitle } from '@/app/heading'
+import { LooksOn, May } from '@/app/may'
 import { Missing } from '@/app/missing'
 import { type Definition, Diagram } from '@/diagram'
 import { t, want } from '@/messages'
@@ -41,6 +43,7 @@ function Whole({ draft }: { draft: Draft }) {
   const stats = useStats(name, period, draft.published_version !== null).data
   const warm = useMemo(() => (stats && heat !== 'none' ? heatOf(stats, heat) : undefined), [stats, heat])
   const verdicts = useVerdicts(draft)
+  const { authors } = useRights()
   return (
     <div className="col h-full min-h-0">
       <header className="runhead">
@@ -63,12 +66,17 @@ function Whole({ draft }: { draft: Draft }) {
           <span className="grow" />
           {draft.published_version === null ? null : <LifeButtons name={name} started={draft.started} paused={draft.paused} />}
           <Link className="btn" to="/app/workflows/$name/edit" params={{ name }}>
-            {t('wf.edit')}
+            {t(authors ? 'wf.edit' : 'wf.look')}
           </Link>
-          <Button kind="primary" icon="play" disabled={draft.published_version === null} onClick={() => setStarting(true)}>
-            {t('ru.start')}
-          </Button>
-          <DiscardMenu draft={draft} />
+          <LooksOn />
+          <May what="operates">
+            <Button kind="primary" icon="play" disabled={draft.published_version === null} onClick={() => setStarting(true)}>
+              {t('ru.start')}
+            </Button>
+          </May>
+          <May what="authors">
+            <DiscardMenu draft={draft} />
+          </May>
         </div>
       </header>
       <Tabs

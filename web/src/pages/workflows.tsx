@@ -4,6 +4,7 @@ import { HOURS, usePulse } from '@/api/operations'
 import { useWorkflows } from '@/api/queries'
 import type { WorkflowLine } from '@/api/types'
 import { PageBody, PageHead } from '@/app/heading'
+import { May } from '@/app/may'
 import { t, want } from '@/messages'
 import { Button, EmptyState, Loaded, SearchInput, Segments, StatusChip, Table, durationText } from '@/ui'
 import { Spark } from '@/ui/charts'
@@ -37,9 +38,11 @@ export default function WorkflowsPage() {
           ]}
           onChange={setAs}
         />
-        <Button kind="primary" icon="plus" onClick={() => void navigate({ to: '/app/new' })}>
-          {t('ho.new')}
-        </Button>
+        <May what="authors">
+          <Button kind="primary" icon="plus" onClick={() => void navigate({ to: '/app/new' })}>
+            {t('ho.new')}
+          </Button>
+        </May>
       </PageHead>
       <PageBody label={t('nav.workflows')}>
         <div className="px-6 py-3 max-[719px]:px-4">
@@ -50,7 +53,7 @@ export default function WorkflowsPage() {
         <Loaded query={workflows}>
           {(page) => {
             const shown = page.items.filter((each) => `${each.name} ${each.title ?? ''}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()))
-            if (page.items.length === 0) return <EmptyState icon="flow" title={t('wf.none')} action={<Link className="btn p" to="/app/new">{t('ho.new')}</Link>} />
+            if (page.items.length === 0) return <EmptyState icon="flow" title={t('wf.none')} action={<May what="authors"><Link className="btn p" to="/app/new">{t('ho.new')}</Link></May>} />
             if (shown.length === 0) return <EmptyState icon="search" title={t('wf.noMatch')} action={<Button onClick={() => setWanted('')}>{t('wf.showAll')}</Button>} />
             if (as === 'list') return <List lines={shown} pulse={pulse} hours={hours} />
             return (

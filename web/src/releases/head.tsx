@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { ApiError, at, del, post } from '@/api/client'
 import { type Release, isPartly, mayCancel, mayPublish, shownState } from '@/api/releases'
 import { useRights } from '@/api/rights'
+import { LooksOn } from '@/app/may'
 import { useTitle } from '@/app/heading'
 import { t } from '@/messages'
 import { useActing } from '@/run/acting'
 import { undoable } from '@/run/undo'
 import { Button, Chip, Dialog, StatusChip, Time } from '@/ui'
 import { toast } from '@/ui/toasts'
-import { LooksOn } from './looks-on'
 import { isOut } from './phases'
 
 export function ReleaseHead({ release }: { release: Release }) {
@@ -32,7 +32,7 @@ export function ReleaseHead({ release }: { release: Release }) {
           {t('re.by', { name: release.author })}, <Time at={release.created_at} as="ago" />
         </span>
         <span className="grow" />
-        {useRights().operates ? <Actions release={release} /> : <LooksOn />}
+        {useRights().operates ? <Actions release={release} /> : <LooksOn text="re.looksOn" />}
       </div>
     </header>
   )

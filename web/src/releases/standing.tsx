@@ -35,7 +35,7 @@ function missing(release: Release): string {
 export function standing(release: Release): Told {
   const all = release.tasks.length
   const out = release.tasks.filter((each) => isOut(release, each)).length
-  const names = culprits(release).map((name) => `“${name}”`).join(', ')
+  const names = culprits(release).map((name) => t('why.named', { name })).join(', ')
   switch (shownState(release)) {
     case 'waiting':
       return { tint: 'acc', bold: t('re.st.waiting') }

@@ -9,7 +9,7 @@ describe('what is said of a refusal', () => {
   })
 
   it('tells without a number that a run has ended', () => {
-    expect(sentence(new ApiError(409, 'ended', "run '1a1e5a6e993de049a17f' has ended as canceled"))).toBe('This run has ended meanwhile: canceled. There is nothing left to do to it.')
+    expect(sentence(new ApiError(409, 'ended', "run '1a1e5a6e993de049a17f' has ended as canceled"))).toBe('This run has been canceled meanwhile. There is nothing left to do to it.')
   })
 
   it('is the sentence of the server else', () => {

@@ -10,7 +10,7 @@ export function sentence(error: unknown): string {
   const large = error instanceof ApiError && error.status === 413 ? /(\d+) bytes\D+(\d+) at most/.exec(error.detail) : null
   if (large) return t('error.tooLarge', { size: Math.ceil(Number(large[1]) / 1024), most: Math.floor(Number(large[2]) / 1024) })
   const ended = error instanceof ApiError ? /^run '[^']*' has ended as (\w+)/.exec(error.detail)?.[1] : undefined
-  if (ended && isMessage(`run.${ended}`)) return t('error.runEnded', { status: t(`run.${ended}` as 'run.failed').toLocaleLowerCase() })
+  if (ended && isMessage(`run.${ended}`)) return t('error.runEnded', { status: ended })
   if (error instanceof ApiError) return error.errors[0] ? error.errors.map((each) => (each.path ? `${each.path}: ${each.message}` : each.message)).join('\n') : error.detail
   return error instanceof Error ? error.message : String(error)
 }

@@ -1,11 +1,13 @@
 /** What can be done to a run, for the command bar. */
 import { useMemo, useRef } from 'react'
+import { useRights } from '@/api/rights'
 import { type Command, useOffer } from '@/app/commands'
 import { t } from '@/messages'
 import type { Asks } from './header'
 
 /** Offers as commands what the head of a run offers as buttons. */
 export function useRunCommands(asks: Asks, ended: boolean, failed: boolean): void {
+  const { operates } = useRights()
   const latest = useRef(asks)
   latest.current = asks
   const commands = useMemo<Command[]>(() => {
@@ -16,7 +18,7 @@ export function useRunCommands(asks: Asks, ended: boolean, failed: boolean): voi
       { id: 'run move', label: t('rp.moveButton'), icon: 'link', enabled: !ended, run: () => latest.current.move() },
       { id: 'run cancel', label: t('rp.cancelTitle'), icon: 'canceled', enabled: !ended, run: () => latest.current.cancel() },
     ]
-    return list.map((command) => ({ ...command, group: t('rp.commands') }))
-  }, [ended, failed])
+    return operates ? list.map((command) => ({ ...command, group: t('rp.commands') })) : []
+  }, [ended, failed, operates])
   useOffer('run', commands)
 }

@@ -124,11 +124,11 @@ export function SkipDialog({ run, said, onClose, step }: Asking & { step: string
   const [wrong, setWrong] = useState<string | null>(null)
   const [reason, setReason] = useState('')
   const skip = () => {
-    undoable({ title: t('undo.skip', { step: titleOf(said, step) }), work: () => post(at`/api/runs/${run.id}/steps/${step}/skip`, { port, output: output ?? null, ...(reason ? { reason } : {}) }), done: t('rp.skipped', { step }), keys: [['run', run.id], ['runs'], ['incidents']] })
+    undoable({ title: t('undo.skip', { step: titleOf(said, step) }), work: () => post(at`/api/runs/${run.id}/steps/${step}/skip`, { port, output: output ?? null, ...(reason ? { reason } : {}) }), done: t('rp.skipped', { step: titleOf(said, step) }), keys: [['run', run.id], ['runs'], ['incidents']] })
     onClose()
   }
   return (
-    <Dialog open onClose={onClose} title={t('rp.skipTitle', { step })} detail={t('rp.skipDetail')} actions={<Foot busy={false} disabled={wrong !== null} label={t('rp.skipDo')} onClose={onClose} onDo={skip} />}>
+    <Dialog open onClose={onClose} title={t('rp.skipTitle', { step: titleOf(said, step) })} detail={t('rp.skipDetail')} actions={<Foot busy={false} disabled={wrong !== null} label={t('rp.skipDo')} onClose={onClose} onDo={skip} />}>
       <div className="col gap-3">
         <Field label={t('rp.port')}>{(ids) => <Select {...ids} label={t('rp.port')} value={port} options={ports.map((each) => ({ value: each, label: each }))} onChange={setPort} />}</Field>
         <Field label={t('rp.output')} hint={t('rp.jsonHint')}>

@@ -1,7 +1,9 @@
 /** The head of a run: what it is about, where it stands, what can be done. */
 import { Link } from '@tanstack/react-router'
 import { at, post } from '@/api/client'
+import { useRights } from '@/api/rights'
 import type { Run } from '@/api/types'
+import { LooksOn } from '@/app/may'
 import { t } from '@/messages'
 import { Button, Chip, Icon, Menu, MoreMenu, StatusChip, Time } from '@/ui'
 import { copyText } from '@/ui/json'
@@ -20,9 +22,7 @@ export interface Asks {
 
 export function RunHead({ run, said, asks, children }: { run: Run; said: Said | undefined; asks: Asks; children?: React.ReactNode }) {
   const ended = ENDED.has(run.status)
-  const { busy, act } = useActing([['run', run.id], ['runs']])
-  const pause = () => void act(() => post(at`/api/runs/${run.id}/pause`), t('rp.paused'))
-  const resume = () => void act(() => post(at`/api/runs/${run.id}/resume`), t('rp.resumed'))
+  const may = useRights().operates
   const fail = () => undoable({ title: t('undo.fail', { n: 1 }), work: () => post(at`/api/runs/${run.id}/fail`), done: t('rp.failedNow'), keys: [['run', run.id], ['runs']] })
   return (
     <header className="runhead">
@@ -48,46 +48,14 @@ export function RunHead({ run, said, asks, children }: { run: Run; said: Said | 
         </span>
         <Relations run={run} />
         <span className="grow" />
-        {run.status === 'failed' ? (
-          <Button kind="primary" icon="again" onClick={asks.retry}>
-            {t('rp.retry')}
-          </Button>
-        ) : null}
-        {ended ? null : run.status === 'paused' ? (
-          <Button icon="play" busy={busy} onClick={resume}>
-            {t('rp.resume')}
-          </Button>
-        ) : (
-          <Button icon="paused" busy={busy} onClick={pause}>
-            {t('rp.pause')}
-          </Button>
-        )}
-        {ended ? null : (
-          <Button icon="token" onClick={asks.fire}>
-            {t('rp.fire')}
-          </Button>
-        )}
-        <Menu
-          trigger={
-            <button type="button" className="btn">
-              <Icon name="again" size="s" />
-              {t('rp.rerunMenu')}
-              <Icon name="down" size="xs" />
-            </button>
-          }
-          items={[{ id: '', label: t('rp.fromStart'), run: () => asks.rerun() }, ...stepsOf(said).map((step, at) => ({ id: step, label: titleOf(said, step), separated: at === 0, run: () => asks.rerun(step) }))]}
-        />
-        {ended ? null : (
-          <Button kind="danger" icon="canceled" onClick={asks.cancel}>
-            {t('act.cancel')}
-          </Button>
-        )}
+        <LooksOn />
+        {may ? <Acts run={run} said={said} asks={asks} /> : null}
         <span className="headmore">
           <MoreMenu
             items={[
               { id: 'link', label: t('rp.copyLink'), icon: 'link', run: () => void copyText(location.href) },
               { id: 'id', label: t('rp.copyId'), icon: 'copy', run: () => void copyText(run.id) },
-              ...(ended
+              ...(ended || !may
                 ? []
                 : [
                     { id: 'move', label: t('rp.moveButton'), icon: 'link' as const, separated: true, run: asks.move },
@@ -98,6 +66,51 @@ export function RunHead({ run, said, asks, children }: { run: Run; said: Said | 
         </span>
       </div>
     </header>
+  )
+}
+
+function Acts({ run, said, asks }: { run: Run; said: Said | undefined; asks: Asks }) {
+  const ended = ENDED.has(run.status)
+  const { busy, act } = useActing([['run', run.id], ['runs']])
+  const pause = () => void act(() => post(at`/api/runs/${run.id}/pause`), t('rp.paused'))
+  const resume = () => void act(() => post(at`/api/runs/${run.id}/resume`), t('rp.resumed'))
+  return (
+    <>
+      {run.status === 'failed' ? (
+        <Button kind="primary" icon="again" onClick={asks.retry}>
+          {t('rp.retry')}
+        </Button>
+      ) : null}
+      {ended ? null : run.status === 'paused' ? (
+        <Button icon="play" busy={busy} onClick={resume}>
+          {t('rp.resume')}
+        </Button>
+      ) : (
+        <Button icon="paused" busy={busy} onClick={pause}>
+          {t('rp.pause')}
+        </Button>
+      )}
+      {ended ? null : (
+        <Button icon="token" onClick={asks.fire}>
+          {t('rp.fire')}
+        </Button>
+      )}
+      <Menu
+        trigger={
+          <button type="button" className="btn">
+            <Icon name="again" size="s" />
+            {t('rp.rerunMenu')}
+            <Icon name="down" size="xs" />
+          </button>
+        }
+        items={[{ id: '', label: t('rp.fromStart'), run: () => asks.rerun() }, ...stepsOf(said).map((step, at) => ({ id: step, label: titleOf(said, step), separated: at === 0, run: () => asks.rerun(step) }))]}
+      />
+      {ended ? null : (
+        <Button kind="danger" icon="canceled" onClick={asks.cancel}>
+          {t('act.cancel')}
+        </Button>
+      )}
+    </>
   )
 }
 

@@ -4,6 +4,7 @@ import type { Entry, LogLine, Run } from '@/api/types'
 import { t } from '@/messages'
 import { Button, Icon, Menu, Segments, Time } from '@/ui'
 import { save } from '@/ui/save'
+import { type Said, titleOf } from './facts'
 import { LogPart } from './logs'
 import { tell } from './tell'
 
@@ -47,7 +48,7 @@ export function HistoryAside({ run, entries, kinds, onKinds }: { run: Run; entri
   )
 }
 
-export function HistoryTab({ entries, kinds, at, onAt, logs }: { entries: Entry[]; kinds: Kinds; at: number | null; onAt: (seq: number | null) => void; logs: LogLine[] }) {
+export function HistoryTab({ entries, kinds, at, onAt, logs, said }: { entries: Entry[]; kinds: Kinds; at: number | null; onAt: (seq: number | null) => void; logs: LogLine[]; said: Said | undefined }) {
   const [most, setMost] = useState(SHOWN)
   const fitting = useMemo(() => entries.filter(KINDS[kinds]), [entries, kinds])
   const shown = useMemo(() => fitting.slice(-most).reverse(), [fitting, most])
@@ -58,7 +59,7 @@ export function HistoryTab({ entries, kinds, at, onAt, logs }: { entries: Entry[
       <div>
         <ol aria-label={t('rp.history')}>
           {shown.map((entry) => (
-            <Line key={entry.seq} entry={entry} on={entry.seq === at} onAt={onAt} />
+            <Line key={entry.seq} entry={entry} on={entry.seq === at} onAt={onAt} flow={said} />
           ))}
         </ol>
         {fitting.length > most ? (
@@ -69,13 +70,13 @@ export function HistoryTab({ entries, kinds, at, onAt, logs }: { entries: Entry[
           </div>
         ) : null}
       </div>
-      <LogPart key={step ?? ''} logs={logs} step={step} attempt={chosen?.attempt ?? null} />
+      <LogPart key={step ?? ''} logs={logs} step={step} said={said} attempt={chosen?.attempt ?? null} />
     </div>
   )
 }
 
-const Line = memo(function Line({ entry, on, onAt }: { entry: Entry; on: boolean; onAt: (seq: number | null) => void }) {
-  const said = tell(entry)
+const Line = memo(function Line({ entry, on, onAt, flow }: { entry: Entry; on: boolean; onAt: (seq: number | null) => void; flow: Said | undefined }) {
+  const said = tell(entry, (step) => titleOf(flow, step))
   return (
     <li>
       <button type="button" className="hrow" aria-current={on} onClick={() => onAt(on ? null : entry.seq)}>

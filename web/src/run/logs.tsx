@@ -13,9 +13,12 @@ const LEVELS: Record<string, { word: string; tint: string }> = {
   error: { word: 'ERR', tint: 'bad' },
 }
 
+/** Lines that are in the page at once. */
+const SHOWN = 1000
+
 const asText = (lines: LogLine[]) => lines.map((line) => `${line.at} ${line.level.toUpperCase()} ${line.step} #${line.attempt}${line.index === null ? '' : ` [${line.index}]`} ${line.text}`).join('\n')
 
-export function LogPart({ logs, step, attempt }: { logs: LogLine[]; step: string | null; attempt: number | null }) {
+export function LogPart({ logs, step, said, attempt }: { logs: LogLine[]; step: string | null; said: Said | undefined; attempt: number | null }) {
   const mine = logs.filter((line) => line.step === step)
   const attempts = [...new Set(mine.map((line) => line.attempt))].sort((one, two) => one - two)
   const [picked, setPicked] = useState<number | null>(null)
@@ -24,7 +27,7 @@ export function LogPart({ logs, step, attempt }: { logs: LogLine[]; step: string
   return (
     <div className="px-3.5 py-2.5">
       <div className="row mb-2">
-        <b className="t12 grow ell">{step ? t('rp.logOf', { step }) : t('rp.logs')}</b>
+        <b className="t12 grow ell">{step ? t('rp.logOf', { step: titleOf(said, step) }) : t('rp.logs')}</b>
         {attempts.length > 1 ? <Segments size="s" label={t('rp.attempt')} value={String(chosen)} choices={attempts.slice(-9).map((each) => ({ value: String(each), label: String(each) }))} onChange={(next) => setPicked(Number(next))} /> : null}
         <IconButton icon="download" size="s" label={t('rp.logDownload')} disabled={shown.length === 0} onClick={() => save(`${step ?? 'log'}-${chosen}.log`, 'text/plain', asText(shown))} />
       </div>
@@ -35,15 +38,20 @@ export function LogPart({ logs, step, attempt }: { logs: LogLine[]; step: string
 
 function Lines({ lines }: { lines: LogLine[] }) {
   if (lines.length === 0) return <div className="fnt t12">{t('rp.logNone')}</div>
-  return lines.slice(-1000).map((line) => (
-    <div key={line.id} className="logline">
-      <span className="fnt">
-        <Time at={line.at} as="time" />
-      </span>
-      <span className={LEVELS[line.level]?.tint ?? 'fnt'}>{LEVELS[line.level]?.word ?? line.level}</span>
-      <bdi>{line.text}</bdi>
-    </div>
-  ))
+  return (
+    <>
+      {lines.length > SHOWN ? <div className="mut t12 mb-1">{t('rp.logEarlier', { n: lines.length - SHOWN })}</div> : null}
+      {lines.slice(-SHOWN).map((line) => (
+        <div key={line.id} className="logline">
+          <span className="fnt">
+            <Time at={line.at} as="time" />
+          </span>
+          <span className={LEVELS[line.level]?.tint ?? 'fnt'}>{LEVELS[line.level]?.word ?? line.level}</span>
+          <bdi>{line.text}</bdi>
+        </div>
+      ))}
+    </>
+  )
 }
 
 const EVERY = '\u0000'
@@ -62,7 +70,7 @@ export function LogsTab({ run, logs, said }: { run: Run; logs: LogLine[]; said: 
         <span className="grow" />
         <IconButton icon="download" size="s" label={t('rp.logDownload')} onClick={() => save(`${run.id}.log`, 'text/plain', asText(shown))} />
       </div>
-      {step === EVERY ? <Lines lines={shown} /> : <LogPart key={step} logs={logs} step={step} attempt={null} />}
+      {step === EVERY ? <Lines lines={shown} /> : <LogPart key={step} logs={logs} step={step} said={said} attempt={null} />}
     </div>
   )
 }

@@ -173,7 +173,7 @@ function PreviewPart({ preview, marking, said, to, from }: { preview: Preview | 
         <span className={preview.will_fire.length > 0 ? 'acc' : 'fnt'}>
           <Icon name={preview.will_fire.length > 0 ? 'running' : 'note'} size="s" />
         </span>
-        {preview.will_fire.length > 0 ? t('rp.willFire', { steps: preview.will_fire.map((each) => `“${titleOf(said, each)}”`).join(', ') }) : t('rp.willFireNone')}
+        {preview.will_fire.length > 0 ? t('rp.willFire', { steps: preview.will_fire.map((each) => t('why.named', { name: titleOf(said, each) })).join(', ') }) : t('rp.willFireNone')}
       </div>
       {still.map((each) => (
         <div key={each.step} className="row flex-wrap">
@@ -193,7 +193,7 @@ const OUTLOOKS = { ended: { icon: 'check', tint: 'ok' }, ends: { icon: 'seal', t
 /** Whether the run can still reach its end afterwards, as the server has proved it; or how it ends by the move itself. */
 function OutlookLine({ outlook, status, said }: { outlook: NonNullable<Repaired['outlook']>; status: Repaired['status']; said: Said | undefined }) {
   const look = outlook.verdict === 'ended' && status !== 'succeeded' ? OUTLOOKS.may_stall : OUTLOOKS[outlook.verdict]
-  const waits = Object.entries(outlook.starving).map(([step, events]) => t('rp.wouldWait', { step: titleOf(said, step), events: events.map((each) => `“${each}”`).join(', ') }))
+  const waits = Object.entries(outlook.starving).map(([step, events]) => t('rp.wouldWait', { step: titleOf(said, step), events: events.map((name) => t('why.named', { name })).join(', ') }))
   return (
     <div className="row items-start!">
       <span className={look.tint}>

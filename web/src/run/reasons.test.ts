@@ -30,6 +30,6 @@ it('says why something failed where the engine says so, and leaves what a task s
   expect(errorReason({ kind: 'error', message: 'out of memory' })).toBe('out of memory')
   expect(errorReason({ kind: 'lost', message: 'the worker vanished', detail: { limit: 'lost' } })).toBe('the worker vanished')
   expect(errorReason({ kind: 'timeout', message: 'the attempt outlived its start time-out', detail: { limit: 'start' } })).toBe('the attempt outlived its time-out (start)')
-  expect(errorReason({ kind: 'timeout', message: 'the run outlived its timeout of 5m' })).toBe('the run outlived its time-out (5m)')
+  expect(errorReason({ kind: 'timeout', message: 'the run outlived its timeout of 5m' })).toBe('the run outlived its time-out (5 min)')
   expect(errorReason({ kind: 'child', message: "run 'r1' of 'w' ended as failed: no room", detail: { run: 'r1', status: 'failed' } })).toBe('run r1 has failed: no room')
 })

@@ -1,7 +1,7 @@
 /** Why a run or a step does not go on, in the words of the reader: made of what the server says, with times of the reader's clock. */
 import type { WhyRun, WhyStep } from '@/api/operations'
 import { language, t } from '@/messages'
-import { timeText } from '@/ui/times'
+import { spanText, timeText } from '@/ui/times'
 
 const listed = (names: string[]): string => new Intl.ListFormat(language(), { type: 'disjunction' }).format(names.map((name) => t('why.named', { name })))
 
@@ -27,7 +27,7 @@ export function errorReason({ kind, message, detail }: Failure): string {
   if (due) return t('why.undecided', { time: timeText(due[0] ?? '') })
   if (ours(message, /^the attempt outlived its .* time-out$/)) return t('why.attemptLate', { limit: told.limit ?? '' })
   const run = ours(message, /^the run outlived its timeout(?: of (.*))?$/)
-  return run ? t('why.runLate', { limit: run[0] ? ` (${run[0]})` : '' }) : message
+  return run ? t('why.runLate', { limit: run[0] ? ` (${spanText(run[0])})` : '' }) : message
 }
 
 /** The run as a whole. */

@@ -2,6 +2,7 @@
 import { at as path, post } from '@/api/client'
 import type { MarkingAt } from '@/api/operations'
 import type { Entry, Run } from '@/api/types'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, EventPill, IconButton, StatusChip, Time } from '@/ui'
 import { CopyButton, Json, jsonText } from '@/ui/json'
@@ -9,6 +10,7 @@ import { useActing } from './acting'
 import { Decide } from './decide'
 import { type Said, asksPeople, titleOf } from './facts'
 import { errorReason } from './reasons'
+import { standing } from './tell'
 import type { Helping } from './why'
 import { ENDED } from './why'
 
@@ -21,7 +23,7 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
   const slots = marking?.slots.filter((slot) => slot.step === step) ?? []
   const begun = entries.findLast((entry) => entry.kind === 'fired' && entry.step === step)
   const consumed = ((begun?.data as { consumed?: number[] } | null)?.consumed ?? []).flatMap((number) => entries.find((entry) => entry.seq === number) ?? [])
-  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), next ? t('rp.disabled', { step }) : t('rp.enabled', { step }))
+  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), t(next ? 'rp.disabled' : 'rp.enabled', { step: titleOf(said, step) }))
   return (
     <>
       <div className="sec">
@@ -37,42 +39,44 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
           {state.attempts > 1 ? <span className="tag">{t('rp.h.attempts', { n: state.attempts })}</span> : null}
           {state.elements ? <span className="tag">{t('rp.elements', { done: state.elements.done, total: state.elements.total })}</span> : null}
         </div>
-        {state.reason ? <div className="mut t12 mt-1">{state.reason}</div> : null}
+        {state.reason ? <div className="mut t12 mt-1">{standing(state.reason)}</div> : null}
         {state.error ? (
           <div className="bad t12 mt-1 overflow-hidden [overflow-wrap:anywhere]">
             <bdi>{errorReason(state.error)}</bdi>
           </div>
         ) : null}
       </div>
-      <div className="sec">
-        <h3>{t('rp.canDo')}</h3>
-        <div className="col gap-1.5">
-          <Decide run={run} said={said} step={step} />
-          {run.status === 'failed' && state.status === 'failed' ? (
-            <Button icon="again" onClick={() => help.retry(step)}>
-              {t('rp.retry')}
-            </Button>
-          ) : null}
-          <Button icon="runs" onClick={() => onRerun(step)}>
-            {t('rp.rerunFromHere')}
-          </Button>
-          {ended && run.status !== 'failed' ? null : (
-            <Button icon="forward" onClick={() => help.skip(step)}>
-              {t('rp.skip')}
-            </Button>
-          )}
-          {ended ? null : (
-            <>
-              <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
-                {disabled ? t('rp.enable') : t('rp.disable')}
+      <May what="operates">
+        <div className="sec">
+          <h3>{t('rp.canDo')}</h3>
+          <div className="col gap-1.5">
+            <Decide run={run} said={said} step={step} />
+            {run.status === 'failed' && state.status === 'failed' ? (
+              <Button icon="again" onClick={() => help.retry(step)}>
+                {t('rp.retry')}
               </Button>
-              <Button icon="link" onClick={help.move}>
-                {t('rp.moveButton')}
+            ) : null}
+            <Button icon="runs" onClick={() => onRerun(step)}>
+              {t('rp.rerunFromHere')}
+            </Button>
+            {ended && run.status !== 'failed' ? null : (
+              <Button icon="forward" onClick={() => help.skip(step)}>
+                {t('rp.skip')}
               </Button>
-            </>
-          )}
+            )}
+            {ended ? null : (
+              <>
+                <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
+                  {disabled ? t('rp.enable') : t('rp.disable')}
+                </Button>
+                <Button icon="link" onClick={help.move}>
+                  {t('rp.moveButton')}
+                </Button>
+              </>
+            )}
+          </div>
         </div>
-      </div>
+      </May>
       {slots.some((slot) => slot.events.length > 0) ? (
         <div className="sec">
           <h3>{t('rp.waitingHere')}</h3>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '@/api/types'
-import { tell } from './tell'
+import { standing, tell } from './tell'
 
 const repaired = (data: unknown, more: object = {}) => tell({ kind: 'repaired', step: 'ship', event: 'paid', data, ...more } as unknown as Entry)
 
@@ -24,4 +24,19 @@ describe('what a person did to a run', () => {
       ['A person let the run fail', 'a mistake'],
     ])
   })
+})
+
+describe('the end of a run', () => {
+  it('is told in words, with the reason', () => {
+    const ended = (data: object) => tell({ kind: 'run_ended', step: null, event: null, port: null, data } as unknown as Entry)
+
+    expect([ended({ status: 'succeeded' }), ended({ status: 'timed_out', error: { kind: 'timeout', message: 'the run outlived its timeout of 5m' } })].map(({ text, more }) => [text, more])).toEqual([
+      ['The run succeeds', ''],
+      ['The run is timed out', 'the run outlived its time-out (5 min)'],
+    ])
+  })
+})
+
+it('says why a step stands where it does, and no word of the engine', () => {
+  expect(['backoff', 'no worker', 'of tomorrow'].map(standing)).toEqual(['Pauses before its next attempt', 'No worker takes it yet', 'of tomorrow'])
 })

@@ -1,8 +1,9 @@
 /** One line of a history in plain words. */
 import type { Entry } from '@/api/types'
-import { t } from '@/messages'
+import { isMessage, t } from '@/messages'
 import type { IconName } from '@/ui/icons'
 import { short } from '@/ui/json'
+import { errorReason } from './reasons'
 
 export interface Telling {
   icon: IconName
@@ -12,7 +13,7 @@ export interface Telling {
 }
 
 interface Said {
-  error?: { kind?: string; message?: string }
+  error?: { kind?: string; message?: string; detail?: unknown }
   retry_at?: string | null
   reason?: string | null
   status?: string
@@ -26,6 +27,8 @@ interface Said {
 
 const LATE = new Set(['timeout', 'lost'])
 
+const why = ({ error }: Said): string => (error?.message ? errorReason({ ...error, message: error.message }) : '')
+
 type Teller = (entry: Entry, step: string, said: Said) => Telling
 
 const TELLERS: Record<Entry['kind'], Teller> = {
@@ -38,10 +41,10 @@ const TELLERS: Record<Entry['kind'], Teller> = {
   attempt: (entry, step, said) => {
     const late = LATE.has(said.error?.kind ?? '')
     const values = { step, n: entry.attempt ?? 1 }
-    return { icon: late ? 'clock' : 'failed', tint: 'bad', text: late ? t('rp.h.timedOut', values) : t('rp.h.attemptFailed', values), more: said.error?.message ?? '' }
+    return { icon: late ? 'clock' : 'failed', tint: 'bad', text: late ? t('rp.h.timedOut', values) : t('rp.h.attemptFailed', values), more: why(said) }
   },
   ended: (entry, step, said) => {
-    if (entry.port === 'failed') return { icon: 'failed', tint: 'bad', text: t('rp.h.failed', { step }), more: said.error?.message ?? '' }
+    if (entry.port === 'failed') return { icon: 'failed', tint: 'bad', text: t('rp.h.failed', { step }), more: why(said) }
     const n = entry.attempt ?? 1
     return { icon: 'done', tint: 'ok', text: entry.port === 'done' ? t('rp.h.done', { step }) : t('rp.h.port', { step, port: entry.port ?? '' }), more: n > 1 ? t('rp.h.attempts', { n }) : '' }
   },
@@ -52,7 +55,7 @@ const TELLERS: Record<Entry['kind'], Teller> = {
   paused: () => ({ icon: 'paused', tint: 'idle', text: t('rp.h.paused'), more: '' }),
   resumed: () => ({ icon: 'play', tint: 'acc', text: t('rp.h.resumed'), more: '' }),
   repaired: (entry, step, said) => repairOf(entry, step, said),
-  run_ended: (entry, _step, said) => ({ icon: 'stop', tint: 'idle', text: t('rp.h.ended', { status: said.status ?? entry.event ?? entry.port ?? '' }), more: said.error?.message ?? '' }),
+  run_ended: (entry, _step, said) => ({ icon: 'stop', tint: 'idle', text: t('rp.h.ended', { status: said.status ?? entry.event ?? entry.port ?? '' }), more: why(said) }),
 }
 
 /** What a person did to a run. */
@@ -67,7 +70,14 @@ function repairOf(entry: Entry, step: string, said: Said): Telling {
   return { ...done(t('rp.h.repaired')), more: said.reason ?? short(entry.data) }
 }
 
-export function tell(entry: Entry): Telling {
+/** `title`: what people call a step. */
+export function tell(entry: Entry, title: (step: string) => string = String): Telling {
   const said = (entry.data !== null && typeof entry.data === 'object' ? entry.data : {}) as Said
-  return TELLERS[entry.kind](entry, entry.step ?? '', said)
+  return TELLERS[entry.kind](entry, entry.step === null ? '' : title(entry.step), said)
+}
+
+/** Why a step is where it is, in the one word that its state has for it. */
+export function standing(reason: string): string {
+  const key = `rp.reason.${reason.replace(' ', '_')}`
+  return isMessage(key) ? t(key) : reason
 }

@@ -15,6 +15,7 @@ const TINTS: Record<Bar['outcome'], string> = { ok: 'ok', failed: 'bad', timed_o
 /** Rows of a run that is drawn whole; more are in the table. */
 const ROWS = 200
 const BARS = 60
+const DAY = 86_400_000
 
 export function Legend() {
   return (
@@ -52,7 +53,7 @@ export function TimelineTab({ run, entries, slots, said, onStep, at }: { run: Ru
   const rows = useMemo(() => timeline(entries, stepsOf(said), slots, externalsOf(said)), [entries, slots, said])
   return (
     <div className="px-6 pt-2.5 pb-4 max-[719px]:px-4">
-      {asTable ? <AsTable rows={rows} said={said} /> : <Drawn rows={rows.slice(0, ROWS)} run={run} said={said} onStep={onStep} then={at} />}
+      {asTable ? <AsTable rows={rows} said={said} /> : <Drawn rows={rows.slice(0, ROWS)} run={run} latest={entries.at(-1)?.at} said={said} onStep={onStep} then={at} />}
       <Button size="s" kind="ghost" className="mt-2" onClick={() => setAsTable(!asTable)}>
         {asTable ? t('rp.asDrawing') : t('rp.asTable')}
       </Button>
@@ -73,7 +74,7 @@ function useWidth(): [React.RefObject<HTMLDivElement | null>, number] {
   return [ref, width]
 }
 
-function Drawn({ rows, run, said, onStep, then }: { rows: Row[]; run: Run; said: Said | undefined; onStep: (step: string) => void; then?: string }) {
+function Drawn({ rows, run, latest, said, onStep, then }: { rows: Row[]; run: Run; latest: string | undefined; said: Said | undefined; onStep: (step: string) => void; then?: string }) {
   const [ref, width] = useWidth()
   const ended = ENDED.has(run.status)
   const [now, setNow] = useState(Date.now)
@@ -83,7 +84,7 @@ function Drawn({ rows, run, said, onStep, then }: { rows: Row[]; run: Run; said:
     return () => clearInterval(timer)
   }, [ended])
   const begin = new Date(run.started_at).getTime()
-  const end = run.ended_at ? new Date(run.ended_at).getTime() : Math.max(now, begin + 1000)
+  const end = endOf(run, latest, now)
   const span = Math.max(1, end - begin) * (ended ? 1 : 1.18)
   const x = (moment: number) => LEFT + ((moment - begin) / span) * (width - LEFT - RIGHT)
   const bottom = 28 + rows.length * HIGH
@@ -96,10 +97,10 @@ function Drawn({ rows, run, said, onStep, then }: { rows: Row[]; run: Run; said:
             <path d="M0 0V5" stroke="var(--wire)" strokeWidth="1" />
           </pattern>
         </defs>
-        {ticks(begin, span, width).filter((moment) => ended || Math.abs(x(moment) - x(end)) > 50).map((moment, at, all) => (
+        {ticks(begin, span, width).filter((moment) => ended || Math.abs(x(moment) - x(end)) > (span > DAY ? 66 : 46)).map((moment, at) => (
           <g key={moment}>
             <path className="rule" d={`M${x(moment)} 20V${bottom}`} />
-            <text className="cap" x={x(moment)} y="12" textAnchor={at === 0 ? 'start' : at === all.length - 1 ? 'end' : 'middle'}>
+            <text className="cap" x={x(moment)} y="12" textAnchor={at === 0 ? 'start' : 'middle'}>
               {tickText(moment, span)}
             </text>
           </g>
@@ -120,6 +121,11 @@ function Drawn({ rows, run, said, onStep, then }: { rows: Row[]; run: Run; said:
       </svg>
     </div>
   )
+}
+
+/** Until when it is drawn. What has come is not to come, though the clock of the reader is behind. */
+export function endOf(run: Pick<Run, 'started_at' | 'ended_at'>, latest: string | undefined, now: number): number {
+  return run.ended_at ? Date.parse(run.ended_at) : Math.max(now, Date.parse(run.started_at) + 1000, latest === undefined ? 0 : Date.parse(latest))
 }
 
 /** The moment that is looked at: what came after it is pale. */
@@ -214,7 +220,7 @@ export function ticks(begin: number, span: number, width: number): number[] {
 }
 
 function tickText(moment: number, span: number): string {
-  const long = span > 86_400_000
+  const long = span > DAY
   return new Intl.DateTimeFormat(language(), long ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } : { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', ...(span < 600_000 ? { second: '2-digit' } : {}) }).format(moment)
 }
 

@@ -1,6 +1,7 @@
 /** Why a run waits: a row a slot, and the actions that would help. */
 import type { MarkingAt, Missing, WhyRun, WhyStep } from '@/api/operations'
 import type { Run } from '@/api/types'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, Icon, Time, agoText, useNow } from '@/ui'
 import { type Said, externalsOf, titleOf } from './facts'
@@ -87,7 +88,9 @@ export function WhyPanel({ run, why, marking, said, help, onStep }: { run: Run; 
           ))}
         </div>
       ) : null}
-      <HelpPart run={run} joins={joins} said={said} help={help} />
+      <May what="operates">
+        <HelpPart run={run} joins={joins} said={said} help={help} />
+      </May>
     </>
   )
 }

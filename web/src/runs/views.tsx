@@ -2,6 +2,8 @@
 import { type FormEvent, useState } from 'react'
 import { at, del, put } from '@/api/client'
 import { useViews } from '@/api/operations'
+import { useRights } from '@/api/rights'
+import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, Field, IconButton, Menu, Popover, TextInput } from '@/ui'
 import { useActing } from '@/run/acting'
@@ -12,6 +14,7 @@ const NEEDS_A_LOOK: Filter = { status: 'failed,stalled,timed_out' }
 export function Views({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
   const views = useViews().data?.items ?? []
   const { act } = useActing([['views']])
+  const { keepsViews } = useRights()
   const own = views.map((view) => ({ view, filter: filterOf(view.filter) }))
   const current = own.find((each) => same(each.filter, filter))
   return (
@@ -22,8 +25,10 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
       {own.map((each) => (
         <Pick key={each.view.name} on={same(each.filter, filter)} text={each.view.title ?? each.view.name} onClick={() => onChange(each.filter)} />
       ))}
-      <SaveView filter={filter} />
-      {current ? (
+      <May what="keepsViews">
+        <SaveView filter={filter} />
+      </May>
+      {current && keepsViews ? (
         <Menu trigger={<IconButton icon="more" label={t('ru.viewMore', { name: current.view.title ?? current.view.name })} />} items={[{ id: 'gone', label: t('ru.viewRemove'), icon: 'trash', danger: true, run: () => void act(() => del(at`/api/views/${current.view.name}`), t('ru.viewRemoved')) }]} />
       ) : null}
     </div>

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { agoText, datedText, durationText, timeText } from './times'
+import { agoText, datedText, durationText, spanText, timeText } from './times'
 
 describe('durations', () => {
   it('have two units at most', () => {
     const texts = [320, 1900, 72_000, 1_440_000, 12_240_000, 90_000_000].map((each) => durationText(each, 'en'))
     expect(texts).toEqual(['320 ms', '1.9 s', '72 s', '24 min', '3 h 24 min', '1 day 1 h'])
+  })
+
+  it('of definitions are said in words where these lose nothing', () => {
+    const texts = ['500ms', '90s', '15m', '10h', '2d', '30', '101s', '1.55s', '1441m', 'soon'].map((each) => spanText(each, 'de'))
+    expect(texts).toEqual(['500 ms', '90 s', '15 min', '10 h', '2 Tage', '30 s', '101s', '1.55s', '1441m', 'soon'])
   })
 })
 

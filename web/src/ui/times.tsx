@@ -33,6 +33,18 @@ export function durationText(milliseconds: number, lang: string = language()): s
   return [unit(days, 'day'), ...(hours % 24 ? [unit(hours % 24, 'hour')] : [])].join(' ')
 }
 
+const SIZES: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY }
+/** From how long on durations are told no finer than that. */
+const GRAINS = [[DAY, 3_600_000], [100_000, 60_000], [10_000, 1000], [1000, 100], [0, 1]] as const
+
+/** A duration as definitions write it ("90s", "15m", or seconds), in words where these lose nothing; what is none stays as it is. */
+export function spanText(written: string, lang: string = language()): string {
+  const [, amount, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(written) ?? []
+  const milliseconds = Number(amount) * (SIZES[unit] ?? Number.NaN)
+  const grain = GRAINS.find(([from]) => milliseconds >= from)?.[1] ?? Number.NaN
+  return milliseconds % grain === 0 ? durationText(milliseconds, lang) : written
+}
+
 /** Up to a day ago in words, then the date. */
 export function agoText(at: number, now: number, lang: string = language()): string {
   const ahead = at - now

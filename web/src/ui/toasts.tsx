@@ -25,13 +25,23 @@ interface ToastAction {
 
 const ICONS: Record<Toast['kind'], IconName> = { ok: 'done', bad: 'failed', warn: 'clock', acc: 'person' }
 
+/** So many at once, unless more can still be undone. */
+const MOST = 4
+
 const useToasts = create<{ list: Toast[] }>(() => ({ list: [] }))
 
 /** Say something that does not stop anybody; the same id replaces what it said before. */
 export function toast(said: Omit<Toast, 'id'> & { id?: string }): string {
   const id = said.id ?? freshId()
-  useToasts.setState(({ list }) => ({ list: [...list.filter((each) => each.id !== id), { ...said, id }].slice(-4) }))
+  useToasts.setState(({ list }) => ({ list: fewer([...list.filter((each) => each.id !== id), { ...said, id }]) }))
   return id
+}
+
+/** The newest few; what can still be undone stays until it cannot. */
+export function fewer(list: Toast[]): Toast[] {
+  const spare = list.slice(0, -1).filter((each) => !each.counts)
+  const gone = new Set(spare.slice(0, Math.max(0, list.length - MOST)))
+  return list.filter((each) => !gone.has(each))
 }
 
 export function dismiss(id: string): void {

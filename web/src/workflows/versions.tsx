@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'react'
 import { at, get, post } from '@/api/client'
 import { useDraft, useVersion, useVersions } from '@/api/queries'
+import { May } from '@/app/may'
 import { type Definition, Diagram } from '@/diagram'
 import type { Draft, Version } from '@/api/types'
 import { t } from '@/messages'
@@ -32,7 +33,9 @@ export function VersionsTab({ name }: { name: string }) {
               {draft?.changed ? <VersionLine on={newer === DRAFT} title={t('wf.draft')} note={t('wf.draftNote')} at={draft.updated_at} onClick={() => setChosen(DRAFT)} /> : null}
               {page.items.map((each) => (
                 <VersionLine key={each.version} on={newer === each.version} title={`v${each.version}`} note={each.note} at={each.at} onClick={() => setChosen(each.version)}>
-                  <Restore name={name} version={each.version} latest={numbers[0] ?? each.version} />
+                  <May what="authors">
+                    <Restore name={name} version={each.version} latest={numbers[0] ?? each.version} />
+                  </May>
                 </VersionLine>
               ))}
             </ul>

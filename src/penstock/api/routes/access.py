@@ -12,6 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from penstock.access.caller import Caller
 from penstock.access.doors import TokenView
 from penstock.access.errors import SignInFailed, Unauthenticated
+from penstock.access.roles import ACTIONS
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
 from penstock.access.tokens import TokenWish
 from penstock.api.ask import Ask, Reply
@@ -131,7 +132,8 @@ async def finish_oidc(ask: Ask[None, None]) -> Response:
 def _who(ask: Ask[Any, Any], caller: Caller) -> Who:
     ways: list[Any] = list(_ways(ask))
     workflows = None if caller.workflows is None else list(caller.workflows)
-    return Who(caller.name, caller.role, workflows, not caller.local, ways)
+    may = [action for action in ACTIONS if caller.may(action)]
+    return Who(caller.name, caller.role, may, workflows, not caller.local, ways)
 
 
 def _ways(ask: Ask[Any, Any]) -> tuple[str, ...]:

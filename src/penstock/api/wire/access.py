@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from penstock.access.doors import TokenView
-from penstock.access.roles import Role
+from penstock.access.roles import Action, Role
 
 Text = Annotated[str, Meta(min_length=1, max_length=65536)]
 
@@ -42,10 +42,11 @@ class SignIn(Struct, forbid_unknown_fields=True):
 
 
 class Who(Struct):
-    """Who asks. `signed_in` false: nobody needs to, on this machine."""
+    """Who asks, and what they may do to `workflows` (null: all). `signed_in` false: nobody needs to, here."""
 
     name: str
     role: Role
+    may: list[Action]
     workflows: list[str] | None
     signed_in: bool
     sign_in: list[Literal["token", "oidc"]]

@@ -4,27 +4,16 @@ import { useNavigate } from '@tanstack/react-router'
 import { Dialog } from 'radix-ui'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import { type Command, closeCommands, useCommands } from '@/app/commands'
+import { MAIN, OPERATE } from '@/app/nav'
 import { shownOf } from '@/app/bindings'
 import { chooseTheme } from '@/app/theme'
-import { type MessageKey, chooseLanguage, t } from '@/messages'
-import { Icon, type IconName } from '@/ui'
+import { chooseLanguage, t } from '@/messages'
+import { Icon } from '@/ui'
 import { found, wordsOf } from './find'
 
-const PAGES: { to: string; icon: IconName; text: MessageKey; words?: MessageKey }[] = [
-  { to: '/', icon: 'home', text: 'nav.home' },
-  { to: '/app/workflows', icon: 'flow', text: 'nav.workflows' },
-  { to: '/app/runs', icon: 'runs', text: 'nav.runs' },
-  { to: '/app/approvals', icon: 'inbox', text: 'nav.approvals' },
-  { to: '/app/incidents', icon: 'incident', text: 'nav.incidents' },
-  { to: '/app/releases', icon: 'box', text: 'nav.releases' },
-  { to: '/app/queues', icon: 'queue', text: 'nav.queues' },
-  { to: '/app/schedules', icon: 'calendar', text: 'nav.schedules' },
-  { to: '/app/stores', icon: 'store', text: 'nav.stores' },
-  { to: '/app/access', icon: 'token', text: 'nav.tokens', words: 'commands.accessWords' },
-  { to: '/app/audit', icon: 'paper', text: 'nav.audit' },
-  { to: '/app/settings', icon: 'gear', text: 'nav.settings' },
-]
+const PAGES = [...MAIN, ...OPERATE]
 
 export default function CommandBar() {
   const open = useCommands((state) => state.open)
@@ -44,27 +33,28 @@ export default function CommandBar() {
 function useEvery(): Command[] {
   const sets = useCommands((state) => state.sets)
   const workflows = useWorkflows().data
+  const { authors } = useRights()
   const navigate = useNavigate()
   return useMemo(() => {
     const go = (to: string) => () => void navigate({ to })
-    const actions = Object.values(sets).flat().filter((command) => command.enabled !== false)
+    const actions = Object.values(sets).flat()
     const pages = PAGES.map((page): Command => ({ id: `page ${page.to}`, label: t('commands.go', { page: t(page.text) }), words: page.words && t(page.words), icon: page.icon, group: t('commands.pages'), run: go(page.to) }))
     const lines = (workflows?.items ?? []).flatMap((each): Command[] => {
       const path = `/app/workflows/${encodeURIComponent(each.name)}`
       const title = each.title && each.title !== each.name ? `${each.title} (${each.name})` : each.name
       return [
-        { id: `edit ${each.name}`, label: t('commands.edit', { name: title }), icon: 'edit', group: t('nav.workflows'), run: go(`${path}/edit`) },
+        { id: `edit ${each.name}`, label: t('commands.edit', { name: title }), icon: 'edit', group: t('nav.workflows'), enabled: authors, run: go(`${path}/edit`) },
         { id: `open ${each.name}`, label: t('commands.open', { name: title }), icon: 'flow', group: t('nav.workflows'), run: go(path) },
       ]
     })
     const own: Command[] = [
-      { id: 'new', label: t('commands.new'), icon: 'plus', group: t('commands.actions'), run: go('/app/new') },
+      { id: 'new', label: t('commands.new'), icon: 'plus', group: t('commands.actions'), enabled: authors, run: go('/app/new') },
       ...(['light', 'dark', 'system'] as const).map((each): Command => ({ id: `theme ${each}`, label: t('commands.theme', { theme: t(`theme.${each}`) }), icon: each === 'dark' ? 'moon' : 'sun', group: t('commands.actions'), run: () => chooseTheme(each) })),
       { id: 'en', label: 'English', icon: 'text', group: t('commands.actions'), run: () => chooseLanguage('en') },
       { id: 'de', label: 'Deutsch', icon: 'text', group: t('commands.actions'), run: () => chooseLanguage('de') },
     ]
-    return [...actions, ...lines, ...pages, ...own]
-  }, [sets, workflows, navigate])
+    return [...actions, ...lines, ...pages, ...own].filter((command) => command.enabled !== false)
+  }, [sets, workflows, navigate, authors])
 }
 
 const MOST = 60

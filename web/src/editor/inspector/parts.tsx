@@ -59,7 +59,7 @@ export function Findings({ step, part }: { step: string; part: Part }) {
   return (
     <>
       {own.map((finding) => (
-        <FindingNote key={`${finding.code} ${finding.event}`} finding={finding} />
+        <FindingNote key={`${finding.code} ${finding.event} ${finding.message}`} finding={finding} />
       ))}
     </>
   )

@@ -22,6 +22,7 @@ export function fixText(fix: Fix): string {
 export function FixButtons({ finding, max = 3 }: { finding: Finding; max?: number }) {
   const definition = useEditor((state) => state.definition)
   const offers = useEditor((state) => state.offers)
+  if (useEditor((state) => state.readOnly)) return null
   return (
     <>
       {fixesFor(finding, definition, offers)

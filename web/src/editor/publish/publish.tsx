@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError, ask, at, get } from '@/api/client'
-import { cache, useVersion, useWho } from '@/api/queries'
+import { cache, useVersion } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import type { Draft, Finding, Published } from '@/api/types'
 import type { Definition } from '@/diagram/definition'
 import { t } from '@/messages'
@@ -58,7 +59,7 @@ export default function Publish({ onClose, onStart }: { onClose: () => void; onS
   const plan: Plan = { ...choices, ...words }
   const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<string | null>(null)
-  const admin = useWho().data?.role === 'admin'
+  const admin = useRights().administers
   const { errors, warnings, empty, refuted, blocked, settled, ready, soon, unchecked } = usePlan(plan)
   const [wanted, setWanted] = useState(false)
   const set = ({ note = words.note, reason = words.reason, ...rest }: Partial<Plan>) => {
@@ -195,7 +196,7 @@ function FindingLines({ findings }: { findings: Finding[] }) {
   return (
     <ul className="col gap-1 mt-1 max-h-[20vh] overflow-auto">
       {findings.map((finding) => (
-        <li key={`${finding.code} ${finding.step} ${finding.event}`} className="row items-start">
+        <li key={`${finding.code} ${finding.step} ${finding.message}`} className="row items-start">
           <span className={finding.severity === 'error' ? 'bad' : 'warn'}>
             <Icon name={finding.severity === 'error' ? 'error' : 'warning'} size="s" />
           </span>

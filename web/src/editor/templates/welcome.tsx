@@ -3,7 +3,9 @@ import '../../styles/sides.css'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useRef, useState } from 'react'
 import { cache, useRuns, useTasks, useWho, useWorkers, useWorkflows } from '@/api/queries'
+import { useRights } from '@/api/rights'
 import { useTitle } from '@/app/heading'
+import { May } from '@/app/may'
 import { useConnection } from '@/live/connection'
 import { t, want } from '@/messages'
 import { Button, Dialog, Field, Icon, type IconName, Logo, TextInput, toast } from '@/ui'
@@ -22,6 +24,7 @@ export function Welcome() {
   const [problem, setProblem] = useState('')
   const [busy, setBusy] = useState('')
   const file = useRef<HTMLInputElement>(null)
+  const { authors } = useRights()
   const [foreign, setForeign] = useState<Foreign | null>(null)
   const edit = (name: string, fresh = false) => {
     void cache.invalidateQueries({ queryKey: ['workflows'] })
@@ -48,60 +51,65 @@ export function Welcome() {
             </div>
             <h1 className="text-[30px]! leading-[38px]! tracking-[-.02em]">{t('templates.headline')}</h1>
             <p className="mut mt-2.5 max-w-[520px] text-16! leading-[26px]!">{t('templates.about')}</p>
-            <div className="row mt-6 flex-wrap gap-2.5">
-              <Button kind="primary" icon="plus" className="h-9! px-4! text-13!" onClick={() => setDrawing('draw')}>
-                {t('templates.draw')}
-              </Button>
-              <Button className="h-9! px-3.5! text-13!" busy={busy === 'file'} onClick={() => file.current?.click()}>
-                {t('templates.bring')}
-              </Button>
-              <span className="t12 mut">{t('templates.kinds')}</span>
-              <input
-                ref={file}
-                type="file"
-                hidden
-                aria-label={t('templates.bring')}
-                accept=".yaml,.yml,.json,application/json,application/yaml"
-                onChange={(event) => {
-                  const [first] = event.target.files ?? []
-                  event.target.value = ''
-                  if (first) void made('file', bring(first, (wish) => freeOf(wish, taken)))
-                }}
-              />
-            </div>
+            {authors ? null : <p className="mt-6">{t('templates.looksOn')}</p>}
+            <May what="authors">
+              <div className="row mt-6 flex-wrap gap-2.5">
+                <Button kind="primary" icon="plus" className="h-9! px-4! text-13!" onClick={() => setDrawing('draw')}>
+                  {t('templates.draw')}
+                </Button>
+                <Button className="h-9! px-3.5! text-13!" busy={busy === 'file'} onClick={() => file.current?.click()}>
+                  {t('templates.bring')}
+                </Button>
+                <span className="t12 mut">{t('templates.kinds')}</span>
+                <input
+                  ref={file}
+                  type="file"
+                  hidden
+                  aria-label={t('templates.bring')}
+                  accept=".yaml,.yml,.json,application/json,application/yaml"
+                  onChange={(event) => {
+                    const [first] = event.target.files ?? []
+                    event.target.value = ''
+                    if (first) void made('file', bring(first, (wish) => freeOf(wish, taken)))
+                  }}
+                />
+              </div>
+            </May>
             {problem ? (
               <div className="fnote bad max-w-[520px]" role="alert">
                 {problem}
               </div>
             ) : null}
           </div>
-          <Tour onStart={() => setDrawing('tour')} onProve={() => void made('prove', begin(TEMPLATES[0].text, freeOf(TEMPLATES[0].id, taken)))} />
+          {authors ? <Tour onStart={() => setDrawing('tour')} onProve={() => void made('prove', begin(TEMPLATES[0].text, freeOf(TEMPLATES[0].id, taken)))} /> : null}
         </div>
-        <div className="row mt-14 mb-3">
-          <h2>{t('templates.begin')}</h2>
-          <span className="cap">{t('templates.beginDetail')}</span>
-        </div>
-        <ul className="templates">
-          {TEMPLATES.map((template) => (
-            <li key={template.id}>
-              <button type="button" className="card w-full h-full overflow-hidden text-start cursor-pointer flex flex-col" disabled={busy !== ''} onClick={() => void made(template.id, begin(template.text, freeOf(template.id, taken)))}>
-                <span className="cv w-full h-[100px] grid place-items-center border-b border-line">
-                  <Sketch id={template.id} />
-                </span>
-                <span className="block px-3.5 pt-3 pb-3.5 w-full">
-                  <span className="row">
-                    <span className="ok">
-                      <Icon name="seal" />
-                    </span>
-                    <b className="grow">{t(`templates.${template.id}`)}</b>
-                    <span className="cap">{t('templates.steps', { n: template.steps })}</span>
+        <May what="authors">
+          <div className="row mt-14 mb-3">
+            <h2>{t('templates.begin')}</h2>
+            <span className="cap">{t('templates.beginDetail')}</span>
+          </div>
+          <ul className="templates">
+            {TEMPLATES.map((template) => (
+              <li key={template.id}>
+                <button type="button" className="card w-full h-full overflow-hidden text-start cursor-pointer flex flex-col" disabled={busy !== ''} onClick={() => void made(template.id, begin(template.text, freeOf(template.id, taken)))}>
+                  <span className="cv w-full h-[100px] grid place-items-center border-b border-line">
+                    <Sketch id={template.id} />
                   </span>
-                  <span className="block t12 mut mt-1 min-h-[52px]">{t(`templates.${template.id}.about`)}</span>
-                </span>
-              </button>
-            </li>
-          ))}
-        </ul>
+                  <span className="block px-3.5 pt-3 pb-3.5 w-full">
+                    <span className="row">
+                      <span className="ok">
+                        <Icon name="seal" />
+                      </span>
+                      <b className="grow">{t(`templates.${template.id}`)}</b>
+                      <span className="cap">{t('templates.steps', { n: template.steps })}</span>
+                    </span>
+                    <span className="block t12 mut mt-1 min-h-[52px]">{t(`templates.${template.id}.about`)}</span>
+                  </span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </May>
         <Installation />
       </div>
       {foreign ? (
@@ -213,14 +221,14 @@ const End = ({ onClick, text }: { onClick: () => void; text: string }) => (
 /** What state the installation is in, in three sentences. */
 function Installation() {
   const who = useWho().data
-  const workers = useWorkers().data?.items
+  const workers = useWorkers(useRights().looksEverywhere).data?.items
   const tasks = useTasks().data?.items.filter((task) => task.kind === 'task').length ?? 0
   const away = useConnection((state) => state.state === 'away')
   const open = who !== undefined && !who.signed_in
   const lines: { icon: IconName; tint: string; title: string; detail: string }[] = [
     away ? { icon: 'warning', tint: 'warn', title: t('shell.away'), detail: t('templates.awayDetail') } : { icon: 'done', tint: 'ok', title: t('templates.up'), detail: t('templates.upDetail') },
     workers && workers.length > 0 ? { icon: 'done', tint: 'ok', title: t('templates.workers', { n: workers.length }), detail: t('templates.workersDetail', { n: tasks }) } : { icon: 'note', tint: 'idle', title: t('templates.noWorker'), detail: t('templates.noWorkerDetail') },
-    open ? { icon: 'note', tint: 'idle', title: t('shell.anybody'), detail: t('templates.openDetail') } : { icon: 'done', tint: 'ok', title: t('templates.signedIn', { name: who?.name ?? '' }), detail: t('templates.signedInDetail', { role: who?.role ?? '' }) },
+    open ? { icon: 'note', tint: 'idle', title: t('shell.anybody'), detail: t('templates.openDetail') } : { icon: 'done', tint: 'ok', title: t('templates.signedIn', { name: who?.name ?? '' }), detail: t('templates.signedInDetail', { role: who ? t(`role.${who.role}`) : '' }) },
   ]
   return (
     <div className="installation t12">

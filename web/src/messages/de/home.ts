@@ -31,7 +31,7 @@ export const home: Record<keyof typeof english, string> = {
   'ho.approvalsDetail': 'Älteste: {text}',
   'ho.queueSlow': 'Schlange „{name}“ ist langsam',
   'ho.queueAlone': 'Niemand bedient „{name}“',
-  'ho.queueDetail': '{n, plural, one {# Aufgabe wartet} other {# Aufgaben warten}}; {workers, plural, =0 {kein Arbeiter ist da} one {# Arbeiter ist da} other {# Arbeiter sind da}}',
+  'ho.queueDetail': '{n, plural, one {# Aufgabe wartet} other {# Aufgaben warten}}; {workers, plural, =0 {kein Worker ist da} one {# Worker ist da} other {# Worker sind da}}',
   'ho.moreCauses': '{n, plural, one {# weiterer Grund} other {# weitere Gründe}}',
   'ho.moreCausesDetail': 'zusammen {n, plural, one {# Lauf oder Ereignis} other {# Läufe oder Ereignisse}}',
   'ho.open': 'Öffnen',

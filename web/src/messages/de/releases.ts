@@ -87,7 +87,7 @@ export const releases = {
   're.noTasks': 'An diesem Release nimmt kein Dienst teil.',
   're.progress': 'Fortschritt',
   're.percent': '{n} %',
-  're.timeline': 'Zeitlinie',
+  're.timeline': 'Zeitachse',
   're.events': 'Ereignisse',
   're.eventsShown': 'Welche Ereignisse',
   're.all': 'Alle',

@@ -53,5 +53,13 @@ export const attention = {
   'op.lacks': 'lacks “{events}”',
   'op.helpOn': 'Help it on',
   'op.workers': 'Workers',
+  'op.kind.api': 'API',
+  'op.kind.manual': 'by hand',
+  'op.kind.schedule': 'schedule',
+  'op.kind.object': 'object',
+  'op.kind.search': 'search',
+  'op.kind.webhook': 'webhook',
+  'op.kind.topic': 'topic',
+  'op.kind.backfill': 'backfill',
   'op.sourceFails': '{n, plural, one {# source fails} other {# sources fail}}',
 } as const

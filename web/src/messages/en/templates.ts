@@ -2,6 +2,7 @@
 export const templates = {
   'templates.headline': 'Draw it, prove it, run it',
   'templates.about': 'Put boxes on a page and connect them with events. Penstock checks that every run can reach its end, before the first one starts.',
+  'templates.looksOn': 'You can look at workflows, not draw them. Who signs in as an author can.',
   'templates.draw': 'Draw a workflow',
   'templates.bring': 'Bring a file',
   'templates.kinds': 'YAML, JSON, Zenko, Viblio or Pinball',

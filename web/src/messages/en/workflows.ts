@@ -20,6 +20,7 @@ export const workflows = {
   'wf.did.stop': 'Stopped. Runs under way finish',
   'wf.did.pause': 'Paused. Nothing new begins',
   'wf.did.resume': 'Resumed',
+  'wf.look': 'Look inside',
   'wf.edit': 'Edit',
   'wf.parts': 'Parts of the workflow',
   'wf.diagram': 'Diagram',

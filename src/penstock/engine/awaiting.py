@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any
@@ -16,7 +16,6 @@ from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
 from penstock.engine.deciding import Form, port_of
 from penstock.engine.overseeing import Opening
-from penstock.engine.questions import left_out
 from penstock.engine.running import Running
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import Done, Outcome, Reported
@@ -80,33 +79,6 @@ class Awaiting:
         """One of them. Raises UnknownApproval."""
         running = await self._open()
         return await _view_for(running, await _approval(running, id), by)
-
-    async def questions(
-        self: Opening,
-        run: str,
-        by: str,
-        *,
-        steps: Collection[str] = (),
-        into: Collection[str] = (),
-        workflow: str | None = None,
-    ) -> list[dict[str, Any]]:
-        """The approvals that are left out where `by` ends `steps` of a run by hand, or puts events into those of
-        `into`: `{step, workflow, role, barred}`. Raises UnknownRun, also where the run is of another `workflow`."""
-        running = await self._open()
-        live = await running.node.look(run)
-        header = live.snapshot.run
-        if workflow not in (None, header.workflow):
-            raise UnknownRun(run)
-        asked = await running.store.approvals_of(run) if live.flow.asks else []
-        return [
-            {
-                "step": each.step,
-                "workflow": header.workflow,
-                "role": each.role,
-                "barred": _bars(by, header.by, asked) if each.separate else None,
-            }
-            for each in left_out(live.flow, asked, steps, into)
-        ]
 
     async def decide(
         self: Opening,
@@ -207,13 +179,12 @@ async def _view_for(running: Running, row: ApprovalRow, by: str | None) -> dict[
 async def _barred(running: Running, row: ApprovalRow, by: str) -> str | None:
     """Four eyes, where the step says so: what somebody did that bars them, such as `started the run`."""
     said = msgspec.json.decode(row.body)
-    return _bars(by, said["by"], await running.store.approvals_of(row.run)) if said["separate"] else None
-
-
-def _bars(by: str, starter: str | None, asked: Sequence[ApprovalRow]) -> str | None:
-    if starter == by:
+    if not said["separate"]:
+        return None
+    if said["by"] == by:
         return "started the run"
-    return "decided in this run before" if any(row.decided_by == by for row in asked) else None
+    others = await running.store.approvals_of(row.run)
+    return "decided in this run before" if any(other.decided_by == by for other in others) else None
 
 
 async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:

@@ -221,7 +221,7 @@ class Intake(Mailing):
         try:
             await self._refuse_canceled(run)
             refuse_long_text(subject=wish.subject)
-            header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
+            header = partial(_child_header, RunId(run), wish)
             posts = begun_posts(run, wish)
             await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
         except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
@@ -232,12 +232,6 @@ class Intake(Mailing):
             log.exception("child run %s cannot begin", run)
             why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
             self._submit(Request(wish.parent, refusal(wish.parent, run, why), read=message))
-
-    async def _starter(self, parent: str) -> str | None:
-        """Who started the run that has child runs: who may not decide there may not decide in them."""
-        with suppress(UnknownRun):
-            return (await self.look(parent)).snapshot.run.by
-        return None
 
     async def _refuse_canceled(self, child: str) -> None:
         """A chain of runs must not grow as fast as it is being canceled. Raises RunEnded."""
@@ -349,7 +343,7 @@ async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockEr
     raise StoreAway(str(error), unsure=True) from error
 
 
-def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> Header:
+def _child_header(run: RunId, wish: StartChild, flow: Flow) -> Header:
     refuse_no_texts(labels=flow.definition.labels)
     return Header(
         id=run,
@@ -359,7 +353,6 @@ def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> H
         labels=flow.definition.labels or {},
         input=fitting(flow, plain_payload(wish.input, "the input")),
         parent=wish.parent,
-        by=by,
     )
 
 

@@ -9,7 +9,6 @@ from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from penstock.flow.advance import advance, new_run
-from penstock.flow.compile import APPROVAL
 from penstock.flow.forking import fork_before
 from penstock.flow.mending import misfit, no_way, unskippable
 from penstock.flow.occurrence import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
@@ -123,9 +122,6 @@ class Mender:
         fork = fork_before(live.flow, history, step, plain_payload(input, "the input"))
         if fork is None:
             raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
-        decided = next((name for name in fork.outputs if live.flow.steps[name].task == APPROVAL), None)
-        if decided is not None and input not in (None, header.input):
-            raise Invalid(f"'{decided}' was decided about another input: begin there, or before it")
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)

@@ -7,10 +7,11 @@ from time import monotonic
 from typing import Any
 
 from penstock.access.caller import Caller
+from penstock.access.errors import Forbidden
+from penstock.access.roles import ROLES
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page, page
-from penstock.api.questions import may_decide, no_decider
 from penstock.api.reading import raw_body, value_of
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
 from penstock.runtime.errors import UnknownApproval
@@ -46,8 +47,9 @@ async def decide_approval(ask: Ask[Decide, None]) -> Approval:
     """Approve or reject, once: a second decision is answered with the first."""
     found = await _found(ask)
     ask.may("operate", found["workflow"])
-    if not may_decide(ask.caller, found["workflow"], found["role"]):
-        raise no_decider(ask.caller, found["step"], found["role"])
+    if not _may_decide(found, ask.caller):
+        roles = ROLES[ROLES.index(found["role"]) : ROLES.index("admin") + 1]
+        raise Forbidden(ask.caller.described, f"decide '{found['step']}'", roles)
     body = ask.body
     decided = await ask.engine.decide(
         found["id"], body.decision, fields=body.fields, comment=body.comment, by=ask.caller.name
@@ -72,7 +74,13 @@ async def _found(ask: Ask[Any, None]) -> dict[str, Any]:
     return found
 
 
+def _may_decide(found: dict[str, Any], caller: Caller) -> bool:
+    """Whether the caller has the role that the step asks for, or one above it."""
+    if caller.role == "worker" or not caller.may("operate", found["workflow"]):
+        return False
+    return ROLES.index(caller.role) >= ROLES.index(found["role"])
+
+
 def _shown(found: dict[str, Any], caller: Caller) -> Approval:
-    may = found["status"] == "open" and found["barred"] is None
-    may = may and may_decide(caller, found["workflow"], found["role"])
+    may = found["status"] == "open" and found["barred"] is None and _may_decide(found, caller)
     return Approval(**found, may_decide=may)

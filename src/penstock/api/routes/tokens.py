@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from penstock.access.roles import Action, roles_for
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page
-from penstock.api.questions import may_go_past
 from penstock.api.wire.overseeing import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
 
 calls = Calls("tokens")
@@ -34,8 +32,6 @@ async def change_tokens(ask: Ask[ChangeTokens, None]) -> Any:
         return TokensChanged(items=await _claimed(ask, body.claim))
     for name in body.names():
         _may(ask, "repair", name)
-    for (workflow, run), steps in _filled([each.name for each in (*body.insert, *body.update)]).items():
-        await may_go_past(ask, run, into=steps, workflow=workflow)
     changes = {name: value for name, value in to_builtins(body).items() if name != "claim"}
     answer = await ask.engine.edit_tokens(**changes)
     return TokensChanged(items=answer.get("items", []), will_fire=answer.get("will_fire", []))
@@ -45,16 +41,6 @@ async def _claimed(ask: Ask[Any, Any], claim: Claim) -> Any:
     _may(ask, "repair", claim.prefix)
     lease = timedelta(seconds=claim.lease)
     return await ask.engine.claim_tokens(claim.owner, claim.prefix, lease=lease, limit=claim.limit)
-
-
-def _filled(names: Iterable[str]) -> dict[tuple[str, str], set[str]]:
-    """The steps into whose slots events would be put, by workflow and run; other names are no business of a run."""
-    found: dict[tuple[str, str], set[str]] = {}
-    for name in names:
-        parts = name.split("/")
-        if len(parts) > 5 and parts[1] == "runs":
-            found.setdefault((parts[2], parts[3]), set()).add(parts[5].replace("%2F", "/"))
-    return found
 
 
 def _may(ask: Ask[Any, Any], action: Action, name: str) -> None:

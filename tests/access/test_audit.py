@@ -119,6 +119,7 @@ async def test_the_record_is_read_page_by_page(access: Access, store: Store) -> 
         ("UPDATE audit SET reason = NULL WHERE number = 1", "audit: entry 1 was changed"),
         ("UPDATE audit SET number = 4 WHERE number = 3", "audit: entry 3 is missing"),
     ],
+    ids=["gone", "cut off", "all gone", "last changed", "first changed", "renumbered"],
 )
 async def test_who_meddles_with_the_rows_is_found_out(
     store: Store, place: Place, meddling: str, said: str

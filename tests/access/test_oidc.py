@@ -371,12 +371,15 @@ def test_a_claim_may_lie_inside_another() -> None:
 def test_somebody_whose_address_is_not_verified_is_known_by_the_subject() -> None:
     people: list[dict[str, Any]] = [
         {"sub": "u1", "email": "amy@x.org"},
+        {"sub": "u1", "email": "amy@x.org", "email_verified": "true"},
         {"sub": "u1", "email": "amy@x.org", "email_verified": False},
+        {"sub": "u1", "email": "amy@x.org", "email_verified": "false"},
+        {"sub": "u1", "email": "amy@x.org", "email_verified": None},
         {"sub": "u1", "email": 7},
         {"sub": "u1"},
     ]
 
-    assert [name_of(claims, "email") for claims in people] == ["amy@x.org", "u1", "u1", "u1"]
+    assert [name_of(claims, "email") for claims in people] == ["amy@x.org"] * 2 + ["u1"] * 5
 
 
 @pytest.mark.parametrize(

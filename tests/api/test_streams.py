@@ -381,6 +381,20 @@ def test_only_so_many_streams_are_served(serve: Serve, monkeypatch: pytest.Monke
     assert "retry-after" in answer.headers
 
 
+def test_who_signed_in_without_a_token_has_a_share_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "SHARE", 1)
+
+    async def main() -> None:
+        here, task = streams.Streams(), asyncio.create_task(asyncio.sleep(10, None))
+        here.begin(task, Caller(name="ann@x.org", role="viewer"))
+        here.refuse_more(Caller(name="bob@x.org", role="viewer"))
+        with pytest.raises(streams.TooManyStreams):
+            here.refuse_more(Caller(name="ann@x.org", role="viewer"))
+        task.cancel()
+
+    asyncio.run(main())
+
+
 def test_a_token_opens_its_share_of_the_streams_and_leaves_the_rest(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -48,6 +48,10 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
         (["example.com"], "file:///etc/passwd"),
         (["example.com"], "https://"),
         (["0.0.0.0/0"], "http://169.254.169.254/latest"),
+        (["0.0.0.0/0"], "http://168.63.129.16/machine"),
+        (["::/0"], "http://[fd20:ce::254]/"),
+        (["::/0"], "http://[64:ff9b::a9fe:a9fe]/"),
+        (["::/0"], "http://[2002:a9fe:a9fe::]/"),
         (["10.0.0.0/8"], "http://192.168.0.1/"),
     ],
 )

@@ -20,6 +20,7 @@ INNER = (
     "100.64.0.1", "100.100.100.200", "192.0.0.192", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
     "::", "::1", "::7f00:1", "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe", "64:ff9b:1::a9fe:a9fe",
     "2002:a9fe:a9fe::", "2001:0:a9fe:a9fe::", "fe80::1", "fec0::1", "fc00::1", "fd00:ec2::254", "ff02::1",
+    "168.63.129.16",
 )  # fmt: skip
 """Addresses of machines, houses and clouds' insides, some in the clothes of others."""
 

@@ -125,3 +125,12 @@ def test_redactions_see_every_line_before_it_is_written(format: Format, redact: 
 
     assert "cret" not in stream.getvalue()
     assert stream.getvalue().count("***") >= 3
+
+
+def test_a_line_for_people_stays_one_whatever_strangers_wrote(redact: None) -> None:
+    stream = io.StringIO()
+    with logging_to("info", "text", stream):
+        log.info("key %s", "a\n2026-01-01 INFO all is well\x1b[2J", extra={"of": 's3"cret\u2028x'})
+
+    [line] = stream.getvalue().splitlines()
+    assert line.endswith(r"key a\n2026-01-01 INFO all is well\x1b[2J [of=***\u2028x]")

@@ -200,11 +200,13 @@ def test_no_key_leads_out_of_a_folder(key: str, tmp_path: Path) -> None:
     assert folder.run(talk) == ["a/b"]
 
 
-def test_a_folder_whose_own_place_is_a_link_is_not_written_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", [".penstock", ".penstock/objects", ".penstock/objects/ca"])
+def test_a_folder_whose_own_place_is_a_link_is_not_written_to(tmp_path: Path, link: str) -> None:
     folder = FolderPlace(tmp_path / "pics")
     folder.put("a")
     (tmp_path / "elsewhere").mkdir()
-    (folder.path / ".penstock").symlink_to(tmp_path / "elsewhere")
+    (folder.path / link).parent.mkdir(parents=True, exist_ok=True)
+    (folder.path / link).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ObjectStoreAway, match="is a link"):
         asyncio.run(FolderStore("pics", str(folder.path)).put_tags("a", {"a": "1"}))
     assert os.listdir(tmp_path / "elsewhere") == []

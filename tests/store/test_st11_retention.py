@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.runtime.retention import Retention
-from penstock.store.change import Change, Part, Post, Seen
+from penstock.store.change import Asked, Change, Part, Post, Seen
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Filter, LogLine, Renewal
 from tests.store.builders import (
@@ -22,6 +22,7 @@ from tests.store.builders import (
     end,
     given,
     kept,
+    lease,
     lease_of,
     lock,
     mail,
@@ -43,6 +44,11 @@ DAYS = {
     "timed_out": timedelta(days=60),
 }
 DAY = 86_400
+TIMED = run_id(16)
+"""A run of those of which it is kept how long their tasks waited."""
+ASKED = Asked(id="ask", workflow="w", step="s", role="operator", body=b"{}")
+OTHERS = {"task", "timer", "lock", "correlation", "rest", "kept", "kept_key", "worker"}
+"""Tables of what a run has only as long as it is live, or that are no run's."""
 
 
 def full(run: str, **more: Any) -> Change:
@@ -148,18 +154,21 @@ async def test_st11_everything_of_a_run_that_goes_is_deleted_from_every_table(
     await given(store, full(B))
     await store.log([LogLine(B, NOON, b"line")])
     before = await place.counts()
-    await given(store, full(A), change(A, 1, posts=(Post(A, b"m"),)), end(A, 2))
-    await store.log([LogLine(A, NOON, b"one"), LogLine(A, NOON, b"two")])
+    await given(store, full(TIMED, asked=(ASKED,)), change(TIMED, 1, posts=(Post(TIMED, b"m"),)))
+    assert len(await lease(store)) == 2, "who was how long at work on it is kept too"
+    await given(store, end(TIMED, 2))
+    await store.log([LogLine(TIMED, NOON, b"one"), LogLine(TIMED, NOON, b"two")])
     await clock.forward(31 * DAY)
 
     retained = await store.retain(DAYS, 100, False)
 
     assert await place.counts() == before
+    assert {table for table, rows in retained.rows.items() if not rows} <= OTHERS, "others had some to lose"
     assert retained.rows["run"] == 1
-    assert await revisions(store, A, B) == [None, 1]
-    assert await store.start_key("w", A) is None
-    assert await store.seen([Seen(A, "1"), Seen(B, "1")]) == [False, True]
-    assert (await store.logs(A, 0, 10), len(await store.logs(B, 0, 10))) == ([], 1)
+    assert await revisions(store, TIMED, B) == [None, 1]
+    assert await store.start_key("w", TIMED) is None
+    assert await store.seen([Seen(TIMED, "1"), Seen(B, "1")]) == [False, True]
+    assert (await store.logs(TIMED, 0, 10), len(await store.logs(B, 0, 10))) == ([], 1)
 
 
 async def test_st11_the_rows_deleted_are_counted_by_table(place: Place, clock: Clock) -> None:

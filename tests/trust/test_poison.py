@@ -1,9 +1,13 @@
-"""C13: a task that kills its process every time is given up, and the runs beside it come to their end."""
+"""C13: what kills its process every time, or never comes to rest, holds up none of the runs beside it."""
 
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from penstock import Engine
 from penstock.engine.running import Running
@@ -24,6 +28,30 @@ steps:
   a: {task: echo, with: {value: 1}}
   b: {task: echo, after: a, with: {value: 2}}
 """
+ROUND = """
+penstock: 1
+name: round
+endless: true
+steps:
+  a: {task: set, after: START | b, with: {x: 1}}
+  b: {task: set, after: a, with: {x: 2}}
+"""
+
+
+@contextmanager
+def soon(seconds: int) -> Iterator[None]:
+    """Raises TimeoutError, also where a loop that never ends keeps the event loop from telling the time."""
+
+    def late(number: int, frame: Any) -> None:
+        raise TimeoutError(f"nothing else was done for {seconds} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_c13_a_task_that_kills_its_process_is_given_up_and_holds_nobody_else_up(url: str) -> None:
@@ -43,3 +71,25 @@ def test_c13_a_task_that_kills_its_process_is_given_up_and_holds_nobody_else_up(
             assert await running.store.check() == []
 
     asyncio.run(main())
+
+
+def test_c13_a_workflow_that_goes_round_for_ever_takes_its_turn_like_all_others(url: str) -> None:
+    async def main() -> None:
+        running = await Running.open(url, load_tasks([SOURCE]), feed=False)
+        async with Engine(running=running) as engine:
+            for definition in (ROUND, PLAIN):
+                await engine.publish(definition)
+            turning = await engine.start("round")
+            good = [await engine.start("plain") for _ in range(6)]
+            ends = [(await engine.wait(run, 60))["status"] for run in good]
+            before = (await engine.show(turning))["steps"]["a"]["firings"]
+            while (now := await engine.show(turning))["steps"]["a"]["firings"] <= before:
+                await asyncio.sleep(0.01)
+            await engine.cancel(turning)
+            assert ends == ["succeeded"] * len(good)
+            assert now["status"] == "running", "it goes on beside them"
+            assert (await engine.wait(turning, 60))["status"] == "canceled"
+            assert await running.store.check() == []
+
+    with soon(120):
+        asyncio.run(main())

@@ -9,7 +9,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from penstock.engine.running import Running
+from penstock.sources.feeding_lease import Holding, Presence, Record, read_record
 from penstock.store.opening import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
@@ -71,8 +74,26 @@ async def ticks(store: Store, policy: str) -> list[str]:
     return sorted(row.subject or "" for row in await store.runs(Filter(workflow=f"w_{policy}", limit=1_000)))
 
 
-def test_c10_of_ticks_that_all_missed_each_starts_the_runs_that_its_schedule_says_once(url: str) -> None:
+async def taken(store: Store, presence: Presence, name: str, kind: str) -> Holding:
+    """Hold a feed, whoever else does."""
+    rows = await store.tokens(name, "", 1)
+    record = read_record(rows[0]) if rows else None
+    return Holding(store, name, presence.owner, 0, record or Record(kind=kind))
+
+
+async def remembered(holding: Holding, record: Record, owner: str | None) -> None:
+    """Tell nobody how far a feed is."""
+    holding.record = record
+
+
+@pytest.mark.parametrize("rash", [False, True], ids=["one", "all"])
+def test_c10_of_ticks_that_all_missed_each_starts_the_runs_that_its_schedule_says_once(
+    url: str, monkeypatch: pytest.MonkeyPatch, rash: bool
+) -> None:
     clock = Shifted()
+    if rash:
+        monkeypatch.setattr(Holding, "take", taken)
+        monkeypatch.setattr(Holding, "_write", remembered)
 
     async def main() -> dict[str, list[str]]:
         await (await open_store(url, clock=clock)).close()

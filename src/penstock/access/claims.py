@@ -116,11 +116,8 @@ def grant_of(claims: dict[str, Any], claim: str, grants: dict[str, Grant]) -> Gr
 def name_of(claims: dict[str, Any], claim: str) -> str:
     """By what somebody is known here. An address that the provider has not verified could be anybody's."""
     found = _at(claims, claim)
-    if (
-        not isinstance(found, str)
-        or not found
-        or (claim == "email" and claims.get("email_verified") is False)
-    ):
+    verified = claim != "email" or claims.get("email_verified", True) in (True, "true")
+    if not isinstance(found, str) or not found or not verified:
         found = claims["sub"]
     return kept_text(found)
 

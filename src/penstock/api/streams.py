@@ -21,7 +21,7 @@ BEAT = 15.0
 """Seconds of silence after which a comment tells proxies that the line is alive."""
 MOST = 1_000
 SHARE = 100
-"""Streams of one token: nobody keeps others from looking on."""
+"""Streams of one token or person: nobody keeps others from looking on."""
 STUCK = 60.0
 """Seconds after which a client that takes nothing more is given up."""
 FAREWELL = 1.0
@@ -39,11 +39,16 @@ class TooManyStreams(PenstockError):
         super().__init__(f"{most} streams {whose}are open here already: close some, or come again later")
 
 
+def _whose(caller: Caller) -> str:
+    """The token, or who signed in without one."""
+    return caller.token_id or f"signed in as {caller.name}"
+
+
 class Streams:
     """The streams that are open."""
 
     def __init__(self) -> None:
-        self._open: dict[asyncio.Task[None], str | None] = {}
+        self._open: dict[asyncio.Task[None], str] = {}
 
     def __len__(self) -> int:
         return len(self._open)
@@ -52,12 +57,11 @@ class Streams:
         """Raises TooManyStreams."""
         if len(self._open) >= MOST:
             raise TooManyStreams(MOST)
-        token = caller.token_id
-        if caller.role != "admin" and token is not None and countOf(self._open.values(), token) >= SHARE:
-            raise TooManyStreams(SHARE, "of this token ")
+        if caller.role != "admin" and countOf(self._open.values(), _whose(caller)) >= SHARE:
+            raise TooManyStreams(SHARE, "of yours ")
 
     def begin(self, task: asyncio.Task[None], caller: Caller) -> None:
-        self._open[task] = caller.token_id
+        self._open[task] = _whose(caller)
         task.add_done_callback(self._open.pop)
 
     def close(self) -> None:

@@ -32,14 +32,18 @@ INNER = tuple(
     ip_network(each)
     for each in (
         "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.0.0.0/24", "fd00:ec2::/32", "::/96",
-        "100.64.0.0/10", "169.254.0.0/16", "fe80::/10", "fec0::/10",
+        "100.64.0.0/10", "169.254.0.0/16", "fe80::/10", "fec0::/10", "168.63.129.16/32",
     )
 )  # fmt: skip
 """Networks that look like others, or lead to them, beside those that are not global anyway."""
 
 METADATA = frozenset(
-    map(ip_address, ("169.254.169.254", "fd00:ec2::254", "100.100.100.200", "169.254.170.2"))
-)
+    ip_address(each)
+    for each in (
+        "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192",
+        "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
+    )
+)  # fmt: skip
 """Where clouds tell their secrets: only who lists the very address reaches it."""
 
 
@@ -112,7 +116,7 @@ class Egress:
 
     def _is_listed(self, address: Address) -> bool:
         plain = _unwrapped(address)
-        if plain in METADATA:
+        if plain in METADATA or _carried(plain) in METADATA:
             return any(network.num_addresses == 1 and plain in network for network in self._networks)
         return any(plain in network for network in self._networks)
 
@@ -178,6 +182,18 @@ def is_public(address: Address) -> bool:
 
 def _unwrapped(address: Address) -> Address:
     return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
+
+
+def _carried(address: Address) -> IPv4Address | None:
+    """The address of version 4 to which one of version 6 leads, through a gateway."""
+    if isinstance(address, IPv4Address):
+        return None
+    low = IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.sixtofour or (low if any(address in network for network in _LAST) else None)
+
+
+_LAST = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+"""Networks whose addresses have one of version 4 in their last bits."""
 
 
 def _plain_host(host: str) -> str:

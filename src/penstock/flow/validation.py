@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jsonschema_rs
@@ -27,7 +27,56 @@ def misfits_of(schema: Any) -> Misfits:
         checker = jsonschema_rs.validator_for(schema, retriever=_refuse)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None
-    return lambda value: [_sentence(error) for error in checker.iter_errors(value)]
+    return _Checker(checker, _size(schema, _NOTES))
+
+
+MOST_TOLD = 500_000
+"""Parts of a schema times parts and letters of a value up to which all that is wrong is told.
+
+Each thing that is wrong holds a copy of both, and they are all made before the first can be read: a list of a hundred
+thousand wrong words and a schema of some hundred right ones would take gigabytes.
+"""
+LONGEST = 600
+"""Letters of one sentence: it begins with the value, which may be large."""
+
+
+class _Checker:
+    """Tells all that is wrong with a value, or of a large one the first thing."""
+
+    def __init__(self, checker: Any, size: int) -> None:
+        self._checker, self._size = checker, size
+
+    def __call__(self, value: Any) -> list[str]:
+        if self._checker.is_valid(value):
+            return []
+        if _size(value) * self._size <= MOST_TOLD:
+            return [_sentence(error) for error in self._checker.iter_errors(value)]
+        try:
+            self._checker.validate(value)
+        except jsonschema_rs.ValidationError as error:
+            return [_sentence(error)]
+        return []
+
+
+_NOTES = frozenset({"$comment", "default", "description", "examples", "title"})
+"""What a schema says to people: no value is held against it."""
+
+
+def _size(value: Any, but: frozenset[str] = frozenset()) -> int:
+    """How many parts a JSON value has, and letters in them; without what has one of the names in `but`."""
+    size, todo = 0, [value]
+    while todo:
+        each = todo.pop()
+        size += 1
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, Mapping):
+            kept = [name for name in each if name not in but]
+            size += sum(map(len, kept))
+            todo.extend(each[name] for name in kept)
+        elif isinstance(each, list | tuple):
+            todo.extend(each)
+    return size
 
 
 DIALECT = re.compile(
@@ -69,4 +118,7 @@ def _refuse(address: str) -> Any:
 
 def _sentence(error: jsonschema_rs.ValidationError) -> str:
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
-    return f"{where.lstrip('.')}: {error.message}" if where else str(error.message)
+    message = str(error.message)
+    if len(message) > LONGEST:
+        message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+    return f"{where.lstrip('.')}: {message}" if where else message

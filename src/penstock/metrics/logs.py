@@ -50,6 +50,16 @@ def redacted(text: str) -> str:
     return text
 
 
+def one_line(text: str) -> str:
+    """What strangers wrote must not look like another line, nor steer the terminal of who reads it."""
+    if text.isprintable():
+        return text
+    return "".join(
+        mark if mark.isprintable() or mark == "\t" else mark.encode("unicode_escape").decode()
+        for mark in text
+    )
+
+
 class _Redacted(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return redacted(self.line(record))
@@ -64,9 +74,14 @@ class TextLines(_Redacted):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(message)s")
 
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        # Before a secret of several lines looks otherwise.
+        return one_line(redacted(super().formatMessage(record)))
+
     def line(self, record: logging.LogRecord) -> str:
         head, newline, rest = super().line(record).partition("\n")
         said = " ".join(f"{name}={value}" for name, value in {**about(), **_extra(record)}.items())
+        said = one_line(redacted(said))
         return f"{head} [{said}]{newline}{rest}" if said else f"{head}{newline}{rest}"
 
 

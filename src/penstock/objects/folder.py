@@ -10,6 +10,7 @@ import stat
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any, TypeVar
@@ -210,12 +211,14 @@ class FolderStore:
             raise ObjectRefused(f"{self.bucket}/{key} was replaced by somebody else meanwhile")
         found = self._side(key)
         side = found if found is not None and found.etag == now else Side(key, now)
-        self._refuse_link()
+        self._refuse_links(self._beside(key))
         write_whole(self._beside(key), msgspec.json.encode(msgspec.structs.replace(side, **changed)))
 
-    def _refuse_link(self) -> None:
-        if os.path.islink(os.path.join(self.path, ASIDE)):
-            raise ObjectStoreAway(self.name, f"{ASIDE} in it is a link, and would lead out: remove it")
+    def _refuse_links(self, beside: Path) -> None:
+        for place in takewhile(lambda each: each != Path(self.path), beside.parents):
+            if place.is_symlink():
+                inside = place.relative_to(self.path)
+                raise ObjectStoreAway(self.name, f"{inside} in it is a link, and would lead out: remove it")
 
 
 def write_whole(path: Path, data: bytes) -> None:

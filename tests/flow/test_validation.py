@@ -1,0 +1,44 @@
+"""A value that does not fit is told so at once, however large it is and however much of it is wrong."""
+
+from __future__ import annotations
+
+import resource
+from time import process_time
+from typing import Any
+
+import pytest
+
+from penstock.flow.validation import LONGEST, violations
+
+WORDS = [f"word{n}" for n in range(2_000)]
+
+
+def test_all_that_is_wrong_with_a_small_value_is_told() -> None:
+    schema = {"type": "array", "items": {"enum": ["a", "b"]}}
+
+    assert violations(schema, ["a", 1, "c"]) == [
+        '[1]: 1 is not one of "a" or "b"',
+        '[2]: "c" is not one of "a" or "b"',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"items": {"enum": WORDS}}, [1] * 120_000),
+        ({"items": {"anyOf": [{"const": word} for word in WORDS]}}, [1] * 20_000),
+        ({"items": {"allOf": [{"type": "string"}] * 2_000}}, [1] * 5_000),
+        ({"items": {"type": "string"}}, [1] * 120_000),
+        ({"additionalProperties": {"type": "string"}}, {f"k{n}": 1 for n in range(10_000)}),
+        ({"allOf": [{"type": "string"}] * 2_000}, ["x" * 200_000]),
+    ],
+)
+def test_a_large_value_that_is_wrong_everywhere_holds_nobody_up(schema: Any, value: Any) -> None:
+    before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, process_time()
+
+    found = violations(schema, value)
+
+    assert process_time() - began < 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
+    assert len(found) == 1
+    assert len(found[0]) < LONGEST + 100

@@ -11,13 +11,14 @@ import pytest
 from tests.boxes.conftest import Site, site
 from tests.boxes.test_approvals import token
 
-WAYS = ("skip", "disable", "marking", "tokens")
+WAYS = ("skip", "disable", "marking", "behind", "tokens")
 
 
 def publishing(**said: Any) -> dict[str, Any]:
     ask = {"task": "approval", "with": said, "emits": {"approved": "go"}}
     publish = {"task": "set", "after": "go", "with": {"published": True}}
-    return {"penstock": 1, "name": "w", "steps": {"ask": ask, "publish": publish}}
+    tell = {"task": "set", "after": "publish", "with": {"told": True}}
+    return {"penstock": 1, "name": "w", "steps": {"ask": ask, "publish": publish, "tell": tell}}
 
 
 async def begun(here: Site, who: str, **said: Any) -> str:
@@ -31,11 +32,13 @@ async def begun(here: Site, who: str, **said: Any) -> str:
 async def goes_round(here: Site, way: str, run: str, who: str) -> tuple[int, str]:
     """What somebody is told who tries to go on without the approval."""
     put = {"step": "publish", "slot": 0, "event": "go"}
+    later = {"step": "tell", "slot": 0, "event": "publish"}
     insert = [{"name": f"/runs/w/{run}/slots/publish/0/new", "data": {"event": "go"}}]
     asked: dict[str, tuple[str, str, Any]] = {
         "skip": ("POST", f"/api/runs/{run}/steps/ask/skip", {"port": "approved"}),
         "disable": ("POST", f"/api/runs/{run}/steps/ask", {"disabled": "approved"}),
         "marking": ("PATCH", f"/api/runs/{run}/marking", {"put": [put]}),
+        "behind": ("PATCH", f"/api/runs/{run}/marking", {"put": [later]}),
         "tokens": ("POST", "/api/tokens", {"insert": insert}),
         "rerun": ("POST", f"/api/runs/{run}/rerun", {"from": "publish", "input": {"other": 1}}),
     }
@@ -81,6 +84,28 @@ def test_a_run_does_not_begin_behind_an_approval_that_somebody_else_gave(tmp_pat
 
             assert await goes_round(here, "rerun", run, anna) == (403, "not_separate")
             assert (await here.ask("POST", f"/api/runs/{run}/rerun", {}, anna))[0] == 201
+
+    asyncio.run(main())
+
+
+def test_behind_an_approval_that_was_given_a_run_is_mended_by_whoever_may_repair(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with site(tmp_path) as here:
+            anna, otto = [await token(here, "operator", name) for name in ("anna", "otto")]
+            definition = publishing(separate=True)
+            definition["external"] = ["never"]
+            definition["steps"]["tell"]["after"] = ["publish", "never"]
+            await here.engine.publish(definition)
+            _, run = await here.ask("POST", "/api/workflows/w/runs", {}, token=anna)
+            async with asyncio.timeout(20):
+                while not (asked := await here.engine.approvals()):
+                    await asyncio.sleep(0.02)
+            await here.ask("POST", f"/api/approvals/{asked[0]['id']}", {"decision": "approved"}, otto)
+            put = {"step": "tell", "slot": 1, "event": "never"}
+            status, _ = await here.ask("PATCH", f"/api/runs/{run['id']}/marking", {"put": [put]}, anna)
+
+            assert status == 200
+            assert (await here.engine.wait(run["id"], 20))["status"] == "succeeded"
 
     asyncio.run(main())
 

@@ -63,11 +63,31 @@ def approvals_in(flow: Flow, steps: Iterable[str]) -> list[str]:
     return [name for name in steps if name in flow.steps and flow.steps[name].task == APPROVAL]
 
 
-def approvals_that_fire(flow: Flow, puts: Iterable[Put]) -> list[str]:
-    """The approvals whose word it is that somebody puts in."""
-    events = {put.event for put in puts}
+def approvals_left_out(live: Live, puts: Iterable[Put]) -> list[str]:
+    """The approvals whose word it is that somebody puts in, and those that nobody has given yet before it."""
+    flow, given = live.flow, list(puts)
+    events, into = {put.event for put in given}, {put.step for put in given}
     return [
         name
         for name in approvals_in(flow, flow.steps)
         if any(not events.isdisjoint(way.names) for way in flow.steps[name].ways.values())
+        or not (_has_spoken(live, name) or behind(flow, name).isdisjoint(into))
     ]
+
+
+def _has_spoken(live: Live, step: str) -> bool:
+    state = live.snapshot.steps.get(step)
+    return state is not None and state.spoke
+
+
+def behind(flow: Flow, step: str) -> set[str]:
+    """The steps that may begin because this one has ended, at once or later."""
+    found: set[str] = set()
+    todo = [step]
+    while todo:
+        for events in flow.wiring.by_name[todo.pop()].fires.values():
+            takers = (slot for event in events for slot in flow.wiring.takers.get(event, ()))
+            fresh = {flow.wiring.steps[slot.step].name for slot in takers} - found
+            found |= fresh
+            todo += fresh
+    return found

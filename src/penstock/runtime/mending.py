@@ -16,7 +16,7 @@ from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
 from penstock.flow.tags import visible
 from penstock.flow.turn import Turn
-from penstock.runtime.authority import approvals_in, approvals_that_fire, refuse_going_round
+from penstock.runtime.authority import approvals_in, approvals_left_out, refuse_going_round
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.flows import Flows
 from penstock.runtime.history import read_history
@@ -56,7 +56,7 @@ class Mender:
         wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
         for _ in range(TRIES):
             live = await self._intake.look(run)
-            await self._refuse_round(live, approvals_that_fire(live.flow, puts))
+            await self._refuse_round(live, approvals_left_out(live, puts))
             plan = self._try(live, wish)
             if dry_run:
                 return _told(plan) | {"outlook": outlook_of(live.flow, plan.snapshot)}
@@ -128,7 +128,7 @@ class Mender:
         fork = fork_before(live.flow, history, step, plain_payload(input, "the input"))
         if fork is None:
             raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
-        passed = {*approvals_in(live.flow, fork.outputs), *approvals_that_fire(live.flow, fork.puts)}
+        passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
         await self._refuse_round(live, sorted(passed), begins=True)
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:

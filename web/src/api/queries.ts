@@ -60,7 +60,17 @@ export const useMarking = (id: string, seq?: number) =>
     placeholderData: keepPreviousData,
   })
 
-export const useTasks = () => useQuery({ queryKey: ['tasks'], queryFn: async ({ signal }) => { const page = await every<TaskOffer>('/api/tasks', signal); return { ...page, items: await spokenOffers(page.items) } } })
+export const useTasks = () => useQuery({ queryKey: ['tasks'], queryFn: ({ signal }) => every<TaskOffer>('/api/tasks', signal) })
+
+/** The same in the language of the reader, for who shows their texts: the words for it come with it. */
+export const useSpokenTasks = () =>
+  useQuery({
+    queryKey: ['tasks', 'spoken'],
+    queryFn: async ({ signal }) => {
+      const page = await every<TaskOffer>('/api/tasks', signal)
+      return { ...page, items: await spokenOffers(page.items) }
+    },
+  })
 
 export const useQueues = (enabled = true) => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal), enabled })
 

@@ -3,7 +3,7 @@ import '../styles/editor.css'
 import { ReactFlowProvider } from '@xyflow/react'
 import { useParams } from '@tanstack/react-router'
 import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
-import { useTasks } from '@/api/queries'
+import { useSpokenTasks } from '@/api/queries'
 import { useRights } from '@/api/rights'
 import { useTitle } from '@/app/heading'
 import { part, usePreloaded } from '@/app/part'
@@ -67,7 +67,7 @@ export default function EditorPage() {
 
 /** The boxes that can be had, in the editor's own hands. */
 function useOffers(): void {
-  const tasks = useTasks()
+  const tasks = useSpokenTasks()
   useEffect(() => {
     if (tasks.data) useEditor.setState({ offers: Object.fromEntries(tasks.data.items.map((offer) => [offer.name, offer])) })
   }, [tasks.data])

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'react'
-import { useTasks } from '@/api/queries'
+import { useSpokenTasks } from '@/api/queries'
 import type { TaskOffer } from '@/api/types'
 import { iconOf } from '@/diagram/icons'
 import { type MessageKey, t } from '@/messages'
@@ -26,7 +26,7 @@ const GROUPS: [MessageKey, string[]][] = [
 
 /** What workers offer and what is built in; a click or a drag puts it on the canvas. */
 export function Palette() {
-  const tasks = useTasks()
+  const tasks = useSpokenTasks()
   const [text, setText] = useState('')
   const root = useRef<HTMLElement>(null)
   const groups = useMemo(() => groupsOf(tasks.data?.items ?? []), [tasks.data])

@@ -218,3 +218,23 @@ def test_a_service_that_is_not_asked_any_more_is_told_of(tmp_path: Path) -> None
             await here.until_told(id, f"the service of task {task['kf_id']} does not take get_status")
 
     asyncio.run(talk())
+
+
+def test_a_report_that_an_answer_has_overtaken_is_not_late(tmp_path: Path) -> None:
+    """It was kept until the run would wait for it, and its service was asked in the meantime."""
+
+    async def talk() -> None:
+        async with serving(remote := Remote("a")), coordinating(tmp_path) as here:
+            id, _ = await running(here, remote)
+            await here.until(id, "staged")
+            await here.good("POST", f"/releases/{id}/publish")
+            await here.until(id, "published")
+            [task] = (await here.coordinator.releases.whole(id)).tasks
+            await here.coordinator.shelf.change(update=[(task, {**task.data, "report": "staged"})])
+            whole = await here.coordinator.releases.whole(id)
+            await here.coordinator.reports.deliver(whole, whole.tasks[0])
+
+            assert not [told for told in await here.events(id) if "ignored" in told]
+            assert (await here.coordinator.releases.whole(id)).tasks[0].data["report"] is None
+
+    asyncio.run(talk())

@@ -106,6 +106,8 @@ def test_eventbridge_tells_keys_as_they_are() -> None:
     assert read_bridged("Object Created", detail, {"time": "2026-01-31T12:00:00Z"})[0].keys == ("a+b.png",)
     assert read_bridged("Object Deleted", detail, {})[0].event == "deleted"
     assert read_notices({**plain, "detail-type": "Object Tags Added"}) == []
+    with pytest.raises(Unreadable, match="none of EventBridge"):
+        read_notices({**plain, "detail-type": [[]]})
 
 
 @pytest.mark.parametrize(

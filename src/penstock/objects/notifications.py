@@ -83,7 +83,7 @@ def read_notices(body: Any, odd: Odd = _refuse) -> list[Notice]:
         return _bounded(read_each(body["Records"], lambda each: _kept(_record(each)), odd))
     if body.get("Event") == "s3:TestEvent":
         return []
-    if isinstance(body.get("detail"), Mapping) and "detail-type" in body:
+    if isinstance(body.get("detail"), Mapping) and isinstance(body.get("detail-type"), str):
         return _kept(_bridged(body["detail-type"], body["detail"], body))
     if "eventName" in body and isinstance(body.get("s3"), Mapping):
         return _kept(_record(body))
@@ -172,7 +172,7 @@ def _transport(record: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in said.items() if isinstance(value, str) and value}
 
 
-def _bridged(kind: Any, detail: Mapping[str, Any], envelope: Mapping[str, Any]) -> Notice | None:
+def _bridged(kind: str | None, detail: Mapping[str, Any], envelope: Mapping[str, Any]) -> Notice | None:
     """EventBridge, whose keys are not encoded."""
     if kind not in _BRIDGED:
         return None

@@ -22,6 +22,7 @@ from penstock.flow.occurrence import Done, Outcome, Reported
 from penstock.flow.plan import Answer
 from penstock.flow.run import Element
 from penstock.flow.view import time_text
+from penstock.runtime.authority import barring
 from penstock.runtime.children import parent_of
 from penstock.runtime.errors import (
     AlreadyDecided,
@@ -177,14 +178,9 @@ async def _view_for(running: Running, row: ApprovalRow, by: str | None) -> dict[
 
 
 async def _barred(running: Running, row: ApprovalRow, by: str) -> str | None:
-    """Four eyes, where the step says so: what somebody did that bars them, such as `started the run`."""
+    """What bars somebody from deciding, where the step asks for four eyes."""
     said = msgspec.json.decode(row.body)
-    if not said["separate"]:
-        return None
-    if said["by"] == by:
-        return "started the run"
-    others = await running.store.approvals_of(row.run)
-    return "decided in this run before" if any(other.decided_by == by for other in others) else None
+    return await barring(running.store, row.run, said["by"], by) if said["separate"] else None
 
 
 async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:

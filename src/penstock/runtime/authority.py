@@ -45,10 +45,16 @@ async def refuse_going_round(store: Store, live: Live, steps: Iterable[str], beg
         wants, separate = asked_by(live.flow, name)
         if role not in ROLES[ROLES.index(wants) :]:
             raise NotTheirs(name, wants)
-        if separate and (begins or run.by == who):
-            raise NotSeparate(who, "started the run")
-        if separate and any(each.decided_by == who for each in await store.approvals_of(run.id)):
-            raise NotSeparate(who, "decided in this run before")
+        if separate and (why := await barring(store, run.id, who if begins else run.by, who)) is not None:
+            raise NotSeparate(who, why)
+
+
+async def barring(store: Store, run: str, starter: str | None, who: str) -> str | None:
+    """Four eyes: what somebody did that bars them from an approval of a run, such as `started the run`."""
+    if starter == who:
+        return "started the run"
+    decided = any(each.decided_by == who for each in await store.approvals_of(run))
+    return "decided in this run before" if decided else None
 
 
 def asked_by(flow: Flow, step: str) -> tuple[str, bool]:

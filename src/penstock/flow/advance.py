@@ -69,16 +69,23 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
 
 
 def advance_through(
-    flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: datetime, do: Do
+    flow: Flow,
+    snapshot: Snapshot,
+    events: Iterable[Occurrence],
+    now: datetime,
+    do: Do,
+    left: Iterable[Attempt] = (),
 ) -> Plan:
     """The same where attempts are done as they come: what follows from them is decided at once, in the same plan.
 
-    Attempts that are left in the plan are to be done as always: there were very many.
+    `left` are attempts of decisions before this one: they are done first. Attempts that are left in the plan are to
+    be done as always: there were very many.
     """
     turn = Turn(flow, snapshot, now)
     for event in events:
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
+    turn.attempts[:0] = left
     done = 0
     while turn.attempts and not turn.unfinished and done < AT_ONCE:
         attempts, turn.attempts = turn.attempts, []

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.advance import Do, advance, advance_through, new_run
+from penstock.flow.advance import Do, advance, new_run
 from penstock.flow.compile import Flow
 from penstock.flow.keys import key_text
 from penstock.flow.occurrence import (
@@ -31,6 +31,7 @@ from penstock.flow.occurrence import (
 from penstock.flow.payload import NotJson, TooLarge, plain
 from penstock.flow.plan import Answer, Entry, Plan
 from penstock.flow.run import Header, RunId, Snapshot
+from penstock.flow.through import play_through
 from penstock.flow.validation import violations
 from penstock.runtime.clock import Alarm, Clock
 from penstock.runtime.errors import (
@@ -260,7 +261,7 @@ class Host:
                 if self.does is None:
                     self._apply(hosted, advance(flow, snapshot, batch, now))
                 else:
-                    self._apply(hosted, advance_through(flow, snapshot, batch, now, self.does))
+                    self._apply(hosted, play_through(flow, snapshot, batch, now, self.does))
         finally:
             self._pumping = False
 

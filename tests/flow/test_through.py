@@ -1,0 +1,101 @@
+"""A run that is played through in memory comes to what the rules alone come to."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from penstock.flow import through
+from penstock.flow.advance import AT_ONCE, Do, advance_through, new_run
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Begun, Done, Failed, Occurrence
+from penstock.flow.plan import Attempt, Plan
+from penstock.flow.run import Failure, Header, RunId, Snapshot
+from penstock.flow.straight import straight as straight_plan
+from penstock.flow.through import play_through
+from tests.flow import test_laws as laws
+from tests.flow.driver import START_TIME, flow_of
+from tests.flow.test_straight import CHAIN, plain_flow
+
+Play = Callable[[Flow, Snapshot, list[Occurrence], Any, Do], Plan]
+ENOUGH = 60
+"""Attempts after which every one fails: a loop must come to its end."""
+
+
+def does(seed: int, rare: float) -> Do:
+    """Ends attempts by chance, and the same attempt of the same run always in the same way."""
+    calls = 0
+
+    def do(attempt: Attempt) -> Done | Failed:
+        nonlocal calls
+        calls += 1
+        chance = random.Random(f"{seed} {attempt.firing} {attempt.index} {attempt.attempt}")
+        if calls > ENOUGH or chance.random() < rare / 2:
+            return Failed(error=Failure("error", "no"), retry=False)
+        if chance.random() < rare:
+            return Done(output=1, set={"k": attempt.firing}, tags={"t": attempt.step})
+        return Done(output=chance.choice([None, {"n": 1}, "text", []]))
+
+    return do
+
+
+def played(play: Play, flow: Flow, begun: Begun, do: Do) -> Plan:
+    """The plan, without the number of decisions that it took."""
+    run = new_run(Header(id=RunId("run"), workflow=flow.name, input={"x": 1}))
+    plan = play(flow, run, [begun], START_TIME, do)
+    return replace(plan, snapshot=replace(plan.snapshot, revision=0))
+
+
+@pytest.mark.parametrize("rare", [0.0, 0.1])
+@pytest.mark.parametrize(("flow_by", "least"), [(plain_flow, 80), (laws.random_flow, 5)])
+def test_it_comes_to_what_the_rules_come_to(
+    flow_by: Callable[[random.Random], Flow], least: int, rare: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    straight: list[Plan | None] = []
+
+    def noted(*given: Any) -> Plan | None:
+        straight.append(straight_plan(*given))
+        return straight[-1]
+
+    monkeypatch.setattr(through, "straight", noted)
+
+    for seed in range(150):
+        chance = random.Random(seed)
+        flow, begun = flow_by(chance), Begun(chance.choice([{}, {}, {"tag": 1}]))
+
+        found = played(play_through, flow, begun, does(seed, rare))
+
+        assert found == played(advance_through, flow, begun, does(seed, rare))
+
+    assert sum(plan is not None for plan in straight) >= least, "the straight way was hardly gone"
+
+
+def test_a_chain_takes_one_straight_decision_for_each_end() -> None:
+    done: list[str] = []
+
+    def do(attempt: Attempt) -> Done:
+        done.append(attempt.step)
+        return Done(output=len(done))
+
+    plan = played(play_through, flow_of(CHAIN), Begun(), do)
+
+    assert (plan.snapshot.status, done) == ("succeeded", ["a", "b", "c"])
+    assert plan.answers == ["accepted"]
+
+
+def test_a_loop_without_end_leaves_what_it_has_not_done() -> None:
+    calls = 0
+
+    def do(attempt: Attempt) -> Done:
+        nonlocal calls
+        calls += 1
+        return Done()
+
+    plan = played(play_through, flow_of("a: {task: t, after: ['START | a']}"), Begun(), do)
+
+    assert AT_ONCE <= calls <= 2 * AT_ONCE
+    assert [attempt.step for attempt in plan.attempts] == ["a"]

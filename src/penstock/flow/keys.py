@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+
 
 def key_text(value: Any) -> str:
     """One text for each value: 1 and 1.0 are the same key, 1 and true and "1" are not."""
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _encode(_plain(value))
 
 
 def _plain(value: Any) -> Any:

@@ -8,13 +8,18 @@ always right, so whatever is rare is left to the rules there, and none of them i
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 
 from penstock.flow.compile import Flow, FlowStep, Way
 from penstock.flow.occurrence import Begun, Done, Occurrence, Reported
+from penstock.flow.patch import merge_patch
+from penstock.flow.payload import TooLarge, refuse_large_data
 from penstock.flow.plan import Answer, Attempt, Entry, Plan
 from penstock.flow.run import NEVER_FIRED, Element, Firing, Origin, Snapshot, StepState
+from penstock.flow.tags import TagChange, Tags, mark_of
+from penstock.flow.tags import change as changed
 from penstock.kernel.marking import Taken, Token
 from penstock.kernel.net import OK, START
 from penstock.kernel.wiring import WiredSlot
@@ -34,10 +39,11 @@ class Route(Struct, frozen=True):
 class _Line:
     """The part of a run that moves in one such decision."""
 
-    __slots__ = ("attempts", "elements", "firings", "history", "seq", "steps")
+    __slots__ = ("attempts", "data", "elements", "firings", "history", "seq", "steps", "tags")
 
     def __init__(self, was: Snapshot) -> None:
         self.seq, self.firings, self.elements, self.steps = was.seq, was.firings, was.elements, was.steps
+        self.data, self.tags = was.data, was.tags
         self.history: list[Entry] = []
         self.attempts: list[Attempt] = []
 
@@ -66,13 +72,13 @@ def _begin(flow: Flow, was: Snapshot, begun: Begun, now: datetime) -> Plan | Non
 
 
 def _end(flow: Flow, was: Snapshot, reported: Reported, now: datetime) -> Plan | None:
-    """An attempt ends on a port with no more than an output."""
+    """An attempt ends on a port; it may have set data and tags, but has asked for no more."""
     key = reported.firing, None
     done, element = reported.outcome, was.elements.get(key)
     if (
         element is None or type(done) is not Done or reported.index is not None or reported.outside
         or element.attempt != reported.attempt or element.state != "running" or element.key is not None
-        or done.tags is not None or done.replace_tags or done.set is not None or done.correlate
+        or done.replace_tags or done.correlate
     ):  # fmt: skip
         return None
     name, port, output = element.step, done.port, done.output
@@ -91,14 +97,42 @@ def _end(flow: Flow, was: Snapshot, reported: Reported, now: datetime) -> Plan |
             "complete", state.firings, (), number, attempt, output, None, port, None, state.elements, True
         ),
     )
+    if done.set is not None and not _set(line, done.set, element, now):
+        return None
+    tags, change = firing.tags, None
+    if done.tags is not None:
+        change = TagChange.of(done.tags, False)
+        tags = _tag(line, firing, change)
     line.seq += 1
-    line.history.append(Entry(line.seq, now, "ended", name, None, port, attempt, output, number))
-    if not _follow(line, was, route, Origin(output, firing.tags, now, name, firing=number), now):
+    line.history.append(
+        Entry(line.seq, now, "ended", name, None, port, attempt, output, number, mark_of(change), change)
+    )
+    if not _follow(line, was, route, Origin(output, tags, now, name, firing=number), now):
         return None
     ok = was.ok or route.ok
     if line.firings:
         return _moved(line, was, now, ok)
     return _succeeded(line, was, now, ok) if flow.result is None and (ok or route.rests) else None
+
+
+def _set(line: _Line, patch: dict[str, Any], element: Element, now: datetime) -> bool:
+    """The run's data is changed; False: there would be too much of it."""
+    data = merge_patch(line.data, patch)
+    try:
+        refuse_large_data(data)
+    except TooLarge:
+        return False
+    line.data = data
+    line.seq += 1
+    line.history.append(Entry(line.seq, now, "set", element.step, None, None, None, patch, element.firing))
+    return True
+
+
+def _tag(line: _Line, firing: Firing, change: TagChange) -> Tags:
+    """The tags of the run are changed, and those of the firing, which are given."""
+    tags = changed(firing.tags, change, firing.number)
+    line.tags = tags if line.tags is firing.tags else changed(line.tags, change, firing.number)
+    return tags
 
 
 def _follow(line: _Line, was: Snapshot, route: Route, origin: Origin, now: datetime) -> bool:
@@ -142,7 +176,7 @@ def _fire(line: _Line, was: Snapshot, step: FlowStep, token: Token, now: datetim
     line.elements = line.elements.set((number, None), Element(number, None, name, "running", fixed.params, 1))
     line.attempts.append(
         Attempt(
-            was.run, number, None, name, step.task, 1, fixed.params, was.data, tags, taken, step.timeouts,
+            was.run, number, None, name, step.task, 1, fixed.params, line.data, tags, taken, step.timeouts,
             step.task_list, step.priority, step.ports, step.secrets,
         )
     )  # fmt: skip
@@ -151,7 +185,7 @@ def _fire(line: _Line, was: Snapshot, step: FlowStep, token: Token, now: datetim
 
 def _moved(line: _Line, was: Snapshot, now: datetime, ok: bool) -> Plan:
     return _plan(line, was, Snapshot(
-        was.run, line.seq, "running", None, (), was.started_at or now, was.ended_at, was.data, was.tags,
+        was.run, line.seq, "running", None, (), was.started_at or now, was.ended_at, line.data, line.tags,
         was.result, was.error, ok, was.put_off, was.marking, line.firings, line.elements, was.results, line.steps,
         was.failed, was.halted, was.kept, was.came, was.seen, was.keys, was.disabled, was.aside, was.epoch, (),
         was.revision + 1,
@@ -163,7 +197,7 @@ def _succeeded(line: _Line, was: Snapshot, now: datetime, ok: bool) -> Plan:
     line.seq += 1
     line.history.append(Entry(line.seq, now, "run_ended", data={"status": "succeeded"}))
     return _plan(line, was, Snapshot(
-        was.run, line.seq, "succeeded", None, (), was.started_at, now, was.data, was.tags, was.data, was.error, ok,
+        was.run, line.seq, "succeeded", None, (), was.started_at, now, line.data, line.tags, line.data, was.error, ok,
         was.put_off, was.marking, line.firings, line.elements, was.results, line.steps, was.failed, was.halted,
         was.kept, was.came, was.seen, was.keys, was.disabled, was.aside, was.epoch, (), was.revision + 1,
     ))  # fmt: skip

@@ -69,8 +69,9 @@ def _firing(shape: Shape) -> Callable[[], int]:
 
 def _running(flow: Flow) -> Callable[[], dict[str, Any]]:
     def run() -> dict[str, Any]:
-        clock = VirtualClock()
-        host = Host(clock, InlineExecutor(TASKS), new_run_id)
+        clock, executor = VirtualClock(), InlineExecutor(TASKS)
+        host = Host(clock, executor, new_run_id)
+        host.does = executor.outcome  # as a call does its attempts
         snapshot = play_out(host, clock, host.start(flow))
         if snapshot.status != "succeeded":
             raise RuntimeError(f"workflow '{flow.name}' ended as {snapshot.status}")

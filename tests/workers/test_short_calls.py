@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from penstock.workers.short_calls import ShortCalls
+from penstock.workers import short_calls
+from penstock.workers.short_calls import ROW, ShortCalls
 
 
 def test_many_short_calls_are_all_answered_each_with_its_own() -> None:
@@ -113,3 +114,42 @@ def test_a_call_over_its_limit_is_given_up_and_the_next_is_done() -> None:
             calls.close()
 
     assert asyncio.run(main()) == 3
+
+
+def test_after_many_short_calls_a_long_one_holds_the_loop_for_a_moment_only() -> None:
+    async def main() -> bool:
+        calls, go = ShortCalls(2, "test"), threading.Event()
+        try:
+            for _ in range(3 * ROW):
+                await calls.result_of(lambda: None)
+            long = asyncio.create_task(calls.result_of(lambda: go.wait(20)))
+            asyncio.get_running_loop().call_later(0.01, go.set)  # the call ends only if the loop goes on
+            return await long
+        finally:
+            calls.close()
+
+    assert asyncio.run(main())
+
+
+def test_the_loop_waits_for_calls_only_after_short_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> bool:
+        calls, ended, go = ShortCalls(1, "test"), threading.Event(), threading.Event()
+        try:
+            monkeypatch.setattr(short_calls, "SHORT", 20)  # they are, however busy the machine is
+            for _ in range(2 * ROW):
+                await calls.result_of(lambda: None)
+            asked = asyncio.create_task(calls.result_of(ended.set))
+            for _ in range(5):
+                await asyncio.sleep(0)  # it comes to the line, and is handed over
+            waited = ended.is_set()
+            monkeypatch.setattr(short_calls, "SHORT", 0)
+            await asked
+            await calls.result_of(lambda: None)
+            long = asyncio.create_task(calls.result_of(lambda: go.wait(20)))
+            asyncio.get_running_loop().call_later(0.01, go.set)  # nobody would, if the loop waited
+            return waited and await long
+        finally:
+            calls.close()
+
+    monkeypatch.setattr(short_calls, "MOMENT", 20)
+    assert asyncio.run(main())

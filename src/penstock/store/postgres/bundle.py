@@ -6,13 +6,26 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
+import msgspec
+
 Key = tuple[str, str]
+
+_encode = msgspec.json.Encoder().encode
 
 
 def columns(names: str, rows: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
     """Rows as named columns; all are empty where there is no row."""
     found = list(zip(*rows, strict=True))
     return {name: list(found[place]) if found else [] for place, name in enumerate(names.split())}
+
+
+def texts(names: str, rows: Iterable[Sequence[Any]]) -> dict[str, str]:
+    """Rows as named columns, each a JSON text, bytes in base64: for statements that many rows go through.
+
+    The driver looks at every element of an array, whether it is an array itself: that takes it ten times as long.
+    """
+    found = list(zip(*rows, strict=True))
+    return {name: _encode(found[place]).decode() for place, name in enumerate(names.split())}
 
 
 def advisory(kind: str, *key: str) -> int:

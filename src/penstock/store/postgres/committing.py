@@ -14,7 +14,7 @@ from functools import partial
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.postgres import approvals
 from penstock.store.postgres.auditing import note
-from penstock.store.postgres.bundle import columns
+from penstock.store.postgres.bundle import columns, texts
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.granting import Letters, pass_keys_on
 from penstock.store.postgres.outbox import post_letters
@@ -23,7 +23,7 @@ from penstock.store.postgres.texts import refuse_bad_texts
 
 _RUN = "run revision seq status ended_at waiting head"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
-_TASK = "run firing idx attempt task task_list priority worker beat start_within run_for end_within held step"
+_KIND = "task task_list priority worker beat start_within run_for end_within held step"
 
 
 class Misfit(Exception):
@@ -61,12 +61,12 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     ]  # what most have not is looked for in these alone
     await _guard(work, fitting, rare)
     pages = [(c.run, c.page_from, c.seq, c.page) for c in fitting if c.page is not None]
-    await _some(work, "insert_page", "run seq last body", pages)
+    if pages:
+        await work.rows("insert_page", **texts("run seq last body", pages))
     await _states(work, rare)
     await _marks(work, rare, now)
     await _void_tasks(work, rare, now)
-    new = [_new_task(c.run, task) for c in fitting if not c.over for task in c.tasks]
-    fence = int(await work.value("insert_task", now=now, **columns(_TASK, new))) if new else 1
+    fence = await _new_tasks(work, fitting, now)
     messages = await _others(work, [c for c in fitting if c.over or not c.plain], now)
     await post_letters(work, rare, now)
     await approvals.write(work, rare, now)
@@ -86,14 +86,13 @@ async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
     now: datetime | None = None
     if old:
         rows = [(*_row(c), c.base) for c in old]
-        done = await work.rows("update_run", **columns(f"{_RUN} base", rows))
-        stale = {c.run for c in old} - {row[0] for row in done}
-        now = done[0][1] if done else None
+        [(done, now)] = await work.rows("update_run", **texts(f"{_RUN} base", rows))
+        stale = {c.run for c in old}.difference(done or ())
     if new:
-        done = await work.rows("insert_run", **columns(_NEW, [_new_row(c) for c in new]))
-        if len(done) != len(new):
+        [(made, at)] = await work.rows("insert_run", **texts(_NEW, [_new_row(c) for c in new]))
+        if made != len(new):
             raise Misfit
-        now = now or done[0][1]
+        now = now or at
     return now or await work.value("read_now"), stale
 
 
@@ -113,7 +112,9 @@ async def _guard(work: Work, changes: list[Change], rare: list[Change]) -> None:
     starts = [(c.run, c.new.workflow, *c.new.start_key) for c in rare if c.new and c.new.start_key]
     await _all(work, "insert_start_key", "run workflow key digest", starts)
     ended = sorted([(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended])
-    await _all(work, "end_task", "run firing idx attempt fence", ended)
+    named = "run firing idx attempt fence"
+    if ended and await work.value("end_task", **texts(named, ended)) != len(ended):
+        raise Misfit
     await _all(work, "use_timer", "ids", sorted((id,) for c in rare for id in c.rung))
     await _all(work, "use_message", "ids", sorted((id,) for c in rare for id in c.read))
     seen = [(s.scope, s.id, s.until, c.run if s.until is None else None) for c in rare for s in c.seen]
@@ -169,9 +170,25 @@ async def _void_tasks(work: Work, changes: list[Change], now: datetime) -> None:
         await work.rows("free_tasks", runs=freed, now=now)
 
 
-def _new_task(run: str, t: NewTask) -> tuple[object, ...]:
-    which = (run, t.firing, t.index, t.attempt, t.task, t.task_list, t.priority, t.worker, t.heartbeat)
-    return (*which, t.schedule_to_start, t.start_to_close, t.schedule_to_close, t.held, t.step)
+async def _new_tasks(work: Work, changes: list[Change], now: datetime) -> int:
+    """Put attempts on their task lists; the fence of those that are leased at once."""
+    kinds: dict[tuple[object, ...], int] = {}
+    new = [
+        (c.run, t.firing, t.index, t.attempt, kinds.setdefault(_kind(t), len(kinds) + 1))
+        for c in changes
+        if not c.over
+        for t in c.tasks
+    ]
+    if not new:
+        return 1
+    rows = texts("run firing idx attempt kind", new)
+    return int(await work.value("insert_task", now=now, **rows, **columns(_KIND, kinds)))
+
+
+def _kind(t: NewTask) -> tuple[object, ...]:
+    """What the attempts of a step have in common."""
+    limits = (t.heartbeat, t.schedule_to_start, t.start_to_close, t.schedule_to_close)
+    return (t.task, t.task_list, t.priority, t.worker, *limits, t.held, t.step)
 
 
 async def _others(work: Work, changes: list[Change], now: datetime) -> list[Message]:

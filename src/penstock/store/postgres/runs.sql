@@ -5,25 +5,43 @@
 -- name: update_run
 -- Only the revision that the decision was made from: whoever comes second changes nothing.
 -- Locked by id first: two batches that share runs would wait for each other otherwise.
-WITH line AS MATERIALIZED (
-    SELECT x.* FROM run
-      JOIN unnest(:run::text[], :base::bigint[], :revision::bigint[], :seq::bigint[], :status::text[],
-                  :ended_at::timestamptz[], :waiting::jsonb[], :head::bytea[])
-           AS x (id, base, revision, seq, status, ended_at, waiting, head) ON run.id = x.id
-     WHERE run.revision = x.base ORDER BY run.id FOR NO KEY UPDATE OF run)
-UPDATE run SET revision = line.revision, seq = line.seq, status = line.status, ended_at = line.ended_at,
-       waiting = line.waiting, head = line.head
-  FROM line WHERE run.id = line.id
-RETURNING run.id, (SELECT penstock_now());
+WITH asked AS (
+    SELECT x.id, base::bigint, revision::bigint, seq::bigint, status, ended_at::timestamptz, waiting::jsonb,
+           decode(head, 'base64') AS head
+      FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:base::json),
+                      json_array_elements_text(:revision::json), json_array_elements_text(:seq::json),
+                      json_array_elements_text(:status::json), json_array_elements_text(:ended_at::json),
+                      json_array_elements_text(:waiting::json), json_array_elements_text(:head::json))
+           AS x (id, base, revision, seq, status, ended_at, waiting, head)),
+line AS MATERIALIZED (
+    SELECT asked.* FROM run JOIN asked ON run.id = asked.id
+     WHERE run.revision = asked.base ORDER BY run.id FOR NO KEY UPDATE OF run),
+done AS (
+    UPDATE run SET revision = line.revision, seq = line.seq, status = line.status, ended_at = line.ended_at,
+           waiting = line.waiting, head = line.head
+      FROM line WHERE run.id = line.id
+    RETURNING run.id)
+SELECT array_agg(id), penstock_now() FROM done;
 
 -- name: insert_run
-INSERT INTO run (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
+WITH done AS (
+    INSERT INTO run (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
+                     started_at, header)
+    SELECT id, revision::bigint, seq::bigint, status, ended_at::timestamptz, waiting::jsonb, decode(head, 'base64'),
+           workflow, version::integer, subject, parent, labels::jsonb, started_at::timestamptz,
+           decode(header, 'base64')
+      FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:revision::json),
+                      json_array_elements_text(:seq::json), json_array_elements_text(:status::json),
+                      json_array_elements_text(:ended_at::json), json_array_elements_text(:waiting::json),
+                      json_array_elements_text(:head::json), json_array_elements_text(:workflow::json),
+                      json_array_elements_text(:version::json), json_array_elements_text(:subject::json),
+                      json_array_elements_text(:parent::json), json_array_elements_text(:labels::json),
+                      json_array_elements_text(:started_at::json), json_array_elements_text(:header::json))
+           AS x (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
                  started_at, header)
-SELECT * FROM unnest(:run::text[], :revision::bigint[], :seq::bigint[], :status::text[], :ended_at::timestamptz[],
-                     :waiting::jsonb[], :head::bytea[], :workflow::text[], :version::integer[], :subject::text[],
-                     :parent::text[], :labels::jsonb[], :started_at::timestamptz[], :header::bytea[])
-ON CONFLICT (id) DO NOTHING
-RETURNING id, (SELECT penstock_now());
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id)
+SELECT count(*), penstock_now() FROM done;
 
 -- name: insert_start_key
 INSERT INTO start_key (run, workflow, key, digest)
@@ -34,7 +52,10 @@ RETURNING run;
 
 -- name: insert_page
 INSERT INTO history (run, seq, last, body)
-SELECT * FROM unnest(:run::text[], :seq::bigint[], :last::bigint[], :body::bytea[]);
+SELECT run, seq::bigint, last::bigint, decode(body, 'base64')
+  FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:seq::json),
+                  json_array_elements_text(:last::json), json_array_elements_text(:body::json))
+       AS x (run, seq, last, body);
 
 -- name: put_part
 INSERT INTO part (run, kind, firing, idx, body)

@@ -14,17 +14,37 @@ TESTS_FAILED = 1
 """How pytest ends where tests failed; everything else it ends with is worse."""
 
 
+BESIDE = "4"
+"""Tests at a time on two cores: most of them wait for something half of the time."""
+MEASURE = ("tests/bench", "tests/chaos", "tests/web/test_editor_speed.py", "tests/web/test_pages_speed.py")
+"""What measures, or starves real processes: it would find out how busy the others keep the machine."""
+
+
 def run(*given: str) -> int:
     return subprocess.call([sys.executable, "-m", "pytest", *given])
 
 
+def run_all(given: list[str]) -> tuple[int, list[str]]:
+    """How it ended, and the tests that failed."""
+    there = [path for path in MEASURE if Path(path).exists()]
+    parts = [["-n", BESIDE, *(f"--ignore={path}" for path in there)]]
+    if there:
+        parts.append(["-n", "2", *there])
+    failed: set[str] = set()
+    ended = 0
+    for part in parts:
+        FAILED.unlink(missing_ok=True)
+        found = run(*part, *given)
+        if found not in (0, TESTS_FAILED):
+            return found, []
+        ended = ended or found
+        failed |= set(json.loads(FAILED.read_text())) if found else set()
+    return ended, sorted(failed)
+
+
 def main(given: list[str]) -> int:
-    FAILED.unlink(missing_ok=True)
-    ended = run("-n", "2", *given)
-    if ended != TESTS_FAILED:
-        return ended
-    failed = sorted(json.loads(FAILED.read_text()))
-    if len(failed) > MOST:
+    ended, failed = run_all(given)
+    if ended != TESTS_FAILED or len(failed) > MOST:
         return ended
     print(f"\nOnce more, alone: {len(failed)} of them.", flush=True)
     again = run("-n", "0", *failed)

@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 SERVERS = (
-    *("/test_ray", "/test_celery", "/topics/", "/test_fuzz", "/trust/test_planted", "/web/"),
+    *(
+        "/test_ray",
+        "/test_celery",
+        "/topics/",
+        "/test_fuzz",
+        "/trust/test_planted",
+        "/web/test_editor",
+        "/web/",
+    ),
     "/bench/test_engine",
 )
 """What is in the names of files of tests that share what takes seconds to start, or a core for itself: a browser."""

@@ -11,7 +11,8 @@ const refuses = (error) => [400, 413, 422].includes(error.status); // the call i
 const TOO_LARGE = { error: { kind: "too_large", message: "the output is larger than the server takes" }, retry: false };
 /** What is told instead of a completion that the server does not take: the attempt must end all the same. */
 const instead = ({ status, code, detail }) =>
-  status === 413 ? TOO_LARGE : code === "invalid_port" ? { error: { kind: "error", message: detail }, retry: false } : null;
+  status === 413 ? TOO_LARGE : /^invalid_(port|output)$/.test(code)
+    ? { error: { kind: "error", message: detail }, retry: code === "invalid_output" } : null;
 const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 const backoff = (failures) => Math.min(5, 0.05 * 2 ** Math.min(failures, 7)) * (0.7 + 0.6 * Math.random());
 

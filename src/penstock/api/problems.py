@@ -16,7 +16,7 @@ from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, 
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
 from penstock.api.wire.workflows import Finding
-from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
+from penstock.api.work.errors import AttemptSuperseded, InvalidOutput, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
@@ -44,6 +44,13 @@ from penstock.testing.world import Endless
 MEDIA = "application/problem+json"
 _PLACE = re.compile(r"([^\s:]+): ")
 RETRY_AFTER = 2
+PLACES: dict[type[Exception], str] = {
+    InvalidInput: "/input",
+    InvalidEvent: "/data",
+    InvalidFields: "/fields",
+    InvalidOutput: "/output",
+}
+"""Where in the body that stands which does not fit a schema."""
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
@@ -171,8 +178,8 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
             {"path": p.path, "code": p.code, "message": p.message, "line": p.line, "column": p.column}
             for p in error.problems
         ]
-    if isinstance(error, InvalidInput | InvalidEvent | InvalidFields):
-        top = {InvalidInput: "/input", InvalidEvent: "/data", InvalidFields: "/fields"}[type(error)]
+    if isinstance(error, InvalidInput | InvalidEvent | InvalidFields | InvalidOutput):
+        top = PLACES[type(error)]
         return [{"path": top + _pointer(text), "code": "schema", "message": text} for text in error.problems]
     if isinstance(error, CannotCall):
         return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]

@@ -21,6 +21,7 @@ from penstock.flow.payload import payload_limit
 from penstock.flow.task import Offer
 from penstock.remote.wire import Poll
 from penstock.runtime.chores import Chores
+from penstock.runtime.flows import Flows
 from penstock.runtime.gate import Assignment, Gate
 from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
@@ -49,6 +50,7 @@ class Behind(Struct, frozen=True):
     notes: Notes
     own: Collection[str] = ()  # the tasks that this node does itself
     suffix: str = ""  # of the names of task lists
+    flows: Flows | None = None  # by which runs are decided
 
 
 async def behind_engine(engine: Engine) -> Behind:
@@ -57,7 +59,9 @@ async def behind_engine(engine: Engine) -> Behind:
     key = await running.store.keep_note("lease_key", token_hex(32))
     seal = Seal(bytes.fromhex(key))
     node = running.node
-    return Behind(node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix)
+    return Behind(
+        node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix, node.flows
+    )
 
 
 def seat(caller: Caller, worker: str) -> str:

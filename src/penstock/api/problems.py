@@ -25,6 +25,8 @@ from penstock.runtime.authority import NotTheirs
 from penstock.runtime.blotting import Blot
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.errors import (
+    AlreadyDecided,
+    ApprovalExpired,
     BadCursor,
     Conflict,
     Invalid,
@@ -66,6 +68,7 @@ STATUSES: dict[type[Exception], int] = {
     MethodNotAllowed: 405,
     Conflict: 409,
     CannotCall: 409,
+    ApprovalExpired: 410,
     TooSlow: 408,
     PreconditionFailed: 412,
     BodyTooLarge: 413,
@@ -94,6 +97,7 @@ TITLES = {
     405: "Method not allowed",
     408: "Too slow",
     409: "Conflict with the present state",
+    410: "Too late",
     412: "Somebody else was faster",
     413: "Too large",
     415: "Unsupported type",
@@ -129,6 +133,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
     findings: list[Finding] = []
     cancel: bool = False  # of a worker's report: stop the work
     sign_in: list[str] = []  # the ways to sign in, where it was asked who one is
+    decision: dict[str, Any] | None = None  # of an approval: the first, which counts
 
 
 def status_of(error: BaseException) -> int:
@@ -161,6 +166,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         cancel=isinstance(error, AttemptSuperseded),
         findings=_findings(error),
         sign_in=list(error.ways) if isinstance(error, Unauthenticated) else [],
+        decision=error.decision if isinstance(error, AlreadyDecided) else None,
     )
 
 

@@ -118,6 +118,14 @@ def test_a_worker_that_polls_for_other_lists_is_shown_with_them(play: Play) -> N
     assert play(talk) == [["a", "b"]]
 
 
+LOADER = {"worker": "w", "name": "loader", "offers": [], "task_lists": ["far"], "concurrency": 3}
+
+
+async def _listed(worker: Talk) -> list[tuple[str, int]]:
+    found = await worker.client.engine.workers()
+    return [(each["name"], each["concurrency"]) for each in found if each["id"] == "w"]
+
+
 def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,18 +141,36 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
                 await polled.wait()
 
         monkeypatch.setattr(gate, "attend", slowly)
-        body = {"worker": "w", "name": "loader", "offers": [PAY], "task_lists": ["far"], "concurrency": 3}
-        offering = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", body))
+        offering = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
         await written.wait()
         await worker.poll(wait=0, max=1)
         await desk.chores.wait(10)
         polled.set()
         await offering
-        return [
-            (each["name"], each["concurrency"])
-            for each in await worker.client.engine.workers()
-            if each["id"] == "w"
-        ]
+        return await _listed(worker)
+
+    assert play(talk) == [("loader", 3)]
+
+
+def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_it(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def talk(worker: Talk) -> Any:
+        desk, offered = worker.client.service.desk, asyncio.Event()
+        gate = (await desk.behind(worker.client.engine)).gate
+        attend = gate.attend
+
+        async def slowly(each: Worker) -> None:
+            if each.name == "w":
+                await offered.wait()
+            await attend(each)
+
+        monkeypatch.setattr(gate, "attend", slowly)
+        await worker.poll(wait=0, max=1)
+        await worker.client.ask("PUT", "/api/tasks/offers", LOADER)
+        offered.set()
+        await desk.chores.wait(10)
+        return await _listed(worker)
 
     assert play(talk) == [("loader", 3)]
 

@@ -156,7 +156,14 @@ class Desk:
         else:
             return
         self.remember(known)
-        self.chores.begin(behind.gate.attend(known))
+        self.chores.begin(self._note(behind, worker))
+
+    async def _note(self, behind: Behind, id: str) -> None:
+        """Write that a worker is there; again where its offers came meanwhile, for this may be written after them."""
+        written: Worker | None = None
+        while (known := self._there.get(id)) is not None and known[0] is not written:
+            written = known[0]
+            await behind.gate.attend(written)
 
     def remember(self, worker: Worker) -> None:
         """It was noted as there just now."""

@@ -16,7 +16,9 @@ def test_the_page_says_what_the_calls_are() -> None:
 
 
 def test_every_call_says_what_it_answers() -> None:
-    assert [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.endswith("Answers .")] == []
+    assert [
+        line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.endswith("Answers .")
+    ] == []
 
 
 def test_every_call_says_what_it_does_and_has_a_name_of_its_own() -> None:

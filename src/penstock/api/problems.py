@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import ceil
 from typing import Any
 
@@ -20,6 +19,7 @@ from penstock.api.work.errors import AttemptSuperseded, InvalidOutput, ResultToo
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
+from penstock.flow.validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.authority import NotTheirs
 from penstock.runtime.blotting import Blot
@@ -44,7 +44,6 @@ from penstock.store.errors import StoreError
 from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
-_PLACE = re.compile(r"([^\s:]+): ")
 RETRY_AFTER = 2
 PLACES: dict[type[Exception], str] = {
     InvalidInput: "/input",
@@ -186,16 +185,12 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
         ]
     if isinstance(error, InvalidInput | InvalidEvent | InvalidFields | InvalidOutput):
         top = PLACES[type(error)]
-        return [{"path": top + _pointer(text), "code": "schema", "message": text} for text in error.problems]
+        return [
+            {"path": top + pointer_of(text), "code": "schema", "message": text} for text in error.problems
+        ]
     if isinstance(error, CannotCall):
         return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]
     return []
-
-
-def _pointer(sentence: str) -> str:
-    """The place that a sentence such as `list[1].a: …` begins with, as a JSON pointer."""
-    place = _PLACE.match(sentence)
-    return "" if place is None else "".join(f"/{part}" for part in re.findall(r"[^.\[\]]+", place[1]))
 
 
 def problem_response(error: BaseException, request_id: str, blot: Blot) -> Response:

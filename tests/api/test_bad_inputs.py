@@ -133,14 +133,21 @@ def test_27_an_input_that_does_not_fit_is_told_place_by_place(serve: Serve) -> N
         params = {
             "type": "object",
             "properties": {"n": {"type": "integer"}, "list": {"items": {"type": "string"}}},
+            "additionalProperties": {"items": {"type": "string"}},
         }
         await client.engine.publish({**CHAIN, "name": "strict", "params": params})
-        return await client.post("/api/workflows/strict/runs", {"input": {"n": "x", "list": ["a", 1]}})
+        return await client.post(
+            "/api/workflows/strict/runs", {"input": {"n": "x", "list": ["a", 1], "a b/c.d~": [1]}}
+        )
 
     answer = serve(talk)
 
     assert told(answer) == (422, "invalid_input")
-    assert sorted(each["path"] for each in answer.json["errors"]) == ["/input/list/1", "/input/n"]
+    assert sorted(each["path"] for each in answer.json["errors"]) == [
+        "/input/a b~1c.d~0/0",
+        "/input/list/1",
+        "/input/n",
+    ]
 
 
 @pytest.mark.parametrize(

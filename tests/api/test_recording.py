@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from penstock.api.table import CALLS
@@ -43,6 +44,32 @@ def test_what_changes_a_run_or_a_workflow_is_recorded_with_who_did_it(serve: Ser
         ("settings", "pause_workflow", "waits", None),
         ("settings", "resume_workflow", "waits", None),
         ("settings", "cancel_run", run, "not wanted"),
+    ]
+
+
+def test_the_texts_of_a_definition_are_recorded_as_hashes(serve: Serve) -> None:
+    one, two = (
+        f"penstock: 1\nname: w\ntitle: {title}\nsteps: {{a: {{task: one}}}}\n" for title in ("One", "Two")
+    )
+    yaml = {**ADMIN, "content-type": "application/yaml"}
+
+    async def talk(client: Client) -> Any:
+        for text in (one, two):
+            await client.ask("PUT", "/api/workflows/w", data=text.encode(), headers=dict(yaml))
+            await client.post("/api/workflows/w/publish", {}, headers=dict(ADMIN))
+        await client.ask("PUT", "/api/workflows/w", data=one.encode(), headers=dict(yaml))
+        await client.ask("DELETE", "/api/workflows/w", headers=dict(ADMIN))
+        items = (await client.get("/api/audit", headers=dict(ADMIN))).json["items"]
+        return [(each["action"], each["before"], each["after"]) for each in reversed(items)]
+
+    first, second = (sha256(text.encode()).hexdigest() for text in (one, two))
+    assert serve(talk, open=False) == [
+        ("save_draft", None, first),
+        ("publish_workflow", None, first),
+        ("save_draft", first, second),
+        ("publish_workflow", first, second),
+        ("save_draft", second, first),
+        ("discard_draft", first, None),
     ]
 
 

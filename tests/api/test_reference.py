@@ -15,6 +15,12 @@ def test_the_page_says_what_the_calls_are() -> None:
     assert PAGE.read_text(encoding="utf-8") == reference_text((*CALLS, *RELEASES)), "run `make reference`"
 
 
+def test_every_call_says_what_it_answers() -> None:
+    assert [
+        line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.endswith("Answers .")
+    ] == []
+
+
 def test_every_call_says_what_it_does_and_has_a_name_of_its_own() -> None:
     assert [call.path for call in (*CALLS, *RELEASES) if not call.summary.endswith(".")] == []
     assert len({call.name for call in (*CALLS, *RELEASES)}) == len(CALLS) + len(RELEASES)

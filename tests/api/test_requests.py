@@ -183,3 +183,26 @@ def test_a_word_that_is_none_of_those_is_answered_with_them(serve: Serve) -> Non
 
     assert "'started': it is one of newest, oldest, ended" in sort
     assert "'x': it is one of " in action and "cancel" in action
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "said"),
+    [
+        ("GET", "/api/runs?key=J1", None, "key: must be NAME=VALUE"),
+        ("GET", "/api/runs?label=team", None, "label: must be NAME=VALUE"),
+        (
+            "POST",
+            "/api/workflows/chain/runs",
+            {"labels": {"a=b": "c"}},
+            "/labels: must be a name without `=`",
+        ),
+        ("PUT", "/api/views/a%0Ab", {"filter": {}}, "the body: must be one line of text"),
+    ],
+)
+def test_what_has_another_shape_is_told_its_shape_in_words(
+    serve: Serve, method: str, path: str, body: Any, said: str
+) -> None:
+    async def talk(client: Client) -> Any:
+        return (await client.ask(method, path, body)).json["detail"]
+
+    assert serve(talk) == said

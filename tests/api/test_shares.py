@@ -13,6 +13,7 @@ from penstock.api.work import desk as desks
 from penstock.api.work import offering
 from penstock.api.work.desk import Desk
 from penstock.engine.offering import PREFIX, Kept, offer_text
+from penstock.store.rows import Worker
 from tests.api.conftest import Answer
 from tests.api.test_tasks import TAKEN, Talk
 
@@ -115,6 +116,63 @@ def test_a_worker_that_polls_for_other_lists_is_shown_with_them(play: Play) -> N
         return [each["task_lists"] for each in await worker.client.engine.workers() if each["id"] == "w"]
 
     assert play(talk) == [["a", "b"]]
+
+
+LOADER = {"worker": "w", "name": "loader", "offers": [], "task_lists": ["far"], "concurrency": 3}
+
+
+async def _listed(worker: Talk) -> list[tuple[str, int]]:
+    found = await worker.client.engine.workers()
+    return [(each["name"], each["concurrency"]) for each in found if each["id"] == "w"]
+
+
+def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def talk(worker: Talk) -> Any:
+        desk, written, polled = worker.client.service.desk, asyncio.Event(), asyncio.Event()
+        gate = (await desk.behind(worker.client.engine)).gate
+        attend = gate.attend
+
+        async def slowly(each: Worker) -> None:
+            await attend(each)
+            if each.name == "loader":
+                written.set()
+                await polled.wait()
+
+        monkeypatch.setattr(gate, "attend", slowly)
+        offering = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
+        await written.wait()
+        await worker.poll(wait=0, max=1)
+        await desk.chores.wait(10)
+        polled.set()
+        await offering
+        return await _listed(worker)
+
+    assert play(talk) == [("loader", 3)]
+
+
+def test_a_poll_that_is_noted_after_the_offers_of_its_worker_takes_no_name_from_it(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def talk(worker: Talk) -> Any:
+        desk, offered = worker.client.service.desk, asyncio.Event()
+        gate = (await desk.behind(worker.client.engine)).gate
+        attend = gate.attend
+
+        async def slowly(each: Worker) -> None:
+            if each.name == "w":
+                await offered.wait()
+            await attend(each)
+
+        monkeypatch.setattr(gate, "attend", slowly)
+        await worker.poll(wait=0, max=1)
+        await worker.client.ask("PUT", "/api/tasks/offers", LOADER)
+        offered.set()
+        await desk.chores.wait(10)
+        return await _listed(worker)
+
+    assert play(talk) == [("loader", 3)]
 
 
 # -- offers ------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from typing import Any
 
@@ -68,6 +69,30 @@ def test_a_head_that_cannot_be_read_is_told_so_and_the_connection_ends(
 
     assert (answer == b"reset" and expected == 431) or (status(answer) == expected and b'"code":' in answer)
     assert runs == []
+
+
+@pytest.mark.parametrize(
+    ("address", "expected", "code"),
+    [
+        ("/api/runs?subject=größe".encode(), 400, b"invalid_address"),
+        (b"/\xff", 400, b"invalid_address"),
+        (b"http://[", 400, b"invalid_address"),
+        (b"http://x:99999999/", 400, b"invalid_address"),
+        # It comes in two pieces or in more: before the last one it is only known that the head is too large.
+        (b"/" + b"b" * 65_536, 431, b"(address_too_long|headers_too_large)"),
+    ],
+    ids=["a letter", "a byte", "half a host", "no port", "long"],
+)
+def test_an_address_that_cannot_be_read_is_told_so_and_nothing_else(
+    serve: Serve, address: bytes, expected: int, code: bytes
+) -> None:
+    async def talk(client: Client) -> bytes:
+        return await send(client, b"GET " + address + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+
+    answer = serve(talk)
+
+    assert status(answer) == expected
+    assert re.search(b'"code":"' + code + b'"', answer)
 
 
 def test_an_endless_body_is_cut_off(serve: Serve) -> None:

@@ -79,8 +79,9 @@ def test_a_second_decision_is_answered_with_the_first(url: str, tmp_path: Path) 
 
             assert sorted(status for status, _ in answers) == [200, 409, 409]
             assert late[0] == 409 and late[1]["code"] == "already_decided"
-            first = (await here.engine.show(run["id"]))["steps"]["ask"]["output"]["decision"]
-            assert f"was {first} by" in late[1]["detail"]
+            first = (await here.engine.show(run["id"]))["steps"]["ask"]["output"]
+            assert f"was {first['decision']} by" in late[1]["detail"]
+            assert late[1]["decision"] == first
 
     asyncio.run(main())
 
@@ -171,6 +172,8 @@ def test_nobody_in_time_fails_the_step_as_a_time_out(url: str, tmp_path: Path) -
             assert item["status"] == "expired"
             with pytest.raises(AlreadyDecided):
                 await here.engine.decide(item["id"], "approved")
+            status, late = await here.ask("POST", f"/api/approvals/{item['id']}", {"decision": "approved"})
+            assert (status, late["code"], "decision" in late) == (410, "approval_expired", False)
 
     asyncio.run(main())
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import penstock
-from tests.cli.serving import serving
+from tests.cli.command import penstock, process, write
+from tests.cli.serving import GREETER, serving
 from tests.cli.test_front import base_of
+
+TOKEN = "an-admin-token-of-these-tests"
 
 
 @pytest.fixture
@@ -45,6 +47,36 @@ def test_a_token_that_cannot_be_is_told(db: str, args: list[str], sentence: str)
     said = penstock("access", "create", *args, "--db", db)
 
     assert (said.code, said.err) == (2, f"error: {sentence}\n")
+
+
+def test_a_worker_whose_token_may_not_work_is_told_so_and_does_not_begin(tmp_path: Path) -> None:
+    tasks = write(tmp_path, "own.py", GREETER)
+    with serving("up", cwd=tmp_path, PENSTOCK_TOKEN=TOKEN) as up:
+        base = base_of(up)
+        viewer = penstock(
+            "access", "create", "--role", "viewer", "--name", "vic", "--server", base, "--token", TOKEN
+        )
+        worker = ("worker", "--server", base, "--tasks", tasks)
+        said = [
+            process(*worker, PENSTOCK_TOKEN=token).err
+            for token in ("nobody-has-this-token", viewer.out.strip())
+        ]
+        up.stop()
+
+    assert said[0].startswith("error: what was sent is no token of Penstock: give a token of ")
+    assert said[1] == (
+        "error: the token of 'vic' is for the role viewer: "
+        "a worker needs one of `penstock access create --role worker`.\n"
+    )
+
+
+def test_a_list_that_no_step_can_name_is_told(tmp_path: Path) -> None:
+    tasks = write(tmp_path, "own.py", GREETER)
+
+    said = penstock("worker", "--db", tmp_path / "own.db", "--tasks", tasks, "--task-list", "a b")
+
+    why = "has the character U+0020; only A-Z a-z 0-9 _ . - are allowed"
+    assert (said.code, said.err) == (2, f"error: --task-list 'a b' {why}.\n")
 
 
 def test_a_secret_is_read_from_stdin_and_never_shown(db: str, tmp_path: Path) -> None:

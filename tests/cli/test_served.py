@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import write
+from tests.cli.command import penstock, write
 from tests.cli.served import Place, a_place
 
 
@@ -25,16 +25,40 @@ def test_what_did_not_change_is_not_published_again(at: Place) -> None:
     assert {row["name"]: row["published_version"] for row in listed} == {"failing": 1, "waiting": 1}
 
 
+STUCK = "penstock: 1\nname: stuck\nsteps: {a: {task: set, with: {x: 1}, after: b}}\n"
+
+
 def test_a_definition_that_is_wrong_is_shown_in_its_file(at: Place) -> None:
     broken = write(at.folder, "broken.yaml", "penstock: 1\nname: broken\nsteps: {a: {task: set, aftr: b}}\n")
-    stuck = write(
-        at.folder, "stuck.yaml", "penstock: 1\nname: stuck\nsteps: {a: {task: set, with: {x: 1}, after: b}}\n"
-    )
 
-    unread, refused = at("publish", broken, "--no-tasks"), at("publish", stuck, "--no-tasks")
+    unread = at("publish", broken, "--no-tasks")
 
     assert (unread.code, unread.err.startswith(f"error: {broken}:3:")) == (2, True)
-    assert (refused.code, refused.err.startswith("error: 'stuck' is not published: ")) == (2, True)
+
+
+@pytest.mark.parametrize("on", ["server", "database"])
+def test_a_workflow_that_is_refuted_is_told_as_check_tells_it(at: Place, on: str) -> None:
+    stuck, plain = (
+        write(at.folder, "stuck.yaml", STUCK),
+        write(at.folder, "plain.yaml", "penstock: 1\nname: plain\nsteps: {a: {task: set}}\n"),
+    )
+    db = ("--db", at.folder / "own.db", "--no-tasks")
+    publish = at if on == "server" else penstock
+    where = ("--no-tasks",) if on == "server" else db
+
+    said = publish("publish", plain, stuck, plain, *where)
+    as_json = publish("publish", stuck, "--json", *where)
+    checked = penstock("check", stuck, "--no-tasks", "--json").json
+
+    assert (said.code, said.out.splitlines()[0]) == (1, "plain version 1")
+    assert f" --> {stuck}:3" in said.out.splitlines()
+    assert [line for line in said.out.splitlines() if line.startswith(" = hint: ")]
+    assert said.err.startswith("error: 'stuck' is not published: ")
+    assert said.err.splitlines()[-1].strip() == "1 file named after it: not published either"
+    assert (as_json.code, as_json.json) == (
+        1,
+        [{"name": "stuck", "version": None, "findings": checked["findings"]}],
+    )
 
 
 def test_a_run_is_started_watched_and_sent_an_event(at: Place) -> None:

@@ -38,6 +38,17 @@ def gated(folder: Path) -> Path:
     return gate
 
 
+def test_a_folder_with_a_workflow_that_is_refuted_is_told_which_and_where(folder: Path) -> None:
+    stuck = "penstock: 1\nname: stuck\nsteps: {a: {task: set, after: b}}\n"
+    write(folder, "flows/stuck.yaml", stuck)
+
+    said = penstock("up", "--workflows", folder / "flows", "--db", folder / "own.db")
+
+    assert (said.code, said.err.startswith(f"error: {folder / 'flows' / 'stuck.yaml'}:3: ")) == (2, True)
+    assert "steps: {a: {task: set, after: b}}" in said.err
+    assert not (folder / "own.db").exists()
+
+
 def test_up_says_what_is_where_and_goes_on_with_what_was_begun(folder: Path) -> None:
     db = str(folder / "penstock.db")
     run = started(db, folder / "flows" / "hello.yaml")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine, Fatal
-from penstock.runtime import tokens
+from penstock.runtime import stats, tokens
 from penstock.runtime.errors import (
     BadCursor,
     Changed,
@@ -429,14 +429,19 @@ def test_custom_tokens_are_changed_as_a_whole_and_claimed(place: Place) -> None:
     place.run(main, TASKS)
 
 
+def two_hours(place: Place) -> tuple[datetime, dict[str, Any]]:
+    """Now, and an hour on either side of it."""
+    now = datetime.now(UTC) if not place.virtual else datetime(2026, 1, 1, tzinfo=UTC)
+    return now, {"since": now - timedelta(hours=1), "until": now + timedelta(hours=1)}
+
+
 def test_a_workflow_tells_how_it_does(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(CHAIN)
         await engine.publish(CHAIN.replace("broken", "echo"))
         for version in (1, 2, 2):
             await engine.wait(await engine.start("chain", version=version))
-        now = datetime.now(UTC) if not place.virtual else datetime(2026, 1, 1, tzinfo=UTC)
-        asked: dict[str, Any] = {"since": now - timedelta(hours=1), "until": now + timedelta(hours=1)}
+        now, asked = two_hours(place)
         said = await engine.stats("chain", **asked)
         assert said["runs"]["statuses"] == {"failed": 1, "succeeded": 2}
         assert (said["runs"]["started"], said["runs"]["per_hour"]) == (3, 1.5)
@@ -452,6 +457,23 @@ def test_a_workflow_tells_how_it_does(place: Place) -> None:
             await engine.stats("none")
 
     place.run(main, TASKS)
+
+
+@pytest.mark.parametrize(("few", "looked_at"), [(stats.FEW, 40), (0, stats.READ)])
+def test_the_counts_of_a_step_are_those_of_all_runs(
+    place: Place, monkeypatch: pytest.MonkeyPatch, few: int, looked_at: int
+) -> None:
+    monkeypatch.setattr(stats, "FEW", few)  # with more runs some are looked at
+
+    async def main(engine: Engine) -> dict[str, Any]:
+        await engine.publish("penstock: 1\nname: once\nsteps: {a: {task: set, with: {x: 1}}}\n")
+        await asyncio.gather(*(engine.start("once") for _ in range(40)))
+        return await engine.stats("once", **two_hours(place)[1])
+
+    said = place.run(main, TASKS)
+
+    step = said["steps"]["a"]
+    assert (said["sampled"], step["firings"], step["per_run"]) == ({"runs": looked_at, "of": 40}, 40, 1.0)
 
 
 FROM = """

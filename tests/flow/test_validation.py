@@ -7,8 +7,10 @@ from time import process_time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from penstock.flow.validation import LONGEST, violations
+from penstock.flow.validation import LONGEST, pointer_of, violations
 
 WORDS = [f"word{n}" for n in range(2_000)]
 
@@ -20,6 +22,25 @@ def test_all_that_is_wrong_with_a_small_value_is_told() -> None:
         '[1]: 1 is not one of "a" or "b"',
         '[2]: "c" is not one of "a" or "b"',
     ]
+
+
+@given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4))
+def test_the_place_of_what_is_wrong_can_be_read_back_whatever_it_is_called(names: list[str]) -> None:
+    value: Any = 1
+    schema: Any = {"type": "string"}
+    for name in reversed(names):
+        value, schema = {name: [value]}, {"properties": {name: {"items": schema}}}
+
+    [sentence] = violations(schema, value)
+
+    escaped = (name.replace("~", "~0").replace("/", "~1") for name in names)
+    assert pointer_of(sentence) == "".join(f"/{name}/0" for name in escaped)
+
+
+def test_a_sentence_without_a_place_points_at_all_of_it() -> None:
+    [sentence] = violations({"required": ["a: b"]}, {})
+
+    assert (sentence, pointer_of(sentence)) == ('"a: b" is a required property', "")
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
+import aiohttp
 import msgspec
 
-from penstock.flow.occurrence import Done
+from penstock.flow.occurrence import Done, Failed
+from penstock.flow.run import Failure
 from penstock.remote.connection import Connection
-from penstock.remote.gate import HttpGate
+from penstock.remote.gate import HttpGate, _instead
 from penstock.remote.problems import error_of
-from penstock.remote.wire import Items
+from penstock.remote.wire import Items, Told
 from penstock.runtime.gate import Report
 from penstock.store.rows import Beat, Lease, LogLine, Renewal
 from tests.remote.engines import engine_behind_http, launch
@@ -88,6 +90,43 @@ def test_of_many_reports_none_becomes_a_failure_for_anothers_fault() -> None:
             return str(error), taken
 
     assert _play(talk) == ("that word cannot be kept", [])
+
+
+def test_an_output_that_was_not_promised_is_told_as_a_failure_that_may_be_tried_again() -> None:
+    why = "the output of task 't' does not fit its schema: a: 1 is not of type \"string\""
+    told = Told(id="t", status=422, code="invalid_output", detail=f"{why}; the lease is kept: let it fail")
+
+    end = _instead(LEASES[0], told)
+
+    assert end == Report(LEASES[0], Failed(error=Failure("error", why), retry=True))
+
+
+def test_the_worker_in_node_that_breaks_its_promise_once_keeps_it_at_the_next_try(tmp_path: Path) -> None:
+    offer = {"name": "promise", "output": {"type": "object", "properties": {"rows": {"type": "integer"}}}}
+    flow = {
+        "penstock": 1,
+        "name": "p",
+        "steps": {"s": {"task": "promise", "retries": 1, "backoff": {"initial": "10ms"}}},
+    }
+
+    async def main() -> Any:
+        async with engine_behind_http(tmp_path) as (engine, base), asyncio.timeout(30):
+            async with aiohttp.ClientSession() as session:
+                body = {"worker": "w", "offers": [offer]}
+                answer = await session.put(f"{base}/api/tasks/offers", json=body)
+                assert answer.status == 200
+            await engine.publish(flow)
+            run = await engine.start("p")
+            process = await launch("node", base, script="bad_text_tasks.mjs")
+            try:
+                return await engine.wait(run, 20)
+            finally:
+                process.terminate()
+                await process.wait()
+
+    step = asyncio.run(main())["steps"]["s"]
+
+    assert (step["status"], step["attempts"], step["output"]) == ("complete", 2, {"rows": 1})
 
 
 def test_lines_that_are_refused_are_dropped_and_later_ones_kept() -> None:

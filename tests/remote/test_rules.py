@@ -82,3 +82,10 @@ def test_every_worker_over_http_keeps_every_rule(rule: str, kind: str, tmp_path:
 @pytest.mark.parametrize("rule", [name for name in RULES if name.startswith(("wk1_", "wk2_", "wk8_"))])
 def test_processes_over_http_end_fail_and_are_stopped_by_the_same_rules(rule: str, tmp_path: Path) -> None:
     prove(rule, over_http(str(TASKS / "rule_tasks.py"), processes=True), tmp_path)
+
+
+def test_the_worker_in_node_is_short_enough_to_be_copied() -> None:
+    """Who writes one in another language reads it first: it is promised to have under 150 lines."""
+    lines = (HERE.parent.parent / "clients" / "node" / "penstock-worker.mjs").read_text().splitlines()
+
+    assert (len(lines) < 150, max(map(len, lines)) <= 135) == (True, True)

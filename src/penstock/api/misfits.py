@@ -10,6 +10,14 @@ import msgspec
 TRIED = 200
 """Keys of one map of which the wrong one is looked for."""
 
+SHAPES = {
+    "^[^=]+=.+$": "must be NAME=VALUE",
+    "^[^=]+$": "must be a name without `=`",
+    r"^[^\\x00-\\x1f\\x7f]+$": "must be one line of text",
+}
+"""What a pattern asks for, to people."""
+
+_PATTERN = re.compile(r"Expected `str` matching regex '(.*)'")
 _FIELD = re.compile(r"Object .*?field `([^`]*)`")
 _STEP = re.compile(r"\.([^.\[\]]+)|\[([^\]]*)\]")
 
@@ -24,6 +32,8 @@ def misfit(error: msgspec.ValidationError, value: Any, kind: Any) -> tuple[str, 
             parts[number] = _key(str(error), value, kind, parts[:number])
     if found := _FIELD.match(message):
         parts.append(found[1])
+    elif (pattern := _PATTERN.fullmatch(message)) and pattern[1] in SHAPES:
+        message = SHAPES[pattern[1]]
     elif message.startswith("Invalid enum value") and (allowed := _choices(kind, parts)):
         message = f"{message}: it is one of {', '.join(allowed)}"
     escaped = (part.replace("~", "~0").replace("/", "~1") for part in parts if part)

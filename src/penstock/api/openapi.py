@@ -141,6 +141,8 @@ def _bad(call: Call) -> Iterable[int]:
         yield 404
     if call.method != "GET":
         yield from (409, 412)
+    if call.name == "decide_approval":
+        yield 410
     if call.reads != "none":
         yield from (413, 415)
     if call.reads != "none" or call.query is not None:

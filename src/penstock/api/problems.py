@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import ceil
 from typing import Any
 
@@ -16,15 +15,18 @@ from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, 
 from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
 from penstock.api.wire.workflows import Finding
-from penstock.api.work.errors import AttemptSuperseded, ResultTooLarge
+from penstock.api.work.errors import AttemptSuperseded, InvalidOutput, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
+from penstock.flow.validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.authority import NotTheirs
 from penstock.runtime.blotting import Blot
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.errors import (
+    AlreadyDecided,
+    ApprovalExpired,
     BadCursor,
     Conflict,
     Invalid,
@@ -42,8 +44,14 @@ from penstock.store.errors import StoreError
 from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
-_PLACE = re.compile(r"([^\s:]+): ")
 RETRY_AFTER = 2
+PLACES: dict[type[Exception], str] = {
+    InvalidInput: "/input",
+    InvalidEvent: "/data",
+    InvalidFields: "/fields",
+    InvalidOutput: "/output",
+}
+"""Where in the body that stands which does not fit a schema."""
 
 STATUSES: dict[type[Exception], int] = {
     Unreadable: 400,
@@ -59,6 +67,7 @@ STATUSES: dict[type[Exception], int] = {
     MethodNotAllowed: 405,
     Conflict: 409,
     CannotCall: 409,
+    ApprovalExpired: 410,
     TooSlow: 408,
     PreconditionFailed: 412,
     BodyTooLarge: 413,
@@ -87,6 +96,7 @@ TITLES = {
     405: "Method not allowed",
     408: "Too slow",
     409: "Conflict with the present state",
+    410: "Too late",
     412: "Somebody else was faster",
     413: "Too large",
     415: "Unsupported type",
@@ -122,6 +132,7 @@ class Problem(msgspec.Struct, omit_defaults=True):
     findings: list[Finding] = []
     cancel: bool = False  # of a worker's report: stop the work
     sign_in: list[str] = []  # the ways to sign in, where it was asked who one is
+    decision: dict[str, Any] | None = None  # of an approval: the first, which counts
 
 
 def status_of(error: BaseException) -> int:
@@ -154,6 +165,7 @@ def problem_of(error: BaseException, request_id: str) -> Problem:
         cancel=isinstance(error, AttemptSuperseded),
         findings=_findings(error),
         sign_in=list(error.ways) if isinstance(error, Unauthenticated) else [],
+        decision=error.decision if isinstance(error, AlreadyDecided) else None,
     )
 
 
@@ -171,18 +183,14 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
             {"path": p.path, "code": p.code, "message": p.message, "line": p.line, "column": p.column}
             for p in error.problems
         ]
-    if isinstance(error, InvalidInput | InvalidEvent | InvalidFields):
-        top = {InvalidInput: "/input", InvalidEvent: "/data", InvalidFields: "/fields"}[type(error)]
-        return [{"path": top + _pointer(text), "code": "schema", "message": text} for text in error.problems]
+    if isinstance(error, InvalidInput | InvalidEvent | InvalidFields | InvalidOutput):
+        top = PLACES[type(error)]
+        return [
+            {"path": top + pointer_of(text), "code": "schema", "message": text} for text in error.problems
+        ]
     if isinstance(error, CannotCall):
         return [{"path": "", "code": "cannot_call", "message": text} for text in error.reasons]
     return []
-
-
-def _pointer(sentence: str) -> str:
-    """The place that a sentence such as `list[1].a: …` begins with, as a JSON pointer."""
-    place = _PLACE.match(sentence)
-    return "" if place is None else "".join(f"/{part}" for part in re.findall(r"[^.\[\]]+", place[1]))
 
 
 def problem_response(error: BaseException, request_id: str, blot: Blot) -> Response:

@@ -76,7 +76,7 @@ def _call(call: Call, operation: dict[str, Any], schemas: dict[str, Any]) -> Ite
 
 
 def _answers(operation: dict[str, Any]) -> str:
-    good = [status for status in operation["responses"] if status < "300"]
+    good = [status for status in operation["responses"] if status < "400"]
     return " or ".join(good)
 
 

@@ -7,12 +7,16 @@ import os
 import socket
 from typing import Any
 
+from penstock.access.errors import TooManyRequests
 from penstock.cli.announcing import show_worker
 from penstock.cli.console import answers
+from penstock.cli.problems import Wrong
 from penstock.cli.serving import Post, counting, logging_to_stderr, stop_on_signals
 from penstock.engine import loop
 from penstock.remote.connection import Connection
+from penstock.remote.errors import NoServer, ServerAway
 from penstock.remote.gate import HttpGate
+from penstock.store.errors import StoreAway
 from penstock.workers.worker import Worker
 
 log = logging.getLogger("penstock.life")
@@ -26,6 +30,11 @@ def work_far(server: str, token: str | None, post: Post, level: str, log_format:
 
 async def _work(connection: Connection, post: Post, as_json: bool) -> None:
     stop = stop_on_signals(post.grace)
+    try:
+        await _refuse_stranger(connection)
+    except BaseException:
+        await connection.close()
+        raise
     gate = HttpGate(connection, [task.offer for task in post.tasks.values()])
     worker = Worker(
         gate,
@@ -49,6 +58,19 @@ async def _work(connection: Connection, post: Post, as_json: bool) -> None:
         finally:
             await gate.close()
     log.info("penstock worker has stopped")
+
+
+async def _refuse_stranger(connection: Connection) -> None:
+    """Who may not work there is told so at once; for a server that is away the worker waits. Raises PenstockError."""
+    try:
+        who = await connection.get("/api/session")
+    except (NoServer, ServerAway, StoreAway, TooManyRequests):
+        return
+    if "work" not in who["may"]:
+        raise Wrong.because(
+            f"the token of '{who['name']}' is for the role {who['role']}: a worker needs one of "
+            "`penstock access create --role worker`."
+        )
 
 
 def _stats_of(worker: Worker) -> dict[str, Any]:

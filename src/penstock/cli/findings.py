@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -21,9 +21,14 @@ SEVERITIES = ("error", "warning", "info")
 
 def show_report(console: Console, file: str, text: str, report: Report) -> None:
     """Every finding, then the verdict."""
-    for finding in report.findings:
-        _show_finding(console, file, text, finding)
+    show_findings(console, file, text, report.findings)
     _show_verdict(console, file, report)
+
+
+def show_findings(console: Console, file: str, text: str, findings: Iterable[Finding]) -> None:
+    """Each with its place in the file, the path that shows it, and what to do."""
+    for finding in findings:
+        _show_finding(console, file, text, finding)
 
 
 def _show_finding(console: Console, file: str, text: str, finding: Finding) -> None:

@@ -26,6 +26,7 @@ from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine import loop
 from penstock.engine.running import Running
+from penstock.flow.names import wrong_identifier
 from penstock.flow.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to
 from penstock.objects.stores import Stores
@@ -158,6 +159,9 @@ def read_post(
     distinct = tuple(dict.fromkeys(sources))
     if shell is not None and processes:
         raise Wrong.because("--shell and --processes contradict each other: commands are processes already.")
+    for each in task_list or ():
+        if (why := wrong_identifier(each)) is not None:
+            raise Wrong.because(f"--task-list '{each}' {why}.")
     said = settings_of() if settings is None else settings
     set_payload_limit(said["payload_limit"])
     return Post(

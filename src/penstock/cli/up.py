@@ -30,11 +30,11 @@ from penstock.cli.serving import (
     read_post,
     serve,
 )
-from penstock.engine.checking import refuse_errors
+from penstock.engine.checking import CheckFailed, refuse_errors
 from penstock.engine.loading import SUFFIXES, load, read_text
 from penstock.engine.running import Running
 from penstock.flow.compile import Flow
-from penstock.flow.problems import DefinitionError
+from penstock.flow.problems import DefinitionError, Problem
 from penstock.workers.loading import beside
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY
@@ -125,15 +125,17 @@ def folder_of(files: tuple[Path, ...]) -> Folder:
 
 
 def refuse_unready(files: Sequence[Path], tasks: Mapping[str, Task]) -> list[Flow]:
-    """What the files hold: every one can be published. Nothing was opened yet. Raises Wrong, CheckFailed."""
+    """What the files hold: every one can be published. Nothing was opened yet. Raises Wrong."""
     names: dict[str, Path] = {}
     flows = []
     for file in files:
         try:
             loaded = load(file, tasks)
+            refuse_errors(loaded)
         except DefinitionError as error:
             raise Wrong.reading(error, str(file), read_text(file)) from None
-        refuse_errors(loaded)
+        except CheckFailed as error:
+            raise _refuted(error, file) from None
         other = names.setdefault(loaded.flow.name, file)
         if other != file:
             raise Wrong.because(
@@ -141,6 +143,14 @@ def refuse_unready(files: Sequence[Path], tasks: Mapping[str, Task]) -> list[Flo
             )
         flows.append(loaded.flow)
     return flows
+
+
+def _refuted(error: CheckFailed, file: Path) -> Wrong:
+    """Each error that the checks found, at its line in the file."""
+    found = [each for each in error.report.findings if each.severity == "error"]
+    return Wrong(
+        [Problem(each.code, "", each.message, each.line) for each in found], str(file), read_text(file)
+    )
 
 
 def serving_lists(post: Post, flows: Sequence[Flow]) -> Post:

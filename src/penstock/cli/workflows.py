@@ -11,16 +11,18 @@ from rich.text import Text
 from penstock.cli.at import At, Penstock, acting
 from penstock.cli.commands import NO, YES
 from penstock.cli.completing import workflow_names
-from penstock.cli.console import out, print_json, printable
+from penstock.cli.console import err, out, plural, print_json, printable
 from penstock.cli.filters import read_pair
+from penstock.cli.findings import show_findings
 from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_input
 from penstock.cli.problems import Wrong
 from penstock.cli.run import Subject
 from penstock.cli.runs import show_view
 from penstock.cli.tables import print_table
 from penstock.cli.watching import watched
-from penstock.engine.checking import check_loaded
+from penstock.engine.checking import CheckFailed, check_loaded
 from penstock.engine.running import Running
+from penstock.flow.checking.findings import Finding
 from penstock.flow.problems import DefinitionError
 
 Files = Annotated[
@@ -77,7 +79,8 @@ def publish(
 ) -> None:
     """Publish workflows; one that did not change gets no new version.
 
-    They are checked first, with the Python tasks beside them: one with an error is not published.
+    They are checked first, with the Python tasks beside them: one with an error is not published, nor are those
+    named after it. Exit code 0: all are published. 1: the checks find an error. 2: a file cannot be read.
 
     [bold]Examples[/bold]
 
@@ -88,20 +91,45 @@ def publish(
       penstock publish shop.yaml --db postgresql://penstock@db.example/penstock
     """
     found = [read(file, tasks, no_tasks) for file in files]
-    published = [_published(at, each, note, start) for each in found]
+    told: list[dict[str, Any]] = []
+    for workflow in found:
+        told.append(_published(at, workflow, note, start))
+        if not json:
+            _tell(workflow, told[-1])
+        if told[-1]["version"] is None:
+            break
     if json:
-        print_json(published)
+        print_json([{name: each[name] for name in ("name", "version", "findings")} for each in told])
+    if told[-1]["version"] is None:
+        _refuse(told[-1]["why"], len(found) - len(told))
+
+
+def _tell(workflow: Read, told: dict[str, Any]) -> None:
+    if told["version"] is None:
+        findings = map(Finding.from_plain, told["findings"])
+        show_findings(out(), workflow.name, workflow.text, findings)
         return
-    for each in published:
-        out().print(f"{printable(each['name'])} version {each['version']}")
-        for finding in each["findings"]:
-            out().print(Text.assemble(("  warning", "warning"), f": {printable(finding['message'])}"))
+    out().print(f"{printable(told['name'])} version {told['version']}")
+    for finding in told["findings"]:
+        out().print(Text.assemble(("  warning", "warning"), f": {printable(finding['message'])}"))
+
+
+def _refuse(why: str, behind: int) -> None:
+    """The sentence, and how many were left out for it. Raises Exit."""
+    err().print(Text.assemble(("error", "error"), f": {printable(why)}"))
+    if behind:
+        err().print(f"  {plural(behind, 'file')} named after it: not published either")
+    raise typer.Exit(NO)
 
 
 def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> dict[str, Any]:
-    """Name, version and warnings. What the server finds wrong is shown in the file."""
+    """Name, version and warnings; of one that is refuted no version, all errors and warnings, and why.
+
+    What the server finds wrong is shown in the file.
+    """
     name = workflow.loaded.flow.name
     text = workflow.text if "\n" in workflow.text else f"{workflow.text}\n"
+    why: str | None = None
     try:
         if at.db is not None:
             answer = asyncio.run(_shelved(at.db, workflow, text, note, start))
@@ -109,8 +137,10 @@ def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> 
             answer = at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
     except DefinitionError as error:
         raise Wrong.reading(error, workflow.name, workflow.text) from None
-    warnings = [each for each in answer["findings"] if each["severity"] == "warning"]
-    return {"name": name, "version": answer["version"], "findings": warnings}
+    except CheckFailed as error:
+        why, answer = str(error), {"version": None, "findings": error.findings}
+    found = [each for each in answer["findings"] if each["severity"] != "info"]
+    return {"name": name, "version": answer["version"], "findings": found, "why": why}
 
 
 async def _shelved(

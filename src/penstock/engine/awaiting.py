@@ -27,6 +27,7 @@ from penstock.runtime.children import parent_of
 from penstock.runtime.errors import (
     AlreadyDecided,
     AlreadyOver,
+    ApprovalExpired,
     Invalid,
     NotSeparate,
     UnknownApproval,
@@ -168,8 +169,11 @@ async def _approval(running: Running, id: str) -> ApprovalRow:
 
 
 def _refuse_decided(row: ApprovalRow) -> None:
+    if row.status == "expired":
+        raise ApprovalExpired(row.id, time_text(row.ended_at))
     if row.status != "open":
-        raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at))
+        first = None if row.decision is None else msgspec.json.decode(row.decision)
+        raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at), first)
 
 
 async def _view_for(running: Running, row: ApprovalRow, by: str | None) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class Catalog:
         offers, begin = encode_offers(loaded.flow, loaded.offers), _begins(loaded, start)
         name = loaded.flow.name
         self._flows.managers.refuse(name)
-        version = await self._shelf.publish(name, text, offers, note, begin, again, by_for(name))
+        version = await self._shelf.publish(name, text, offers, note, begin, again, by_for(name, after=text))
         self._flows.forget()
         return version
 
@@ -68,10 +68,12 @@ class Catalog:
         start: bool | None,
         again: bool,
         expect: Collection[str] | None,
+        before: str | None = None,
     ) -> Version | None:
         """The same where the draft is one of those expected, else None; it is then no draft any more.
 
-        With `start` also a workflow that is there already is started.
+        With `start` also a workflow that is there already is started. `before`: what the newest version says, for
+        the record.
         """
         self._flows.managers.refuse(loaded.flow.name)
         new = NewVersion(
@@ -83,7 +85,7 @@ class Catalog:
             restart=bool(start),
             again=again,
         )
-        version = await self._shelf.publish_draft(new, expect, by_for(new.workflow))
+        version = await self._shelf.publish_draft(new, expect, by_for(new.workflow, before, text))
         self._flows.forget()
         return version
 

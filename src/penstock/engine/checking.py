@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from penstock.engine.loading import Loaded
 from penstock.flow.checking.checks import BUDGET, check_flow
@@ -20,6 +22,14 @@ class CheckFailed(Invalid):
         more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         super().__init__(f"'{workflow}' is not published: {errors[0]}{more}")
         self.workflow, self.report = workflow, report
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """All that was found, as JSON: what a server refused has them in the problem that it sent."""
+        told: Mapping[str, Any] | None = getattr(self, "problem", None)
+        if told is not None:
+            return list(told.get("findings", ()))
+        return [finding.to_plain() for finding in self.report.findings]
 
 
 def check_loaded(loaded: Loaded, budget: float = BUDGET) -> Report:

@@ -139,17 +139,18 @@ class Drafts:
         if definition.name != workflow:
             raise NameMismatch(workflow, definition.name)
         new = NewDraft(workflow=workflow, definition=checked.text, title=definition.title, author=author)
-        saved = await running.store.save_draft(new, expect, by_for(workflow))
+        saved = await running.store.save_draft(new, expect, by_for(workflow, kept, checked.text))
         if saved is None:
             raise DraftChanged(workflow)
         return draft_view(workflow, checked, saved, newest, state), found is None
 
     async def discard(self, workflow: str, expect: Collection[str] | None = None) -> None:
         """Forget the draft; versions stay. Raises UnknownWorkflow where there is neither, DraftChanged."""
-        await self._find(workflow)
+        draft, _, _ = await self._find(workflow)
         running = await self._opened()
         running.node.flows.managers.refuse(workflow)
-        if await running.store.drop_draft(workflow, expect, by_for(workflow)) is None:
+        by = by_for(workflow, None if draft is None else draft.definition)
+        if await running.store.drop_draft(workflow, expect, by) is None:
             raise DraftChanged(workflow)
 
     async def restore(self, workflow: str, version: int, *, author: str) -> dict[str, Any]:
@@ -186,7 +187,10 @@ class Drafts:
         consent(checked.loaded.definition)
         if checked.report.verdict == "refuted" and not override:
             raise CheckFailed(workflow, checked.report)
-        version = await running.catalog.put_draft(checked.loaded, checked.text, note, start, again, expect)
+        before = None if newest is None else newest.definition
+        version = await running.catalog.put_draft(
+            checked.loaded, checked.text, note, start, again, expect, before
+        )
         if version is None:
             raise DraftChanged(workflow)
         return version, checked

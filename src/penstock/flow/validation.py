@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -116,8 +117,29 @@ def _refuse(address: str) -> Any:
     raise ValueError(f"the schema refers to {address}: put what it needs into the schema itself")
 
 
+_PLAIN = re.compile(r"[\w-]+")
+_PLACE = re.compile(r'((?:\.?[\w-]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+): ')
+_STEP = re.compile(r'\.?([\w-]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')
+
+
+def pointer_of(sentence: str) -> str:
+    """The place that a sentence of a check begins with, such as `list[1]["a b"]: …`, as a JSON pointer."""
+    place = _PLACE.match(sentence)
+    if place is None:
+        return ""
+    names = (plain or number or json.loads(quoted) for plain, number, quoted in _STEP.findall(place[1]))
+    return "".join(f"/{name.replace('~', '~0').replace('/', '~1')}" for name in names)
+
+
+def _step(part: str | int) -> str:
+    """A step into a value; a name that has more than letters, digits, `_` and `-` is quoted, so that it ends."""
+    if isinstance(part, int):
+        return f"[{part}]"
+    return f".{part}" if _PLAIN.fullmatch(part) else f"[{json.dumps(part, ensure_ascii=False)}]"
+
+
 def _sentence(error: jsonschema_rs.ValidationError) -> str:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
+    where = "".join(map(_step, error.instance_path))
     message = str(error.message)
     if len(message) > LONGEST:
         message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"

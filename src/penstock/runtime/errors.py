@@ -25,6 +25,7 @@ PenstockError
 │   ├── NotSkippable         the step has nothing to skip
 │   ├── SlotFull             too many events wait at a step already
 │   ├── AlreadyDecided       somebody decided before
+│   │   └── ApprovalExpired  nobody did in time
 │   ├── AlreadyOver          what was called back is over
 │   ├── Managed              only the application that the workflow belongs to may
 │   └── Changed              it is not any more as it was expected to be
@@ -38,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.names import is_reserved
@@ -286,13 +288,28 @@ class NotRetryable(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Somebody decided before, or nobody is asked any more."""
+    """Somebody decided before, or nobody is asked any more. `decision` is the first, where there is one."""
 
     code = "already_decided"
+    decision: dict[str, Any] | None = None
 
-    def __init__(self, id: str, status: str, by: str | None, at: str | None) -> None:
+    def __init__(
+        self, id: str, status: str, by: str | None, at: str | None, decision: dict[str, Any] | None = None
+    ) -> None:
         who = f"{status} by {by}" if by else status
         super().__init__(f"approval '{id}' was {who} at {at}: one decision counts, the first")
+        self.decision = decision
+
+
+class ApprovalExpired(AlreadyDecided):
+    """Nobody decided in time."""
+
+    code = "approval_expired"
+
+    def __init__(self, id: str, at: str | None) -> None:
+        Conflict.__init__(
+            self, f"approval '{id}' ran out of time at {at}, and its step has failed: retry the run"
+        )
 
 
 class AlreadyOver(Conflict):

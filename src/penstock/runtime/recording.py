@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from hashlib import sha256
 
 from msgspec.structs import replace
 
@@ -16,7 +17,11 @@ WHO: ContextVar[str | None] = ContextVar("penstock_who", default=None)
 """The name of the person or program whose call this is, where one signed in: runs remember who started them."""
 
 
-def by_for(target: str) -> AuditRow | None:
-    """The record of what is done to one thing."""
+def by_for(target: str, before: str | None = None, after: str | None = None) -> AuditRow | None:
+    """The record of what is done to one thing; of its texts, as they were and will be, the hashes are kept."""
     by = BY.get()
-    return None if by is None else replace(by, target=target)
+    return None if by is None else replace(by, target=target, before=_hash(before), after=_hash(after))
+
+
+def _hash(text: str | None) -> bytes | None:
+    return None if text is None else sha256(text.encode()).digest()

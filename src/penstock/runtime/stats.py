@@ -1,7 +1,8 @@
 """How a workflow does: counts, rates, and how long its steps wait and run, in a time and by version.
 
-Nothing is counted while runs go on. The numbers of runs come from indexes, exactly. How long steps take is read from
-the histories of some runs, spread evenly over the time; how long they waited for a worker is kept of one run in 16.
+Nothing is counted while runs go on. The numbers of runs come from indexes, exactly. What steps did is read from the
+histories of all runs, or where there are many of some, spread evenly over the time: then counts are worked out for all.
+How long steps waited for a worker is kept of one run in 16.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from penstock.flow.plan import Entry
 from penstock.flow.view import time_text
@@ -28,6 +30,9 @@ SLICES, OF_SLICE = 10, 200
 
 READ = 30
 """Runs of a slice whose histories are read."""
+
+FEW = SLICES * READ
+"""With up to so many runs the histories of all are read."""
 
 ENOUGH = 20
 """With so many runs of which waiting is known, those of which it is not are left out."""
@@ -67,10 +72,11 @@ async def workflow_stats(
         raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
     tally = await store.tally(workflow, begin, end)
     counts = {place: count for place, count in tally.items() if version in (None, place[0])}
-    sample = await _sample(store, Filter(workflow=workflow, version=version, limit=OF_SLICE), begin, end)
+    total = sum(counts.values())
+    asked = Filter(workflow=workflow, version=version, since=begin, until=end)
+    sample = await (_all(store, asked) if total <= FEW else _sample(store, asked, begin, end))
     figures = await _figures(store, [row.id for row in sample])
     hours = (end - begin) / timedelta(hours=1)
-    total = sum(counts.values())
     return {
         "workflow": workflow,
         "version": version,
@@ -86,7 +92,7 @@ async def workflow_stats(
             number: _summed({place: count for place, count in counts.items() if place[0] == number})
             for number in sorted({place[0] for place in counts})
         },
-        "steps": {name: _shown(each, len(sample), total / hours) for name, each in sorted(figures.items())},
+        "steps": {name: _shown(each, len(sample), total, hours) for name, each in sorted(figures.items())},
         "sampled": {"runs": len(sample), "of": total},
     }
 
@@ -98,21 +104,17 @@ def _summed(counts: dict[tuple[int, str], int]) -> dict[str, int]:
     return dict(found)
 
 
-async def _sample(store: Store, filter: Filter, since: datetime, until: datetime) -> list[RunRow]:
+async def _all(store: Store, asked: Filter) -> list[RunRow]:
+    return list(await store.runs(replace(asked, limit=FEW)))
+
+
+async def _sample(store: Store, asked: Filter, since: datetime, until: datetime) -> list[RunRow]:
     """Runs from all over the time; of each slice first those of which it is known how long they waited."""
     found: list[RunRow] = []
     span = (until - since) / SLICES
     for number in range(SLICES):
         last = until if number == SLICES - 1 else since + span * (number + 1)
-        rows = await store.runs(
-            Filter(
-                workflow=filter.workflow,
-                version=filter.version,
-                since=since + span * number,
-                until=last,
-                limit=filter.limit,
-            )
-        )
+        rows = await store.runs(replace(asked, since=since + span * number, until=last, limit=OF_SLICE))
         found += sorted(rows, key=lambda row: not timed(row.id))[:READ]
     return found
 
@@ -159,16 +161,17 @@ def add_figures(
             (figures[entry.step].known if timed(run) else figures[entry.step].rough).append(spell)
 
 
-def _shown(step: StepFigures, runs: int, per_hour: float) -> dict[str, Any]:
+def _shown(step: StepFigures, runs: int, total: int, hours: float) -> dict[str, Any]:
+    """What was seen in some runs of a step, for all of them."""
     exact = len(step.known) >= ENOUGH
     spells = step.known if exact else step.known + step.rough
-    rate = step.firings / runs if runs else 0.0
+    rate, times = (step.firings / runs, total / runs) if runs else (0.0, 0.0)
     return {
-        "firings": step.firings,
-        "failed": step.failed,
-        "retries": step.retries,
+        "firings": round(step.firings * times),
+        "failed": round(step.failed * times),
+        "retries": round(step.retries * times),
         "per_run": round(rate, 3),
-        "per_hour": round(rate * per_hour, 3),
+        "per_hour": round(rate * total / hours, 3),
         "waiting": percentiles([spell.waiting for spell in spells]),
         "running": percentiles([spell.running for spell in spells]),
         "apart": exact,  # whether waiting for a worker is counted as waiting; else as running

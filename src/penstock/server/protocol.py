@@ -17,6 +17,9 @@ from penstock.server.exchange import Exchange
 HEAD = 64 * 1024
 """Bytes that the lines before the body may have."""
 LINES = 200
+LONGEST = 65_535
+"""Bytes of an address that can be told apart into its parts."""
+ADDRESS = "the address cannot be read: write what is no ASCII in it as %C3%B6, as `curl --url-query` does"
 SECONDS = 30.0
 """How long a head may take, from the first byte of the connection or of the request."""
 
@@ -49,7 +52,9 @@ class Careful(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserCallbackError:
-            self._refuse(431, "too_many_headers", f"the request has more than {LINES} headers: send fewer")
+            self._refuse_head()
+        except httptools.HttpParserInvalidURLError:
+            self._refuse(400, "invalid_address", ADDRESS)
         except httptools.HttpParserError:
             self._refuse(400, "invalid_http", "this is not HTTP/1.1: look at what stands between")
         except httptools.HttpParserUpgrade:
@@ -57,6 +62,15 @@ class Careful(HttpToolsProtocol):
         else:
             if self._in_head:
                 self._await_head()
+
+    def _refuse_head(self) -> None:
+        """Of what stopped the reading from inside only the number of headers is ours; the rest is the address."""
+        if len(self.headers) > LINES:
+            self._refuse(431, "too_many_headers", f"the request has more than {LINES} headers: send fewer")
+        elif len(self.url) > LONGEST:
+            self._refuse(431, "address_too_long", f"the address has more than {LONGEST} bytes: send less")
+        else:
+            self._refuse(400, "invalid_address", ADDRESS)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

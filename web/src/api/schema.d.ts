@@ -548,6 +548,7 @@ export interface components {
       findings: components['schemas']['Finding'][]
       cancel: boolean
       sign_in: string[]
+      decision: Record<string, unknown> | null
     }
     /** Whether the run could still end, in a sentence; `starving` are steps that may wait in vain. */
     Prospect: {

@@ -42,7 +42,7 @@ async def save_view(ask: Ask[SaveView, None]) -> Reply:
     """Keep a list of runs under a name."""
     name: str = fit(ask.path["name"], Name)
     text = msgspec.json.encode(ask.body).decode()
-    was = await ask.service.store.put_note(PREFIX + name, text, by_for(name))
+    was = await ask.service.store.put_note(PREFIX + name, text, by_for(name, after=text))
     return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
 
 

@@ -21,6 +21,7 @@ from penstock.flow.payload import payload_limit
 from penstock.flow.task import Offer
 from penstock.remote.wire import Poll
 from penstock.runtime.chores import Chores
+from penstock.runtime.flows import Flows
 from penstock.runtime.gate import Assignment, Gate
 from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
@@ -49,6 +50,7 @@ class Behind(Struct, frozen=True):
     notes: Notes
     own: Collection[str] = ()  # the tasks that this node does itself
     suffix: str = ""  # of the names of task lists
+    flows: Flows | None = None  # by which runs are decided
 
 
 async def behind_engine(engine: Engine) -> Behind:
@@ -57,7 +59,9 @@ async def behind_engine(engine: Engine) -> Behind:
     key = await running.store.keep_note("lease_key", token_hex(32))
     seal = Seal(bytes.fromhex(key))
     node = running.node
-    return Behind(node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix)
+    return Behind(
+        node.dispatch, node.clock.now, seal, running.store, running.tasks, node.flows.suffix, node.flows
+    )
 
 
 def seat(caller: Caller, worker: str) -> str:
@@ -152,7 +156,14 @@ class Desk:
         else:
             return
         self.remember(known)
-        self.chores.begin(behind.gate.attend(known))
+        self.chores.begin(self._note(behind, worker))
+
+    async def _note(self, behind: Behind, id: str) -> None:
+        """Write that a worker is there; again where its offers came meanwhile, for this may be written after them."""
+        written: Worker | None = None
+        while (known := self._there.get(id)) is not None and known[0] is not written:
+            written = known[0]
+            await behind.gate.attend(written)
 
     def remember(self, worker: Worker) -> None:
         """It was noted as there just now."""

@@ -14,7 +14,8 @@ TooManyRequests
 NotFound
 └── UnknownTask         the id is not that of the lease
 Invalid
-└── InvalidPort         the task has no such port; the lease is kept
+├── InvalidPort         the task has no such port; the lease is kept
+└── InvalidOutput       the output is not what the task promised; the lease is kept
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from collections.abc import Sequence
 from penstock.access.errors import Forbidden, TooManyRequests
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, NotFound, PayloadTooLarge
+
+TOLD = 1500
+"""Characters of what does not fit that are told in the sentence."""
 
 
 class AttemptSuperseded(Conflict):
@@ -116,4 +120,17 @@ class InvalidPort(Invalid):
     def __init__(self, id: str, port: str, ports: Sequence[str]) -> None:
         super().__init__(
             f"task '{id}' has no port '{port[:80]}': complete it on {' or '.join(ports)}; the lease is kept"
+        )
+
+
+class InvalidOutput(Invalid):
+    """What a task gave on `done` is not what it promised; it is still leased. `problems`: a sentence each."""
+
+    code = "invalid_output"
+
+    def __init__(self, task: str, problems: Sequence[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(
+            f"the output of task '{task}' does not fit its schema: {'; '.join(problems)[:TOLD]}; the lease is kept: "
+            "complete it with one that does, or let it fail"
         )

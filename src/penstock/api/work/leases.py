@@ -29,6 +29,8 @@ class Held(Struct, frozen=True, array_like=True):
     task_list: str
     step: str
     ports: tuple[str, ...] = ()  # that the task may end on; none: a lease of an earlier version
+    workflow: str = ""  # of the run; empty: a lease of an earlier version
+    version: int = 0
 
     @property
     def id(self) -> str:
@@ -46,7 +48,7 @@ def held_by(worker: str, given: Assignment) -> Held:
     lease, attempt = given.lease, given.attempt
     return Held(
         lease.run, lease.firing, lease.index, lease.attempt, lease.fence,
-        worker, attempt.task_list, attempt.step, attempt.ports,
+        worker, attempt.task_list, attempt.step, attempt.ports, attempt.run.workflow, attempt.run.version,
     )  # fmt: skip
 
 

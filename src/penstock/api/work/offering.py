@@ -68,8 +68,8 @@ async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) 
         started_at=desk.started_at(id, now),
     )
     news = await _news(desk, behind, caller, body, worker.task_lists, now)
+    desk.remember(worker)  # before it is written: a poll that comes meanwhile would write over its name
     await behind.gate.attend(worker)
-    desk.remember(worker)
     for note in news:
         await behind.notes.put_note(PREFIX + note.name, offer_text(note))
     desk.note((note.offer, now + FRESH) for note in news)

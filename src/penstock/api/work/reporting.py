@@ -15,16 +15,20 @@ from penstock.api.work.desk import Behind, Desk
 from penstock.api.work.errors import (
     AlreadyCompleted,
     AttemptSuperseded,
+    InvalidOutput,
     InvalidPort,
     OtherList,
     ResultTooLarge,
     UnknownTask,
 )
 from penstock.api.work.leases import Held
+from penstock.flow.compile import Flow
 from penstock.flow.errors import PenstockError
+from penstock.flow.finishing import MISFITS
 from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.run import Failure
 from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
+from penstock.runtime.flows import Flows
 from penstock.runtime.gate import Report, Verdict
 from penstock.store.rows import Beat, Lease, LogLine, Renewal
 
@@ -63,6 +67,8 @@ async def take(
     for number, item in enumerate(items):
         try:
             held = _held(behind, caller, item, worker)
+            if isinstance(item.complete, Completion) and behind.flows is not None:
+                _refuse_output(item.complete, held, await _flow(behind.flows, held))
             _sort(batch, number, item, held, now, None if small else desk.limit)
         except PenstockError as error:
             answers[number] = error
@@ -155,6 +161,25 @@ def _refuse_port(item: Item, held: Held, port: str) -> None:
     """A slip of the pen must not end the run: the worker may say another port."""
     if held.ports and port not in held.ports:
         raise InvalidPort(item.id, port, held.ports)
+
+
+async def _flow(flows: Flows, held: Held) -> Flow | None:
+    """What the run is decided by; None: the lease does not say it."""
+    if not held.workflow:
+        return None
+    return flows.known(held.workflow, held.version) or await flows.get(held.workflow, held.version)
+
+
+def _refuse_output(said: Completion, held: Held, flow: Flow | None) -> None:
+    """What breaks the promise of its task is told to the worker, who may mend it or fail: taken, it would have failed.
+
+    Raises InvalidOutput.
+    """
+    step = None if flow is None else flow.steps.get(held.step)
+    if step is None or step.output is None or said.port != "done":
+        return
+    if wrong := step.output(said.output):
+        raise InvalidOutput(step.task, wrong[:MISFITS])
 
 
 def _done(said: Completion, limit: int | None) -> Done:

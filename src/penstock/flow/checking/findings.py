@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from penstock.kernel.proof.trace import Event, Trace
+from penstock.kernel.proof.trace import Event, Fire, Trace
 
 Severity = Literal["error", "warning", "info"]
 Verdict = Literal["proved", "refuted", "undecided"]
@@ -24,6 +25,15 @@ class Finding(Struct, frozen=True, kw_only=True):
     event: str | None = None
     line: int | None = None
     trace: Trace = ()
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Finding:
+        """One that `to_plain` wrote, here or at a server."""
+        trace = tuple(
+            Event(item["event"]) if "event" in item else Fire(item["fire"], item["port"])
+            for item in plain["trace"]
+        )
+        return cls(**{**plain, "trace": trace})
 
     def to_plain(self) -> dict[str, Any]:
         return {

@@ -4,12 +4,11 @@ import { type Graph, graphOf } from '@/diagram/graph'
 import { iconOf } from '@/diagram/icons'
 import { routesOf } from '@/diagram/route'
 import { t } from '@/messages'
-import { toClipboard } from '@/ui/clipboard'
 import { freshId } from '@/ui/fresh'
 import { toast } from '@/ui/toasts'
 import { type Choice, choose } from './chooser'
 import { type Grip, type Refusal, cutWire, eventFrom, insertInto, join, joinEdit } from './connecting'
-import { type Edit, addExternal, addStep, copySteps, freeName, paste, place, placeAll, readClip, removeExternal, removeSteps, renameEvent, setGroup, setNote, setStep, standing, whyNotEvent } from './document'
+import { type Edit, addExternal, addStep, freeName, place, placeAll, removeExternal, removeSteps, renameEvent, setGroup, setNote, setStep, standing, whyNotEvent } from './document'
 import { type Rect, clearOf, groundOf } from './guides'
 import { stay } from './hint'
 import { offerTitle } from './offers'
@@ -323,37 +322,6 @@ export function toggleDisabled(): void {
 function portOff(step: Step): boolean | string {
   const ports = portsOf(step, useEditor.getState().offers)
   return ports.includes('done') || ports.length === 0 ? true : (ports[0] as string)
-}
-
-export async function copySelected(cut = false): Promise<void> {
-  const { selection, definition } = useEditor.getState()
-  const inGroups = selection.flatMap((id) => definition.view?.groups?.[id.slice(6)]?.steps ?? [])
-  const names = [...new Set([...selection, ...inGroups])].filter((id) => definition.steps[id])
-  const also = selection.filter((id) => id.startsWith('note:') || id.startsWith('group:'))
-  if (names.length === 0 && also.length === 0) return
-  const text = JSON.stringify(copySteps(definition, names, canvas()?.places ?? new Map(), also), null, 2)
-  if (!(await toClipboard(text))) {
-    toast({ kind: 'bad', title: t('act.notCopied') })
-    return
-  }
-  if (cut) {
-    select(...new Set([...selection, ...names]))
-    removeSelected()
-  }
-  else toast({ id: 'copied', kind: 'ok', title: t('did.copied', { n: names.length }), lasts: 2500 })
-}
-
-export function pasteText(text: string): void {
-  const clip = readClip(text)
-  if (!clip) {
-    toast({ kind: 'bad', title: t('did.notPasted') })
-    return
-  }
-  const { names } = paste(useEditor.getState().definition, clip, [32, 32])
-  editDrawn(t('did.paste'), (now) => paste(now, clip, [32, 32]).definition, () => {
-    select(...names)
-    toast({ id: 'pasted', kind: 'ok', title: t('did.pasted', { n: names.length }), lasts: 2500 })
-  })
 }
 
 /** Puts what is on the canvas at another place: a note, a box, or a folded group, which takes its steps along. */

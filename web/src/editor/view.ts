@@ -41,6 +41,22 @@ export function middle(): Point {
   return [Math.round(at.x / 16) * 16, Math.round(at.y / 16) * 16]
 }
 
+/** A part of the drawing, in its own measure. */
+export interface Sight {
+  left: number
+  top: number
+  right: number
+  bottom: number
+}
+
+/** What is seen of the drawing; null before there is one. */
+export function seen(): Sight | null {
+  const box = document.querySelector('.edcanvas')?.getBoundingClientRect()
+  if (!current || !box) return null
+  const [from, to] = [current.flow.screenToFlowPosition({ x: box.left, y: box.top }), current.flow.screenToFlowPosition({ x: box.right, y: box.bottom })]
+  return { left: from.x, top: from.y, right: to.x, bottom: to.y }
+}
+
 /** Where a box or a note stands, and how large it is. */
 function standingOf(id: string): { at: Point | undefined; width: number; height: number } | undefined {
   const note = id.startsWith('note:') ? current?.notes[id.slice(5)] : undefined

@@ -1,5 +1,5 @@
 /** What can be done on the canvas: by mouse, by key, by the command bar; all of it ends in an edit. */
-import { type Definition, type Offer, type Point, type Step, isReserved, portsOf, titleOf } from '@/diagram/definition'
+import { type Definition, type Offer, type Point, type Step, isReserved, portsOf, slotsOf, titleOf } from '@/diagram/definition'
 import { type Graph, graphOf } from '@/diagram/graph'
 import { iconOf } from '@/diagram/icons'
 import { routesOf } from '@/diagram/route'
@@ -7,7 +7,7 @@ import { t } from '@/messages'
 import { freshId } from '@/ui/fresh'
 import { toast } from '@/ui/toasts'
 import { type Choice, choose } from './chooser'
-import { type Grip, type Refusal, cutWire, eventFrom, insertInto, join, joinEdit } from './connecting'
+import { type Grip, type How, type Other, type Refusal, cutWire, eventFrom, insertInto, join, joinEdit } from './connecting'
 import { type Edit, addExternal, addStep, freeName, place, placeAll, removeExternal, removeSteps, renameEvent, setGroup, setNote, setStep, standing, whyNotEvent } from './document'
 import { type Rect, clearOf, groundOf } from './guides'
 import { stay } from './hint'
@@ -48,8 +48,8 @@ export function connectTo(from: Grip, to: Grip, at?: Spot, graph: Graph = graphN
     refuse(joining.why, at)
     return
   }
-  const apply = (how: 'all' | 'either' | 'same') => editDrawn(t('did.connect'), joinEdit(joining, how, from))
-  if (joining.kind === 'fires' || !joining.asks) {
+  const apply = (how: How) => editDrawn(t('did.connect'), joinEdit(joining, how, from))
+  if (joining.kind === 'fires' || joining.others.length === 0) {
     apply('all')
     return
   }
@@ -60,9 +60,16 @@ export function connectTo(from: Grip, to: Grip, at?: Spot, graph: Graph = graphN
     choices: [
       ...(joining.same ? [{ id: 'same', label: t('finder.sameEvent', { event: joining.same }), icon: 'token' as const, run: () => apply('same') }] : []),
       { id: 'all', label: t('finder.also'), icon: 'plus' as const, run: () => apply('all') },
-      { id: 'either', label: t('finder.either'), icon: 'branch' as const, run: () => apply('either') },
+      ...joining.others.map((other) => ({ id: `either ${other.at}`, label: eitherText(other, slotsOf(definition.steps[joining.step] ?? {}).length), icon: 'branch' as const, run: () => apply({ slot: other.at }) })),
     ],
   })
+}
+
+/** "This or the other"; of several, which one. */
+function eitherText({ slot }: Other, slots: number): string {
+  const events = slot.events.join(slot.kind === 'some' ? ', ' : ' | ')
+  if (slot.kind === 'some') return t('finder.someOf', { events })
+  return slots === 1 ? t('finder.either') : t('finder.eitherOf', { events })
 }
 
 export interface Adding {

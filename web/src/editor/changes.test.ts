@@ -66,12 +66,12 @@ describe('edits', () => {
 
   it('wait for one more event: with the others, or instead', () => {
     expect(waitFor('c', 'go')(START).steps.c?.after).toEqual(['b', 'go'])
-    expect(waitFor('c', 'go', 'either')(START).steps.c?.after).toBe('b | go')
+    expect(waitFor('c', 'go', { slot: 0 })(START).steps.c?.after).toBe('b | go')
     expect(waitFor('a', 'go')(START).steps.a?.after).toBe('go')
     expect(waitNoMore('b', 'a')(START).steps.b?.after).toBe('made')
     const either = { ...START, steps: { ...START.steps, c: { task: 'z', after: 'a | b' } } }
     expect(waitFor('c', 'go')(either).steps.c?.after).toEqual(['a | b', 'go'])
-    expect(waitFor('c', 'go', 'either')(either).steps.c?.after).toBe('a | b | go')
+    expect(waitFor('c', 'go', { slot: 0 })(either).steps.c?.after).toBe('a | b | go')
     expect(setMode('b', 'some', 1)(START).steps.b?.after).toEqual({ need: 1, of: ['made', 'a'] })
   })
 
@@ -108,7 +108,7 @@ describe('edits', () => {
   it('keep what becomes of events that come later', () => {
     const some = { ...START, steps: { ...START.steps, d: { task: 'q', after: { need: 2, of: ['a', 'b', 'c'], rest: 'keep' as const } } } }
     expect(setMode('d', 'some', 1)(some).steps.d?.after).toEqual({ need: 1, of: ['a', 'b', 'c'], rest: 'keep' })
-    expect(waitFor('d', 'go')(some).steps.d?.after).toEqual({ need: 2, of: ['a', 'b', 'c', 'go'], rest: 'keep' })
+    expect(waitFor('d', 'go', { slot: 0 })(some).steps.d?.after).toEqual({ need: 2, of: ['a', 'b', 'c', 'go'], rest: 'keep' })
     expect(waitNoMore('d', 'c')(some).steps.d?.after).toEqual({ need: 2, of: ['a', 'b'], rest: 'keep' })
     expect(renameEvent(some, 'c', 'e').definition.steps.d?.after).toEqual({ need: 2, of: ['a', 'b', 'e'], rest: 'keep' })
   })

@@ -113,18 +113,15 @@ export const setMode =
 
 /** Lets a step wait for one more event: with the others, or instead of them. START gives way: it was there for want of another. */
 export const waitFor =
-  (name: string, event: string, how: 'all' | 'either' = 'all'): Edit =>
+  (name: string, event: string, how: 'all' | { slot: number } = 'all'): Edit =>
   (definition) => {
     const step = definition.steps[name]
     if (!step) return definition
     const written = step.after === undefined ? [] : slotsOf(step)
     if (written.some((slot) => slot.events.includes(event))) return definition
-    const single = written.length === 1 ? written[0] : undefined
-    if (single && (how === 'either' || single.kind === 'some')) {
-      const kind = single.kind === 'some' ? 'some' : 'either'
-      return setSlots(name, [{ ...single, events: [...single.events, event], kind }])(definition)
-    }
-    return setSlots(name, [...written, { events: [event], need: 1, kind: 'one' }])(definition)
+    if (how === 'all' || !written[how.slot]) return setSlots(name, [...written, { events: [event], need: 1, kind: 'one' }])(definition)
+    const shared = (slot: Slot): Slot => ({ ...slot, events: [...slot.events, event], kind: slot.kind === 'some' ? 'some' : 'either' })
+    return setSlots(name, written.map((slot, at) => (at === how.slot ? shared(slot) : slot)))(definition)
   }
 
 export const waitNoMore =

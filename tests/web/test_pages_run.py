@@ -383,6 +383,24 @@ def test_what_a_step_came_to_does_not_cover_the_names_of_its_ports(site: Site, v
     assert said["x"] + said["width"] <= port["x"]
 
 
+def test_what_a_task_tells_while_it_runs_is_seen(site: Site, visit: Visit) -> None:
+    name = fresh("telling")
+    file = site.folder / f"{name}.told"
+    published(site, name, {"long": {"task": "telling", "with": {"file": file.name}, "emits": "OK"}})
+    run = started(site, name, "telling.mov")
+    page = opened(visit, run, "telling.mov")
+    page.get_by_role("tab", name="Logs").click()
+    box = page.locator("[data-step='long']")
+    expect(box).to_contain_text("Running")
+
+    file.write_text("it")
+
+    expect(page.get_by_text("half of it")).to_be_visible()
+    expect(box).to_contain_text("50 %")
+    file.write_text("end")
+    expect(page.locator(".runhead .st")).to_have_text("Succeeded", timeout=SLOW)
+
+
 def test_a_run_that_waits_for_a_person_leads_to_its_question(site: Site, visit: Visit) -> None:
     with_ = {"text": "Send it to Cunix?", "role": "operator"}
     asks = {"task": "approval", "with": with_, "emits": {"approved": "OK", "rejected": "CANCEL"}}

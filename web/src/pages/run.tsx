@@ -79,6 +79,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
     // A run that was retried lives again, here or in another window.
     if (!ended && told.ended) live.begin()
   }, [ended, told.ended, live])
+  useLooks(live, run)
   const help: Helping = {
     fire: (event) => setAsked({ kind: 'fire', event }),
     move: () => setAsked({ kind: 'move', wanted: lackingPlace(now, why) }),
@@ -180,6 +181,19 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
       <Asks asked={asked} run={run} said={said} newest={newest} onClose={() => setAsked(null)} />
     </div>
   )
+}
+
+/** Milliseconds between two looks at what the history does not tell: who has a task, how far it is, what it logs. */
+const LOOK = 2_500
+
+/** While tasks wait or run, what is shown of them is asked for every so often; not by a page that nobody sees. */
+function useLooks(live: LiveRun, run: Run): void {
+  const busy = run.ended_at === null && Object.values(run.steps).some((each) => each.status === 'running' || each.status === 'ready')
+  useEffect(() => {
+    if (!busy) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && live.look(), LOOK)
+    return () => clearInterval(timer)
+  }, [live, busy])
 }
 
 function Asks({ asked, newest, ...asking }: { asked: Asked; run: Run; said: Said | undefined; newest: number | null | undefined; onClose: () => void }) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -133,6 +134,31 @@ def test_new_runs_are_offered_and_do_not_push_the_others_away(site: Site, visit:
     assert subjects(page) == before
     offer.click()
     expect(page.locator("table.runs a.subj").filter(has_text="fourth.mov")).to_be_visible()
+
+
+LENGTH_IS = """(seconds) => {
+  const [shown, unit] = document.querySelector('table.runs tbody tr td:last-child').innerText.split(/\\s/)
+  return Math.abs(Number(shown) * (unit === 'ms' ? 0.001 : 1) - seconds) < (seconds < 10 ? 0.06 : 0.6)
+}"""
+"""Whether the run in the list took so long: one that is still counted is longer with every second."""
+
+
+def test_a_run_that_ends_in_the_list_waits_no_more_and_its_length_stands(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("lines"), {"end": {"task": "plain", "after": "go"}}, external=["go"])
+    run = started(site, name, "one.mov")
+    page_through(site, name, "waiting", 1)
+    page = visit.open(f"/app/runs?workflow={name}")
+    row = page.locator("table.runs tbody tr")
+    expect(row).to_contain_text("go")
+    expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+
+    site.ask("POST", f"/api/runs/{run}/events", {"event": "go"})
+
+    expect(row).to_contain_text("Succeeded")
+    told = site.ask("GET", f"/api/runs/{run}")
+    begun, ended = (datetime.fromisoformat(told[each]) for each in ("started_at", "ended_at"))
+    page.wait_for_function(LENGTH_IS, arg=(ended - begun).total_seconds())
+    expect(row.locator("td").nth(4)).to_have_text("")
 
 
 def test_a_list_is_kept_as_a_view_on_the_server(site: Site, visit: Visit, mixed: str) -> None:

@@ -14,7 +14,7 @@ import { BulkBar } from '@/runs/bulk'
 import { FilterChips, partText, valueText } from '@/runs/chips'
 import { CHIPS, type Filter, type Part, filterOf, isEmpty, without } from '@/runs/filters'
 import { RunGrid } from '@/runs/grid'
-import { Strange, useNews, useRunList } from '@/runs/list'
+import { Strange, lineNow, useNews, useRunList } from '@/runs/list'
 import StartDialog from '@/runs/start'
 import { Views } from '@/runs/views'
 import { Button, Checkbox, Duration, EmptyState, ErrorPart, SearchInput, Segments, Select, Skeleton, StatusChip, Time } from '@/ui'
@@ -38,7 +38,7 @@ export default function RunsPage() {
   const [starting, setStarting] = useState(search.start === 1 || search.start === '1')
   const ended = usePulse('24h', useLater()).data?.ended.reduce((sum, each) => sum + each, 0)
   const live = useConnection((state) => state.state === 'live')
-  const shown = useMemo(() => lines.map((line) => ({ ...line, ...changed.get(line.id) })), [lines, changed])
+  const shown = useMemo(() => lines.map((line) => lineNow(line, changed.get(line.id))), [lines, changed])
   const pick = grid && !filter.workflow
   const none = found.isSuccess && lines.length === 0
   const clear = () => {

@@ -32,7 +32,9 @@ export function filterOf(search: Record<string, unknown>): Filter {
   return found
 }
 
-const STATUSES = new Set(['running', 'waiting', 'paused', 'stalled', 'succeeded', 'failed', 'canceled', 'timed_out'])
+/** The states of runs that have not ended. */
+export const LIVE: ReadonlySet<string> = new Set(['running', 'waiting', 'paused', 'stalled'])
+const STATUSES = new Set([...LIVE, 'succeeded', 'failed', 'canceled', 'timed_out'])
 
 const FITS: Partial<Record<Part, (value: string) => boolean>> = {
   status: (value) => value.split(',').every((each) => STATUSES.has(each)),

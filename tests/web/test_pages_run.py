@@ -319,6 +319,22 @@ def test_a_step_is_skipped_with_a_port_and_an_output(site: Site, visit: Visit) -
     assert site.ask("GET", f"/api/runs/{run}")["steps"]["gate"]["output"] == {"by": "hand"}
 
 
+def test_the_ports_to_skip_onto_are_those_that_the_task_has(site: Site, visit: Visit) -> None:
+    steps = {
+        "ask": {"task": "approval", "with": {"text": "Shall it?"}},
+        "end": {"task": "plain", "after": "ask.approved", "emits": "OK"},
+        "no": {"task": "plain", "after": "ask.rejected", "emits": "OK"},
+    }
+    name = published(site, fresh("ports"), steps)
+    page = opened(visit, started(site, name, "ports.mov"), "ports.mov")
+    page.locator("[data-step='ask']").click()
+    page.get_by_role("button", name="Skip", exact=True).click()
+
+    page.get_by_role("dialog").get_by_role("combobox", name="Port").click()
+
+    expect(page.get_by_role("option")).to_have_text(["approved", "rejected", "failed"])
+
+
 def test_names_and_data_with_markup_are_text(site: Site, visit: Visit) -> None:
     name = published(
         site, fresh("markup"), {"a": {"task": "plain", "emits": "OK"}}, title="<img src=x onerror=alert(1)>"

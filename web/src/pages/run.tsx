@@ -157,7 +157,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
               label: t('rp.timeline'),
               content: (
                 <div className="two">
-                  <TimelineTab run={run} entries={entries} slots={now?.slots ?? []} said={said} onStep={setStep} at={past?.at} />
+                  <TimelineTab run={run} entries={entries} slots={now?.slots ?? []} standing={why?.steps} said={said} onStep={setStep} at={past?.at} />
                   <DataPanel run={run} {...point} />
                 </div>
               ),

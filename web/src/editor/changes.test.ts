@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { difference, replay } from './changes'
-import { addStep, copySteps, fire, paste, readClip, removeSteps, renameCase, renameEvent, renameStep, setMode, waitFor, waitNoMore, whyNotEvent } from './document'
+import { addStep, copySteps, fire, paste, readClip, removeCase, removeSteps, renameCase, renameEvent, renameStep, setMode, waitFor, waitNoMore, whyNotEvent } from './document'
 
 const START = {
   penstock: 1,
@@ -62,6 +62,12 @@ describe('edits', () => {
     expect(made.steps.s).toEqual({ task: 'switch', with: { cases: { huge: 'true', small: 'false' } }, emits: { huge: 'large' } })
     expect(made.steps.t?.after).toBe('s.huge')
     expect(renameCase('s', 'big', 'small')(decided)).toBe(decided)
+  })
+
+  it('take a case away from a switch with what its port fired', () => {
+    const decided = { ...START, steps: { s: { task: 'switch', with: { cases: { big: 'true', small: 'false' } }, emits: { big: 'large', else: 'rest' } } } }
+    expect(removeCase('s', 'big')(decided).steps.s).toEqual({ task: 'switch', with: { cases: { small: 'false' } }, emits: { else: 'rest' } })
+    expect(removeCase('s', 'none')(decided)).toBe(decided)
   })
 
   it('wait for one more event: with the others, or instead', () => {

@@ -111,7 +111,7 @@ export const setMode =
     return setSlots(name, slots)(definition)
   }
 
-/** Lets a step wait for one more event: with the others, or instead of them. START gives way: it was there for want of another. */
+/** Lets a step wait for one more event: with the others, or instead of those of a slot. START gives way: it was there for want of another. */
 export const waitFor =
   (name: string, event: string, how: 'all' | { slot: number } = 'all'): Edit =>
   (definition) => {
@@ -223,6 +223,17 @@ export const renameCase =
     const emits = Object.fromEntries(Object.entries(emitsOf(step)).map(([port, events]) => [port === from ? to : port, events]))
     const made = writeEmits({ ...step, with: { ...step.with, cases: renamed } }, emits)
     return renameEvent({ ...definition, steps: { ...definition.steps, [name]: made } }, `${name}.${from}`, `${name}.${to}`).definition
+  }
+
+/** A switch without one of its cases: that port fires nothing any more, for there is no such port. */
+export const removeCase =
+  (name: string, port: string): Edit =>
+  (definition) => {
+    const step = definition.steps[name]
+    const { [port]: gone, ...cases } = (step?.with?.cases ?? {}) as Record<string, unknown>
+    if (!step || gone === undefined) return definition
+    const { [port]: _events, ...emits } = emitsOf(step)
+    return { ...definition, steps: { ...definition.steps, [name]: writeEmits({ ...step, with: { ...step.with, cases } }, emits) } }
   }
 
 export const removeSteps =

@@ -243,6 +243,26 @@ def test_versions_are_compared_and_restored(site: Site, visit: Visit) -> None:
     expect(page.locator("[data-step='gone']")).to_contain_text("removed", timeout=SLOW)
     expect(page.locator("[data-step='come']")).to_contain_text("added")
     visit.picture("versions-light")
+def test_the_figures_of_a_queue_and_the_runs_of_a_workflow_come_by_themselves(
+    site: Site, visit: Visit
+) -> None:
+    name = fresh("alone")
+    published(site, name, {"a": {"task": "nobody.does", "task_list": name}})
+    started(site, name, "first.mov")
+    page = visit.open("/app/queues")
+    queue = page.get_by_role("table", name="Queues").get_by_role("row").filter(has_text=name)
+    expect(queue.get_by_role("cell").nth(1)).to_have_text("1")
+    other = page.context.new_page()
+    other.goto(f"{site.base}/app/workflows/{name}")
+    other.get_by_role("tab", name="Runs").click()
+    expect(other.get_by_role("link", name="first.mov")).to_be_visible()
+
+    started(site, name, "second.mov")
+
+    expect(queue.get_by_role("cell").nth(1)).to_have_text("2")
+    expect(other.get_by_role("link", name="second.mov")).to_be_visible()
+
+
     page.get_by_role("radio", name="Text").click()
     expect(page.locator(".diff .add").filter(has_text="come")).to_be_visible()
     page.get_by_role("listitem").filter(has_text="v1").get_by_role("button", name="Restore").click()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 
 from playwright.sync_api import expect
 
@@ -74,6 +75,25 @@ def test_a_moment_of_a_run_is_the_same_in_all_its_parts(site: Site, visit: Visit
 
     expect(page.get_by_text("You are looking at")).to_have_count(0)
     expect(page.locator("[data-then]")).to_have_count(0)
+
+
+def test_moments_of_another_day_say_which_day_that_was(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("dated"), JOIN, external=["first", "second"])
+    run = started(site, name, "dated.mov")
+    site.ask("POST", f"/api/runs/{run}/events", {"event": "first"})
+    visit.page.clock.set_fixed_time(datetime.now() + timedelta(days=3))
+    page = visit.open(f"/app/runs/{run}")
+    dated = re.compile(r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d")
+
+    why = page.get_by_role("complementary", name="Why is it waiting?")
+    expect(why.get_by_text(re.compile(f"arrived {dated.pattern}"))).to_be_visible()
+    expect(page.get_by_text("Data at").locator("time")).to_have_text(dated)
+    page.get_by_role("tab", name="History").click()
+    expect(page.locator(".hrow time").first).to_have_text(dated)
+    page.locator(".hrow").last.click()
+    expect(page.get_by_role("status").filter(has_text="You are looking at").locator("time")).to_have_text(
+        dated
+    )
 
 
 def test_a_draft_that_was_never_published_can_be_removed(site: Site, visit: Visit) -> None:

@@ -108,7 +108,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
       {past ? (
         <div className="past" role="status">
           <span>
-            {t('rp.looking')} <Time at={past.at} as="time" />.
+            {t('rp.looking')} <Time at={past.at} as="time" dated />.
           </span>
           <Button size="s" onClick={() => setAt(null)}>
             {t('rp.backToNow')}

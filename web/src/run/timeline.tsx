@@ -239,8 +239,8 @@ function AsTable({ rows, said }: { rows: Row[]; said: Said | undefined }) {
       columns={[
         { id: 'name', head: t('rp.step'), cell: (line) => <bdi>{line.name}</bdi> },
         { id: 'what', head: t('rp.what'), cell: (line) => line.what },
-        { id: 'from', head: t('rp.from'), cell: (line) => <Time at={new Date(line.from).toISOString()} as="time" /> },
-        { id: 'to', head: t('rp.until'), cell: (line) => (line.to === null ? t('rp.now') : <Time at={new Date(line.to).toISOString()} as="time" />) },
+        { id: 'from', head: t('rp.from'), cell: (line) => <Time at={new Date(line.from).toISOString()} as="time" dated /> },
+        { id: 'to', head: t('rp.until'), cell: (line) => (line.to === null ? t('rp.now') : <Time at={new Date(line.to).toISOString()} as="time" dated />) },
         { id: 'long', head: t('rp.lasted'), right: true, cell: (line) => durationText((line.to ?? Date.now()) - line.from) },
       ]}
     />

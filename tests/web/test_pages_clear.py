@@ -77,6 +77,24 @@ def test_a_moment_of_a_run_is_the_same_in_all_its_parts(site: Site, visit: Visit
     expect(page.locator("[data-then]")).to_have_count(0)
 
 
+def test_a_step_that_is_open_is_of_the_moment_that_is_looked_at(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("step-then"), JOIN, external=["first", "second"])
+    run = started(site, name, "then.mov")
+    site.ask("POST", f"/api/runs/{run}/events", {"event": "first"})
+    page = visit.open(f"/app/runs/{run}")
+    page.locator("[data-step=both]").click()
+    step = page.get_by_role("complementary", name="Step")
+    expect(step.get_by_text("Waiting here")).to_be_visible()
+    expect(step.get_by_role("button", name="Skip")).to_be_visible()
+
+    page.get_by_role("slider").first.press("Home")
+
+    expect(step.get_by_text("Waiting here")).to_have_count(0)
+    expect(step.get_by_role("button", name="Skip")).to_have_count(0)
+    page.get_by_role("button", name="Back to now").click()
+    expect(step.get_by_text("Waiting here")).to_be_visible()
+
+
 def test_moments_of_another_day_say_which_day_that_was(site: Site, visit: Visit) -> None:
     name = published(site, fresh("dated"), JOIN, external=["first", "second"])
     run = started(site, name, "dated.mov")

@@ -124,7 +124,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
           <div className="cv grow" />
         )}
         <aside className="why" aria-label={step ? t('rp.step') : t('rp.why')}>
-          {step ? <StepPanel run={run} step={step} entries={entries} marking={now} said={said} help={help} onClose={() => setStep(null)} onRerun={(from) => setAsked({ kind: 'rerun', from })} /> : past ? <PastPanel at={past.at} marking={marking} said={said} onStep={setStep} /> : <WhyPanel run={run} why={why} marking={now} said={said} help={help} onStep={setStep} />}
+          {step ? <StepPanel run={run} step={step} entries={entries} now={now} then={marking} at={at} said={said} help={help} onClose={() => setStep(null)} onRerun={(from) => setAsked({ kind: 'rerun', from })} /> : past ? <PastPanel at={past.at} marking={marking} said={said} onStep={setStep} /> : <WhyPanel run={run} why={why} marking={now} said={said} help={help} onStep={setStep} />}
           {children && children.items.length > 0 && !step ? (
             <div className="sec">
               <h3>{t('rp.children')}</h3>

@@ -48,7 +48,7 @@ export function EditorCanvas() {
   const tried = useMemo(() => looksNow(trying, definition), [trying, definition])
   const looks = useMemo(() => {
     const found = looksOf(graph, { findings, marking, steps: frame ? undefined : tried })
-    return frame ? played(found, graph, frame.state.ending === null ? (player.game ? enabledSteps(definition, frame.state) : []) : [], player.game ? null : path, player.bad) : found
+    return frame ? played(found, graph, player.game ? enabledSteps(definition, frame.state) : [], player.game ? null : path, player.bad) : found
   }, [graph, findings, marking, tried, frame, player.game, player.bad, path, definition])
   const chosen = useMemo(() => new Set(selection), [selection])
   const model = useMemo(() => (places ? [...framesOf(definition, graph, places, chosen), ...nodesOf(graph, places, looks, null, !readOnly).map((node) => ({ ...node, selected: chosen.has(node.id) })), ...notesOf(definition, chosen)] : []), [graph, places, looks, definition, chosen, readOnly])

@@ -284,6 +284,23 @@ def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visi
     question.get_by_role("button", name="Keep the draft").click()
     assert "unpublished" in site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]
 
+def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Site, visit: Visit) -> None:
+    name = fresh("compared")
+    for steps in ("a", "ab", "abc"):
+        published(site, name, {step: {"task": "plain"} for step in steps})
+    page = visit.open(f"/app/workflows/{name}")
+    page.get_by_role("tab", name="Versions").click()
+    page.get_by_role("combobox", name="Older version").click()
+    page.get_by_role("option", name="v2").click()
+    expect(page.locator("li.tag")).to_have_text(["c: added"])
+
+    page.get_by_role("listitem").filter(has_text="v2").get_by_role("button").first.click()
+
+    expect(page.locator("li.tag")).to_have_text(["b: added"])
+    page.get_by_role("combobox", name="Older version").click()
+    expect(page.get_by_role("option")).to_have_text(["v1"])
+
+
     restore.click()
     question.get_by_role("button", name="Restore version 1").click()
     expect(page.get_by_text("Version 1 is the draft now")).to_be_visible(timeout=SLOW)

@@ -210,6 +210,17 @@ def test_the_grid_shows_steps_and_runs_and_opens_a_run(visit: Visit, mixed: str)
     expect(page.get_by_role("heading", name="third.mov")).to_be_visible()
 
 
+def test_the_grid_has_the_steps_of_what_ran_and_not_of_the_draft(
+    site: Site, visit: Visit, mixed: str
+) -> None:
+    drawn = {"penstock": 1, "name": mixed, "steps": {"another": {"task": "plain"}}}
+    site.ask("PUT", f"/api/workflows/{mixed}", drawn)
+
+    page = visit.open(f"/app/runs?workflow={mixed}&show=grid")
+
+    expect(page.locator("svg.rgrid > text")).to_have_text(["Length of the run", "look", "end"])
+
+
 def test_the_grid_asks_again_only_for_runs_that_changed(site: Site, visit: Visit, mixed: str) -> None:
     page = visit.page
     page.clock.install()

@@ -186,6 +186,20 @@ def test_home_says_what_needs_attention_and_leads_there(browser: Browser, tmp_pa
         up.stop()
 
 
+def test_the_charts_of_home_have_a_table_of_the_same(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("figures"), {"a": {"task": "plain"}})
+    run = started(site, name, "figures.mov")
+    wait_for(visit.page, lambda: status_of(site, run) == "succeeded")
+    page = visit.open("/")
+
+    page.get_by_role("button", name="Show as table").click()
+
+    rows = page.get_by_role("table", name="Figures").get_by_role("row")
+    expect(rows.first).to_contain_text("Runs ended")
+    assert int(rows.nth(1).get_by_role("cell").nth(1).inner_text()) > 0
+    assert violations(page) == []
+
+
 def test_an_empty_installation_is_inviting_and_then_all_is_well(browser: Browser, tmp_path: Path) -> None:
     with serving("up", cwd=tmp_path) as up:
         site = Site(up, tmp_path)
@@ -229,20 +243,6 @@ def test_a_token_is_shown_once_and_a_secret_never(site: Site, visit: Visit) -> N
     expect(page.get_by_text("Revoked: it does not count any more")).to_be_visible(timeout=SLOW)
 
 
-def test_versions_are_compared_and_restored(site: Site, visit: Visit) -> None:
-    name = published(
-        site, fresh("versions"), {"a": {"task": "plain"}, "gone": {"task": "plain", "after": "a"}}
-    )
-    published(site, name, {"a": {"task": "plain", "retries": 2}, "come": {"task": "plain", "after": "a"}})
-    page = visit.open(f"/app/workflows/{name}")
-    page.get_by_role("tab", name="Versions").click()
-
-    differences = page.locator("li.tag")
-    expect(differences).to_have_count(3, timeout=SLOW)
-    assert sorted(differences.all_text_contents()) == ["a: changed", "come: added", "gone: removed"]
-    expect(page.locator("[data-step='gone']")).to_contain_text("removed", timeout=SLOW)
-    expect(page.locator("[data-step='come']")).to_contain_text("added")
-    visit.picture("versions-light")
 def test_the_figures_of_a_queue_and_the_runs_of_a_workflow_come_by_themselves(
     site: Site, visit: Visit
 ) -> None:
@@ -263,26 +263,26 @@ def test_the_figures_of_a_queue_and_the_runs_of_a_workflow_come_by_themselves(
     expect(other.get_by_role("link", name="second.mov")).to_be_visible()
 
 
+def test_versions_are_compared_and_restored(site: Site, visit: Visit) -> None:
+    name = published(
+        site, fresh("versions"), {"a": {"task": "plain"}, "gone": {"task": "plain", "after": "a"}}
+    )
+    published(site, name, {"a": {"task": "plain", "retries": 2}, "come": {"task": "plain", "after": "a"}})
+    page = visit.open(f"/app/workflows/{name}")
+    page.get_by_role("tab", name="Versions").click()
+
+    differences = page.locator("li.tag")
+    expect(differences).to_have_count(3, timeout=SLOW)
+    assert sorted(differences.all_text_contents()) == ["a: changed", "come: added", "gone: removed"]
+    expect(page.locator("[data-step='gone']")).to_contain_text("removed", timeout=SLOW)
+    expect(page.locator("[data-step='come']")).to_contain_text("added")
+    visit.picture("versions-light")
     page.get_by_role("radio", name="Text").click()
     expect(page.locator(".diff .add").filter(has_text="come")).to_be_visible()
     page.get_by_role("listitem").filter(has_text="v1").get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Version 1 is the draft now")).to_be_visible(timeout=SLOW)
     assert "gone" in site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]
 
-
-def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visit: Visit) -> None:
-    name = published(site, fresh("restore"), {"a": {"task": "plain"}})
-    steps = {"a": {"task": "plain"}, "unpublished": {"task": "plain", "after": "a"}}
-    site.ask("PUT", f"/api/workflows/{name}", {"penstock": 1, "name": name, "steps": steps})
-    page = visit.open(f"/app/workflows/{name}")
-    page.get_by_role("tab", name="Versions").click()
-    restore = page.get_by_role("listitem").filter(has_text="v1").get_by_role("button", name="Restore")
-
-    restore.click()
-    question = page.get_by_role("dialog")
-    expect(question.get_by_text("unpublished: added")).to_be_visible(timeout=SLOW)
-    question.get_by_role("button", name="Keep the draft").click()
-    assert "unpublished" in site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]
 
 def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Site, visit: Visit) -> None:
     name = fresh("compared")
@@ -300,6 +300,20 @@ def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Sit
     page.get_by_role("combobox", name="Older version").click()
     expect(page.get_by_role("option")).to_have_text(["v1"])
 
+
+def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("restore"), {"a": {"task": "plain"}})
+    steps = {"a": {"task": "plain"}, "unpublished": {"task": "plain", "after": "a"}}
+    site.ask("PUT", f"/api/workflows/{name}", {"penstock": 1, "name": name, "steps": steps})
+    page = visit.open(f"/app/workflows/{name}")
+    page.get_by_role("tab", name="Versions").click()
+    restore = page.get_by_role("listitem").filter(has_text="v1").get_by_role("button", name="Restore")
+
+    restore.click()
+    question = page.get_by_role("dialog")
+    expect(question.get_by_text("unpublished: added")).to_be_visible(timeout=SLOW)
+    question.get_by_role("button", name="Keep the draft").click()
+    assert "unpublished" in site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]
 
     restore.click()
     question.get_by_role("button", name="Restore version 1").click()

@@ -133,8 +133,6 @@ export const run: Record<keyof typeof english, string> = {
   'rp.legendAttempt': 'Versuch',
   'rp.legendJoin': 'wartet auf andere',
   'rp.legendEvent': 'Ereignis',
-  'rp.asTable': 'Als Tabelle zeigen',
-  'rp.asDrawing': 'Als Zeichnung zeigen',
   'rp.what': 'Was',
   'rp.from': 'Von',
   'rp.until': 'Bis',

@@ -131,8 +131,6 @@ export const run = {
   'rp.legendAttempt': 'attempt',
   'rp.legendJoin': 'waiting at a join',
   'rp.legendEvent': 'event',
-  'rp.asTable': 'Show as table',
-  'rp.asDrawing': 'Show as drawing',
   'rp.what': 'What',
   'rp.from': 'From',
   'rp.until': 'Until',

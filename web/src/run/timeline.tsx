@@ -54,6 +54,7 @@ export function TimelineTab({ run, entries, slots, standing, said, onStep, at }:
   return (
     <div className="px-6 pt-2.5 pb-4 max-[719px]:px-4">
       {asTable ? <AsTable rows={rows} said={said} /> : <Drawn rows={rows.slice(0, ROWS)} run={run} latest={entries.at(-1)?.at} said={said} onStep={onStep} then={at} />}
+      {!asTable && rows.length > ROWS ? <p className="cap mt-2">{t('rp.rowsMore', { n: ROWS, of: rows.length })}</p> : null}
       <Button size="s" kind="ghost" className="mt-2" onClick={() => setAsTable(!asTable)}>
         {asTable ? t('rp.asDrawing') : t('rp.asTable')}
       </Button>

@@ -123,6 +123,7 @@ export const run: Record<keyof typeof english, string> = {
   'rp.copyLink': 'Adresse kopieren',
   'rp.copyId': 'Kennung kopieren',
   'rp.timeline': 'Zeitachse',
+  'rp.rowsMore': '{n} von {of} Schritten sind gezeichnet; die Tabelle hat alle.',
   'rp.timelineLabel': 'Zeitachse: eine Zeile je Schritt',
   'rp.history': 'Verlauf',
   'rp.dataTags': 'Daten und Merkmale',

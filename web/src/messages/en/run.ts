@@ -121,6 +121,7 @@ export const run = {
   'rp.copyLink': 'Copy the link',
   'rp.copyId': 'Copy the id',
   'rp.timeline': 'Timeline',
+  'rp.rowsMore': '{n} of {of} steps are drawn; the table has them all.',
   'rp.timelineLabel': 'Timeline: a row for each step',
   'rp.history': 'History',
   'rp.dataTags': 'Data and tags',

@@ -61,6 +61,22 @@ def test_the_states_of_runs_are_whole_in_a_narrow_list(site: Site, visit: Visit)
     assert hanging(page, "table.runs tbody tr") == []
 
 
+def test_the_buttons_of_a_run_stand_in_one_line_also_in_german(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("head"), {"rest": {"task": "wait", "with": {"for": "10m"}}}, title=LONG)
+    run = started(site, name, "uploads/slow.mov", labels={"demo": "true"})
+    visit.page.set_viewport_size({"width": 1280, "height": 800})
+    visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")
+    page = visit.open(f"/app/runs/{run}")
+    head = page.locator(".runhead")
+    expect(head.get_by_role("button", name="Abbrechen")).to_be_visible()
+
+    tops = head.get_by_role("button").evaluate_all(
+        "(all) => all.map((each) => Math.round(each.getBoundingClientRect().top))"
+    )
+
+    assert len(tops) == 5 and len(set(tops)) == 1, tops
+
+
 def test_the_inspector_over_the_drawing_fits_and_can_be_closed(site: Site, visit: Visit) -> None:
     name = fresh("covered")
     put(site, name, STEPS)

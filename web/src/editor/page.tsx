@@ -26,7 +26,7 @@ import Inspector from './inspector/inspector'
 import Problems from './problems/problems'
 import { Tour } from './templates/tour'
 import { NotLoaded, Unsent } from './unsent'
-import { focusDrawing } from './view'
+import { focusDrawing, showAll } from './view'
 
 want('editing')
 want('pages')
@@ -96,6 +96,9 @@ function Editor() {
   const hooks = useMemo<Hooks>(() => ({ openPublish: () => void saveNow().then(() => setDialog('publish')), openStart: () => setDialog('start'), openTry: () => useEditor.setState({ panel: 'try' }), showKeys: () => setDialog('keys') }), [])
   const commands = useEditorCommands(hooks)
   useEffect(focusDrawing, [])
+  useEffect(() => {
+    if (textOpen) showAll()
+  }, [textOpen])
   usePreloaded(PARTS_LATER)
   useEffect(() => {
     const anywhere = (event: KeyboardEvent) => {

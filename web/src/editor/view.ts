@@ -2,6 +2,7 @@
 import type { ReactFlowInstance } from '@xyflow/react'
 import { useSyncExternalStore } from 'react'
 import type { Note, Point } from '@/diagram/definition'
+import { fitting } from '@/diagram/diagram'
 import type { Graph } from '@/diagram/graph'
 
 export interface CanvasView {
@@ -55,6 +56,18 @@ export function seen(): Sight | null {
   if (!current || !box) return null
   const [from, to] = [current.flow.screenToFlowPosition({ x: box.left, y: box.top }), current.flow.screenToFlowPosition({ x: box.right, y: box.bottom })]
   return { left: from.x, top: from.y, right: to.x, bottom: to.y }
+}
+
+/** After the room for the drawing has become another: all of it, where some of it would be out of sight. */
+export function showAll(): void {
+  requestAnimationFrame(() => {
+    const [sight, view] = [seen(), current]
+    const hidden = view?.shown.boxes.some((box) => {
+      const at = view.places?.get(box.id)
+      return sight && at && (at[0] < sight.left || at[1] < sight.top || at[0] + box.width > sight.right || at[1] + box.height > sight.bottom)
+    })
+    if (hidden) void view?.flow.fitView({ ...fitting(), duration: 200 })
+  })
 }
 
 /** Where a box or a note stands, and how large it is. */

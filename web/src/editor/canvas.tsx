@@ -5,7 +5,7 @@ import { type BoxActs, BoxActsContext } from '@/diagram/boxes'
 import { type Group, type Point, emitsOf, portsOf, slotsOf, titleOf } from '@/diagram/definition'
 import { Canvas, Overview, TokenPortal, Unplaced, ZoomPanel, firstsOf, fitting, looksOf, nodesOf, usePlaced, useSteady } from '@/diagram/diagram'
 import { folded } from '@/diagram/fold'
-import { type Box, type Graph, START } from '@/diagram/graph'
+import type { Box, Graph } from '@/diagram/graph'
 import { layOut } from '@/diagram/layout'
 import type { BoxLook } from '@/diagram/look'
 import { heldEvents } from '@/diagram/marking'
@@ -125,7 +125,7 @@ export function EditorCanvas() {
   })
   const onDrop = useSteady((event: DragEvent) => dropTask(event, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })))
 
-  useFollowing(player.title, player.game, path)
+  useFollowing(player.title, player.game, graph.boxes.filter((box) => inPath(box, path)))
 
   if (!places) return <Unplaced />
   const empty = graph.boxes.length === 0
@@ -202,16 +202,16 @@ function Guides({ lines }: { lines: Guide[] }) {
 }
 
 /** What is played is brought into sight; when it ends, what was seen before is seen again. */
-function useFollowing(title: string | null, game: boolean, path: Path): void {
+function useFollowing(title: string | null, game: boolean, played: Box[]): void {
   const flow = useReactFlow()
   const before = useRef<Viewport | null>(null)
-  const latest = useRef(path)
-  latest.current = path
+  const latest = useRef(played)
+  latest.current = played
   useEffect(() => {
     if (title !== null && !game) {
       before.current ??= flow.getViewport()
-      const shown = [...latest.current.steps].map((id) => ({ id }))
-      if (shown.length > 0) void flow.fitView({ ...fitting(0.25), nodes: [...shown, { id: START }], maxZoom: Math.max(1, flow.getZoom()), duration: 250 })
+      const shown = latest.current.map(({ id }) => ({ id }))
+      if (shown.length > 0) void flow.fitView({ ...fitting(0.25), nodes: shown, maxZoom: Math.max(1, flow.getZoom()), duration: 250 })
     } else if (before.current) {
       void flow.setViewport(before.current, { duration: 200 })
       before.current = null

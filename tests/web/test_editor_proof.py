@@ -222,3 +222,17 @@ def test_what_comes_from_outside_is_in_sight_while_a_run_is_played(site: Site, v
           return moves === 0 && !document.querySelector('.out.dim') && box.left > all.left && box.right < all.right
         }"""
     )
+
+
+def test_long_names_in_the_net_are_cut_and_told_on_hovering(site: Site, visit: Visit) -> None:
+    title = "A very long title of a step that would run over what stands beside it"
+    load(site, "proof-names", GAME.replace("Check: {", f"Check: {{title: {title}, "))
+    editor = Editor(visit.page, site.base, "proof-names", new=False)
+    expect(editor.box("Check")).to_be_visible()
+
+    editor.canvas.focus()
+    editor.keys("p")
+
+    name = visit.page.locator(".petri text").filter(has_text="A very long title")
+    expect(name.locator("title")).to_have_text(title)
+    expect(name).to_have_text(f"{title[:25]}…{title}")

@@ -178,3 +178,18 @@ def test_a_button_beside_tabs_has_all_its_edges(site: Site, visit: Visit) -> Non
     edges = "each => ['top', 'right', 'bottom', 'left'].map(side => getComputedStyle(each)[`border-${side}`])"
     expect(button).to_be_visible()
     assert len(set(button.evaluate(edges))) == 1
+
+
+def test_words_have_room_within_the_ring_of_a_tab_and_stand_in_the_middle_of_a_button(
+    site: Site, visit: Visit
+) -> None:
+    name = published(site, fresh("words"), JOIN, external=["first", "second"])
+    page = visit.open(f"/app/workflows/{name}")
+    tab = page.get_by_role("tab", name="Versions")
+    expect(tab).to_have_css("padding-left", "4px")
+    expect(tab).to_have_css("margin-left", "-4px")
+
+    page = visit.open("/app/runs")
+    page.get_by_role("button", name="Filter", exact=True).click()
+
+    expect(page.get_by_role("button", name="Apply")).to_have_css("justify-content", "center")

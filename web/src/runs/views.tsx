@@ -61,7 +61,7 @@ function SaveView({ filter }: { filter: Filter }) {
         <Field label={t('ru.viewName')} error={error ?? undefined} hint={t('ru.viewHint')}>
           {(ids) => <TextInput {...ids} value={title} onChange={(event) => setTitle(event.target.value)} />}
         </Field>
-        <Button type="submit" kind="primary" busy={busy} disabled={!title.trim()}>
+        <Button type="submit" kind="primary" className="justify-center" busy={busy} disabled={!title.trim()}>
           {t('act.save')}
         </Button>
       </form>

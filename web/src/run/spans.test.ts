@@ -33,6 +33,11 @@ describe('a timeline', () => {
     expect(rows('approval')[0]).toMatchObject({ bars: [{ from: 2000, to: null, outcome: 'running' }], pauses: [] })
   })
 
+  it('shows the pause before the next attempt once, and none after it', () => {
+    const entries = [entry(1, 'event', { event: 'START' }), entry(2, 'fired', { step: 'a' }), entry(3, 'attempt', { step: 'a', firing: 2, attempt: 1, data: { error: { message: 'no' }, retry_at: new Date(9000).toISOString() } })]
+    expect(timeline(entries, ['a'], [], [], [{ step: 'a', reason: 'backoff' }])[0]).toMatchObject({ pauses: [{ from: 3000, to: 9000 }], total: null })
+  })
+
   it('shows how long a join waits, and when its events came', () => {
     const slots = [
       { step: 'join', takes: ['x'], need: 1 },

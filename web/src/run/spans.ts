@@ -43,6 +43,8 @@ export interface Standing {
 
 /** Reasons for which nobody works at an attempt. */
 const IN_LINE = new Set(['queued', 'no worker', 'paused', 'serialized', 'backoff'])
+/** The pause before the next attempt is in the history, to its end. */
+const PAUSES = 'backoff'
 
 interface Open {
   row: Row
@@ -78,7 +80,7 @@ export function timeline(entries: Entry[], steps: string[], slots: Slotted[], ex
   }
   for (const name of awaited) stillOut(outside.get(name), begun)
   for (const each of open.values()) goOn(each, now.filter(({ step }) => step === each.row.name))
-  return ordered(steps, slots, rows, outside)
+  return ordered(steps, slots, rows, outside, new Set([...open.values()].map(({ row }) => row)))
 }
 
 /** An event from outside that is waited for. */
@@ -91,7 +93,8 @@ function goOn({ row, attempt, since }: Open, now: Standing[]): void {
   const begun = now.flatMap((each) => (each.reason === 'running' && each.since ? [time(each.since)] : []))
   const waits = begun.length === 0 && now.some((each) => IN_LINE.has(each.reason))
   const from = Math.max(since, ...(begun.length > 0 ? [Math.min(...begun)] : []))
-  if (waits || from > since) row.pauses.push({ from: since, to: waits ? null : from })
+  const told = waits && now.every((each) => each.reason === PAUSES)
+  if (!told && (waits || from > since)) row.pauses.push({ from: since, to: waits ? null : from })
   if (!waits) row.bars.push({ attempt, from, to: null, outcome: 'running', said: '' })
 }
 
@@ -161,11 +164,11 @@ function lastBar(entry: Entry, row: Row, firing: Open, said: Fault, now: number)
 function total(row: Row): number | null {
   const first = row.bars[0]
   const last = row.bars.at(-1)
-  const over = row.pauses.every((pause) => pause.to !== null)
-  return first && last && last.to !== null && over ? last.to - first.from : null
+  return first && last && last.to !== null ? last.to - first.from : null
 }
 
-function ordered(steps: string[], slots: Slotted[], rows: Map<string, Row>, outside: Map<string, Row>): Row[] {
+/** `live`: those that go on have no length yet. */
+function ordered(steps: string[], slots: Slotted[], rows: Map<string, Row>, outside: Map<string, Row>, live: ReadonlySet<Row>): Row[] {
   const found: Row[] = []
   const shown = new Set<string>()
   for (const step of steps) {
@@ -178,7 +181,7 @@ function ordered(steps: string[], slots: Slotted[], rows: Map<string, Row>, outs
         }
       }
     const row = rows.get(step)
-    if (row) found.push({ ...row, total: total(row) })
+    if (row) found.push({ ...row, total: live.has(row) ? null : total(row) })
   }
   return found
 }

@@ -291,3 +291,16 @@ def test_calls_are_among_the_figures_of_a_workflow(site: Site, visit: Visit) -> 
     expect(figures.get_by_role("row").filter(has_text="judge").get_by_role("cell").nth(place)).to_have_text(
         "2"
     )
+
+
+def test_the_example_that_is_shown_is_what_a_run_is_started_with(site: Site, visit: Visit) -> None:
+    params = {"examples": [{"course": 17}]}
+    name = published(site, fresh("example"), {"a": {"task": "plain"}}, params=params)
+    page = visit.open(f"/app/workflows/{name}")
+    page.get_by_role("button", name="Start a run").click()
+    expect(page.get_by_role("textbox", name="Input")).to_have_value(re.compile("17"))
+
+    page.get_by_role("dialog").get_by_role("button", name="Start", exact=True).click()
+
+    expect(page).to_have_url(re.compile("/app/runs/"))
+    assert site.ask("GET", f"/api/runs/{page.url.rsplit('/', 1)[1]}")["input"] == {"course": 17}

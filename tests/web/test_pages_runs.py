@@ -304,3 +304,19 @@ def test_the_example_that_is_shown_is_what_a_run_is_started_with(site: Site, vis
 
     expect(page).to_have_url(re.compile("/app/runs/"))
     assert site.ask("GET", f"/api/runs/{page.url.rsplit('/', 1)[1]}")["input"] == {"course": 17}
+
+
+def test_letters_do_nothing_to_a_list_behind_a_dialog(visit: Visit, mixed: str) -> None:
+    page = visit.open(f"/app/runs?workflow={mixed}")
+    expect(page.locator("table.runs tbody tr")).to_have_count(3)
+    page.get_by_role("button", name="Start a run").click()
+    leave = page.get_by_role("dialog").get_by_role("button", name="Leave as it is")
+    leave.focus()
+
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(leave).to_be_focused()
+    leave.click()
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("table.runs tbody tr.cur, table.runs tbody tr.sel")).to_have_count(0)

@@ -6,6 +6,7 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useSpokenTasks } from '@/api/queries'
 import { useRights } from '@/api/rights'
 import { useTitle } from '@/app/heading'
+import { isAsked } from '@/app/keys'
 import { part, usePreloaded } from '@/app/part'
 import { TracePanel } from '@/diagram/trace-panel'
 import { usePlayer } from '@/diagram/player'
@@ -103,7 +104,7 @@ function Editor() {
   useEffect(() => {
     const anywhere = (event: KeyboardEvent) => {
       const onBody = event.target === document.body
-      if (!event.defaultPrevented && pressed(event, commands, onBody)) event.preventDefault()
+      if (!event.defaultPrevented && !isAsked() && pressed(event, commands, onBody)) event.preventDefault()
     }
     const pasted = (event: ClipboardEvent) => {
       const target = event.target as HTMLElement

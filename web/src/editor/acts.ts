@@ -5,7 +5,7 @@ import { iconOf } from '@/diagram/icons'
 import { routesOf } from '@/diagram/route'
 import { t } from '@/messages'
 import { freshId } from '@/ui/fresh'
-import { toast } from '@/ui/toasts'
+import { dismiss, toast } from '@/ui/toasts'
 import { type Choice, choose } from './chooser'
 import { type Grip, type How, type Other, type Refusal, cutWire, eventFrom, insertInto, join, joinEdit } from './connecting'
 import { type Edit, addExternal, addStep, freeName, place, placeAll, removeExternal, removeSteps, renameEvent, setGroup, setNote, setStep, standing, whyNotEvent } from './document'
@@ -297,10 +297,20 @@ function removeAll(selection: string[]): void {
     (now) => removed.reduce((made, id) => removeOne(made, graph, id), now),
     (before) => {
       select()
-      toast({ id: 'removed', kind: 'ok', title: t('did.removed', { n: removed.length }), lasts: 4000 })
+      untilEdited(toast({ id: 'removed', kind: 'ok', title: t('did.removed', { n: removed.length }), lasts: 4000 }))
       tellLoose(before)
     },
   )
+/** What is told of an edit goes with the next one, which may take it back. */
+function untilEdited(told: string): void {
+  const { past } = useEditor.getState()
+  const stop = useEditor.subscribe((now) => {
+    if (now.past === past) return
+    stop()
+    dismiss(told)
+  })
+}
+
 }
 
 /** Without it; START stays, since every run begins there. */

@@ -78,19 +78,17 @@ export interface Adding {
   onWire?: string
   /** The port to connect it to. */
   from?: Grip
-  /** A step that is there already. */
-  existing?: string
 }
 
 /** Puts a box on the canvas, connected where that is asked for; it is selected then. */
-export function addTask(task: string | null, { at, onWire, from, existing }: Adding): void {
+export function addTask(task: string, { at, onWire, from }: Adding): void {
   const { definition, offers } = useEditor.getState()
   const graph = graphNow()
-  const offer = task ? offers[task] : undefined
-  const name = existing ?? freeName(nameOf(offer, task ?? ''), definition)
+  const offer = offers[task]
+  const name = freeName(nameOf(offer, task), definition)
   const wire = onWire ? graph.wires.find((each) => each.id === onWire) : undefined
   const adds: Edit = (now) => {
-    let made = existing ? now : addStep(name, stepOf(task ?? ''), at ?? placeFor(graph, wire?.from.box ?? from?.box, now))(now)
+    let made = addStep(name, stepOf(task), at ?? placeFor(graph, wire?.from.box ?? from?.box, now))(now)
     if (wire) made = insertInto(graph, wire.id, name, offers)(made)
     if (from) made = joinEdit(join(made, graphOf(made, offers), from, { box: name, port: 'in' }), 'all', from)(made)
     return made
@@ -301,6 +299,8 @@ function removeAll(selection: string[]): void {
       tellLoose(before)
     },
   )
+}
+
 /** What is told of an edit goes with the next one, which may take it back. */
 function untilEdited(told: string): void {
   const { past } = useEditor.getState()
@@ -309,8 +309,6 @@ function untilEdited(told: string): void {
     stop()
     dismiss(told)
   })
-}
-
 }
 
 /** Without it; START stays, since every run begins there. */

@@ -19,12 +19,13 @@ import { t } from '@/messages'
 import { IconButton } from '@/ui/buttons'
 import { choose } from './chooser'
 import { edit, findingsOf, select, useEditor } from './store'
-import { placeAll } from './document'
+import { insertInto } from './connecting'
+import { type Edit, placeAll } from './document'
 import { addOutside, addTask, connectTo, editDrawn, foldGroup, moveTo, noteAt, renameEventAsk } from './acts'
 import { type Guide, useGuides } from './guides'
 import { looksNow, useTrying } from './try/running'
 import { Tree } from './tree'
-import { NOTE, focusMove, setCanvas } from './view'
+import { NOTE, canvas, focusMove, setCanvas } from './view'
 import { startRenaming, useRenaming } from './naming'
 import { useConnecting } from './wiring'
 
@@ -316,20 +317,21 @@ function framesOf(definition: ReturnType<typeof useEditor.getState>['definition'
 
 // -- dropping ------------------------------------------------------------------------------------------------
 
+/** One edit for what was dragged: a single box that hangs on nothing and is dropped on a wire is inserted there. */
 function dropNodes(moving: Node[], event: MouseEvent): void {
-  editDrawn(t('did.move'), (definition) => moving.reduce((made, { id, position }) => moveTo(id, [position.x, position.y])(made), definition))
   const single = moving.length === 1 ? moving[0] : undefined
-  if (single && useEditor.getState().definition.steps[single.id]) ontoWire(single.id, event)
+  const wire = single && isLoose(single.id) ? wireUnder(event.clientX, event.clientY) : undefined
+  const graph = canvas()?.graph
+  const moves: Edit = (definition) => moving.reduce((made, { id, position }) => moveTo(id, [position.x, position.y])(made), definition)
+  if (!single || !wire || !graph) editDrawn(t('did.move'), moves)
+  else editDrawn(t('did.add', { name: single.id }), (definition) => insertInto(graph, wire, single.id, useEditor.getState().offers)(moves(definition)))
 }
 
-/** A box that hangs on nothing and is dropped on a wire is inserted there. */
-function ontoWire(id: string, event: MouseEvent): void {
+function isLoose(id: string): boolean {
   const { definition } = useEditor.getState()
   const step = definition.steps[id]
-  if (!step || step.after !== undefined || Object.keys(emitsOf(step)).length > 0) return
-  if (Object.values(definition.steps).some((other) => slotsOf(other).some((slot) => slot.events.includes(id)))) return
-  const wire = wireUnder(event.clientX, event.clientY)
-  if (wire) addTask(null, { onWire: wire, existing: id })
+  if (!step || step.after !== undefined || Object.keys(emitsOf(step)).length > 0) return false
+  return !Object.values(definition.steps).some((other) => slotsOf(other).some((slot) => slot.events.includes(id)))
 }
 
 const wireUnder = (x: number, y: number): string | undefined => document.elementsFromPoint(x, y).map((each) => (each as SVGElement).dataset?.wire).find(Boolean)

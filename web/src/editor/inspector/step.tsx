@@ -67,7 +67,7 @@ function Head({ name, step, doc }: { name: string; step: Step; doc: string }) {
     setWrong('')
     edit(t('did.rename'), setStep(name, { title: title && title !== name ? title : undefined }))
   }
-  const first = doc.split(/(?<=\.)\s/)[0]?.replace(/\.$/, '') ?? ''
+  const first = doc.replaceAll('`', '').split(/(?<=\.)\s/)[0]?.replace(/\.$/, '') ?? ''
   return (
     <div className="sec">
       <div className="row">

@@ -321,6 +321,18 @@ def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visi
     assert list(site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]) == ["a"]
 
 
+def test_schedules_and_sources_call_workflows_by_their_titles(site: Site, visit: Visit) -> None:
+    clock = {"kind": "schedule", "cron": "0 3 1 1 *"}
+    title = f"Yearly numbers {fresh('of')}"
+    published(site, fresh("yearly"), {"a": {"task": "plain"}}, title=title, source=clock)
+
+    page = visit.open("/app/schedules")
+    expect(page.get_by_role("link", name=title)).to_be_visible()
+    page = visit.open("/app/stores")
+
+    expect(page.get_by_role("table", name="Sources").get_by_role("link", name=title)).to_be_visible()
+
+
 def test_a_workflow_is_stopped_and_paused_from_its_page(site: Site, visit: Visit) -> None:
     name = published(site, fresh("life"), {"a": {"task": "plain"}})
     page = visit.open(f"/app/workflows/{name}")

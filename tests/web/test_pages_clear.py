@@ -193,3 +193,14 @@ def test_words_have_room_within_the_ring_of_a_tab_and_stand_in_the_middle_of_a_b
     page.get_by_role("button", name="Filter", exact=True).click()
 
     expect(page.get_by_role("button", name="Apply")).to_have_css("justify-content", "center")
+
+
+def test_where_the_record_is_long_nobody_is_said_to_have_done_nothing(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("record"), JOIN, external=["first", "second"])
+    run = started(site, name, "record.mov")
+    visit.page.route("**/api/audit?*", lambda route: route.fulfill(json={"items": [], "next": "100"}))
+    page = visit.open(f"/app/runs/{run}")
+
+    page.get_by_role("tab", name="Audit").click()
+
+    expect(page.get_by_text("among the last 1,000 entries of the record")).to_be_visible()

@@ -130,6 +130,7 @@ export const run: Record<keyof typeof english, string> = {
   'rp.logs': 'Logs',
   'rp.audit': 'Protokoll',
   'rp.auditNone': 'Niemand hat an diesem Lauf etwas getan.',
+  'rp.auditNoneLately': 'Unter den letzten {n} Einträgen des Protokolls hat niemand etwas mit diesem Lauf getan.',
   'rp.legendQueued': 'in der Schlange oder Pause',
   'rp.legendAttempt': 'Versuch',
   'rp.legendJoin': 'wartet auf andere',

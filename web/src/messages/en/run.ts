@@ -128,6 +128,7 @@ export const run = {
   'rp.logs': 'Logs',
   'rp.audit': 'Audit',
   'rp.auditNone': 'Nobody has done anything to this run.',
+  'rp.auditNoneLately': 'Nobody has done anything to this run among the last {n} entries of the record.',
   'rp.legendQueued': 'queued or pausing',
   'rp.legendAttempt': 'attempt',
   'rp.legendJoin': 'waiting at a join',

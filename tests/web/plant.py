@@ -41,6 +41,20 @@ def gated(ctx: Context, file: str = ""):
     while not Path(file).exists() and not ctx.canceled:
         time.sleep(0.02)
     return {"gate": "open"}
+
+
+@task("telling", task_list="video")
+def telling(ctx: Context, file: str = ""):
+    "Tells what stands in the file, until there is an end of it."
+    told = ""
+    while told != "end" and not ctx.canceled:
+        said = Path(file).read_text() if Path(file).exists() else ""
+        if said != told:
+            ctx.log(f"half of {said}")
+            ctx.heartbeat(0.5)
+        told = said
+        time.sleep(0.02)
+    return {"told": told}
 """
 
 AXE = (Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js").read_text

@@ -95,6 +95,54 @@ def test_a_joined_step_asks_how_it_shall_wait(site: Site, visit: Visit) -> None:
     expect(editor.box("Mediathread submit")).to_contain_text("either")
 
 
+def test_a_wire_to_one_of_several_events_takes_the_place_of_that_one(site: Site, visit: Visit) -> None:
+    editor = Editor(visit.page, site.base, "mouse-join-one")
+    for title, y in (("Extract metadata", 40), ("Pull thumbnails", 160), ("Create et job", 280)):
+        editor.drag_box(title, 160, y)
+    editor.drag_box("Mediathread submit", 520, 160)
+    editor.drag_wire(editor.knob("Extract metadata", "out:done"), editor.box("Mediathread submit"))
+    editor.drag_wire(editor.knob("Pull thumbnails", "out:done"), editor.box("Mediathread submit"))
+    visit.page.get_by_role("option", name="Also wait for this").click()
+
+    editor.drag_wire(editor.knob("Create et job", "out:done"), editor.knob("Mediathread submit", "in1"))
+    visit.page.get_by_role("option", name="This or “Pull thumbnails”").click()
+    editor.wait_saved()
+
+    steps = definition_of(site, "mouse-join-one")["steps"]
+    assert isinstance(steps, dict)
+    assert steps["Mediathread submit"]["after"] == ["Extract metadata", "Pull thumbnails | Create et job"]
+
+
+def test_a_box_that_is_dropped_on_a_wire_is_one_edit(site: Site, visit: Visit) -> None:
+    editor = Editor(visit.page, site.base, "mouse-dropped")
+    editor.drag_box("Extract metadata", 160, 80)
+    editor.drag_box("Mediathread submit", 620, 80)
+    editor.drag_wire(editor.knob("Extract metadata", "out:done"), editor.box("Mediathread submit"))
+    editor.drag_box("Pull thumbnails", 400, 300)
+    editor.wait_saved()
+    before = definition_of(site, "mouse-dropped")
+    wire = visit.page.locator('path[data-wire^="Extract metadata|"]').bounding_box()
+    assert wire is not None
+
+    box = editor.box("Pull thumbnails")
+    box.hover(position={"x": 60, "y": 25})
+    visit.page.mouse.down()
+    visit.page.mouse.move(wire["x"] + wire["width"] / 2, wire["y"] + wire["height"] / 2 + 40, steps=4)
+    visit.page.mouse.move(wire["x"] + wire["width"] / 2, wire["y"] + wire["height"] / 2, steps=4)
+    visit.page.mouse.up()
+    editor.wait_saved()
+    dropped = definition_of(site, "mouse-dropped")
+    editor.keys("Control+z")
+    expect(visit.page.locator('path[data-wire^="Pull thumbnails|"]')).to_have_count(0)
+    editor.wait_saved()
+
+    steps = dropped["steps"]
+    assert isinstance(steps, dict)
+    assert steps["Pull thumbnails"]["after"] == "Extract metadata"
+    assert steps["Mediathread submit"]["after"] == "Pull thumbnails"
+    assert definition_of(site, "mouse-dropped") == before
+
+
 def test_undo_and_redo_go_through_everything_and_outlive_the_page(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-undo")
     editor.drag_box("Extract metadata", 300, 120)

@@ -206,3 +206,33 @@ def test_the_petri_net_stands_in_the_same_place(site: Site, visit: Visit) -> Non
     visit.picture("petri-same-place")
     editor.keys("p")
     expect(visit.page.locator(".petri")).to_have_count(0)
+
+
+def test_what_comes_from_outside_is_in_sight_while_a_run_is_played(site: Site, visit: Visit) -> None:
+    load(site, "proof-sight", Path("examples/wardenclyffe/mediathread.yaml").read_text())
+    editor = Editor(visit.page, site.base, "proof-sight", new=False)
+    expect(editor.box("submit")).to_be_visible()
+
+    visit.page.get_by_role("button", name="Play a run").click()
+
+    visit.page.wait_for_function(
+        """() => {
+          const [box, all] = ['.out', '.edcanvas'].map((each) => document.querySelector(each).getBoundingClientRect())
+          const moves = document.querySelector('.react-flow__viewport').getAnimations().length
+          return moves === 0 && !document.querySelector('.out.dim') && box.left > all.left && box.right < all.right
+        }"""
+    )
+
+
+def test_long_names_in_the_net_are_cut_and_told_on_hovering(site: Site, visit: Visit) -> None:
+    title = "A very long title of a step that would run over what stands beside it"
+    load(site, "proof-names", GAME.replace("Check: {", f"Check: {{title: {title}, "))
+    editor = Editor(visit.page, site.base, "proof-names", new=False)
+    expect(editor.box("Check")).to_be_visible()
+
+    editor.canvas.focus()
+    editor.keys("p")
+
+    name = visit.page.locator(".petri text").filter(has_text="A very long title")
+    expect(name.locator("title")).to_have_text(title)
+    expect(name).to_have_text(f"{title[:25]}…{title}")

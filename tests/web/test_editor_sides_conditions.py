@@ -90,3 +90,26 @@ def test_what_has_no_value_says_why(site: Site, visit: Visit) -> None:
     editor.inspect("which")
 
     expect(editor.section("Condition").get_by_text("did you mean `user`")).to_be_visible()
+
+
+def test_a_case_without_a_condition_says_by_which_port_it_goes_on(site: Site, visit: Visit) -> None:
+    steps = {
+        "pick": {
+            "task": "switch",
+            "with": {"cases": {"large": "true", "small": "data.size < 3"}},
+            "emits": {"large": "big", "small": "rest"},
+        },
+        "go": {"task": "video.copy_to_cunix", "after": "big | rest"},
+    }
+    put(site, "sides-case", steps)
+    editor = Sides.of(site, visit, "sides-case")
+    editor.inspect("pick")
+
+    case, other = editor.section("“large” if"), editor.section("“small” if")
+    expect(case.get_by_text("No condition yet: it always goes on at “large”.")).to_be_visible()
+    other.get_by_role("button", name="More about case “small”").click()
+    visit.page.get_by_role("menuitem", name="Remove").click()
+
+    assert editor.after_save(site)["steps"]["pick"]["emits"] == {"large": "big"}, (
+        "what is no port fires nothing"
+    )

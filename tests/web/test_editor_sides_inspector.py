@@ -221,3 +221,11 @@ def test_what_becomes_of_later_events_outlives_an_edit_of_what_is_waited_for(
         return bool(definition(site, "sides-rest")["steps"]["d"]["after"] == [{**some, "need": 1}])
 
     wait_for(visit.page, written)
+
+
+def test_what_a_task_does_is_told_without_signs_of_its_writer(site: Site, visit: Visit) -> None:
+    put(site, "sides-signs", {"pick": {"task": "switch", "with": {"cases": {"a": "true"}}}})
+    editor = Sides.of(site, visit, "sides-signs")
+    editor.inspect("pick")
+
+    expect(editor.inspector).to_contain_text("the first condition that holds, else else")

@@ -117,3 +117,21 @@ def test_a_draft_that_changed_under_the_dialog_is_not_published(site: Site, visi
     expect(dialog(page)).to_contain_text(re.compile("Not published. Somebody else saved"))
     assert draft(site, "sides-late")["published_version"] is None
     visit.forgive(412)
+
+
+def test_undo_in_the_dialog_leaves_the_drawing_behind_it_as_it_is(site: Site, visit: Visit) -> None:
+    put(site, "sides-behind", {"a": {"task": "plain"}})
+    editor = Sides.of(site, visit, "sides-behind")
+    editor.inspect("a")
+    editor.canvas.focus()
+    editor.keys("d")
+    editor.wait_saved()
+    editor.keys("Control+Enter")
+    leave = visit.page.get_by_role("dialog").get_by_role("button", name="Cancel")
+    leave.focus()
+
+    editor.keys("Control+z")
+    leave.click()
+
+    expect(visit.page.get_by_role("dialog")).to_have_count(0)
+    assert editor.after_save(site)["steps"]["a"]["disabled"] is True

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import Site, Visit
-from tests.web.sides import MEDIATHREAD, Sides, definition, draft, put_text, wait_for
+from tests.web.sides import MEDIATHREAD, Sides, definition, draft, put, put_text, wait_for
 
 TEA = """\
 # made by hand
@@ -121,3 +121,22 @@ def test_the_step_at_the_cursor_is_selected(site: Site, visit: Visit) -> None:
 
     expect(editor.section("Waits for")).to_be_visible()
     expect(editor.inspector.get_by_text("boil").first).to_be_visible()
+
+
+def test_the_drawing_is_seen_whole_beside_the_text(site: Site, visit: Visit) -> None:
+    steps = {
+        "a": {"task": "plain"},
+        "b": {"task": "plain", "after": "a"},
+        "c": {"task": "plain", "after": "b"},
+    }
+    places = {"a": [80, 80], "b": [400, 80], "c": [720, 80]}
+    put(site, "sides-beside", steps, view={"positions": places})
+    editor = Sides.of(site, visit, "sides-beside")
+    editor.inspect("c")
+
+    opened(visit.page)
+
+    visit.page.wait_for_function(
+        """() => document.querySelector('[data-step=c]').getBoundingClientRect().right
+          < document.querySelector('.edtext').getBoundingClientRect().left"""
+    )

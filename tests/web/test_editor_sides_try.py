@@ -124,3 +124,13 @@ def test_one_step_is_tried_for_real_with_what_is_pinned_before_it(site: Site, vi
 
     expect(panel.get_by_text('{"poster":"p.png"}').first).to_be_visible()
     expect(editor.box("cut")).to_contain_text("Blocked")
+
+
+def test_where_nothing_has_run_there_is_no_data_of_a_run_to_take(site: Site, visit: Visit) -> None:
+    put(site, "sides-no-run", PATHS)
+    editor = Sides.of(site, visit, "sides-no-run")
+    editor.tab("Try")
+
+    editor.panel.get_by_role("button", name="Last run").click()
+
+    expect(visit.page.get_by_text("There is no run to take data from.")).to_be_visible()

@@ -170,3 +170,17 @@ def test_a_workflow_without_a_step_is_kept(site: Site, visit: Visit) -> None:
     visit.open("/app/workflows")
     page.get_by_label("Find a workflow").fill(name)
     expect(page.get_by_role("link", name=name).first).to_be_visible()
+
+
+def test_what_was_removed_and_had_back_is_not_told_of_as_removed(site: Site, visit: Visit) -> None:
+    put(site, "told-back", {"a": {"task": "plain"}, "b": {"task": "plain"}})
+    editor = Sides.of(site, visit, "told-back")
+    editor.inspect("a")
+    editor.canvas.focus()
+    editor.keys("Delete")
+    expect(visit.page.get_by_text("1 thing removed")).to_be_visible()
+
+    editor.keys("Control+z")
+
+    expect(visit.page.get_by_text("1 thing removed")).to_have_count(0, timeout=2_000)
+    expect(editor.box("a")).to_be_visible()

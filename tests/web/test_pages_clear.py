@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 
 from playwright.sync_api import expect
 
@@ -76,6 +77,43 @@ def test_a_moment_of_a_run_is_the_same_in_all_its_parts(site: Site, visit: Visit
     expect(page.locator("[data-then]")).to_have_count(0)
 
 
+def test_a_step_that_is_open_is_of_the_moment_that_is_looked_at(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("step-then"), JOIN, external=["first", "second"])
+    run = started(site, name, "then.mov")
+    site.ask("POST", f"/api/runs/{run}/events", {"event": "first"})
+    page = visit.open(f"/app/runs/{run}")
+    page.locator("[data-step=both]").click()
+    step = page.get_by_role("complementary", name="Step")
+    expect(step.get_by_text("Waiting here")).to_be_visible()
+    expect(step.get_by_role("button", name="Skip")).to_be_visible()
+
+    page.get_by_role("slider").first.press("Home")
+
+    expect(step.get_by_text("Waiting here")).to_have_count(0)
+    expect(step.get_by_role("button", name="Skip")).to_have_count(0)
+    page.get_by_role("button", name="Back to now").click()
+    expect(step.get_by_text("Waiting here")).to_be_visible()
+
+
+def test_moments_of_another_day_say_which_day_that_was(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("dated"), JOIN, external=["first", "second"])
+    run = started(site, name, "dated.mov")
+    site.ask("POST", f"/api/runs/{run}/events", {"event": "first"})
+    visit.page.clock.set_fixed_time(datetime.now() + timedelta(days=3))
+    page = visit.open(f"/app/runs/{run}")
+    dated = re.compile(r"[A-Z][a-z]{2} \d{1,2} \d\d:\d\d:\d\d")
+
+    why = page.get_by_role("complementary", name="Why is it waiting?")
+    expect(why.get_by_text(re.compile(f"arrived {dated.pattern}"))).to_be_visible()
+    expect(page.get_by_text("Data at").locator("time")).to_have_text(dated)
+    page.get_by_role("tab", name="History").click()
+    expect(page.locator(".hrow time").first).to_have_text(dated)
+    page.locator(".hrow").last.click()
+    expect(page.get_by_role("status").filter(has_text="You are looking at").locator("time")).to_have_text(
+        dated
+    )
+
+
 def test_a_draft_that_was_never_published_can_be_removed(site: Site, visit: Visit) -> None:
     put(site, "clear-remove", {"a": {"task": "plain"}}, title="Not wanted")
     page = visit.open("/app/workflows/clear-remove")
@@ -140,3 +178,29 @@ def test_a_button_beside_tabs_has_all_its_edges(site: Site, visit: Visit) -> Non
     edges = "each => ['top', 'right', 'bottom', 'left'].map(side => getComputedStyle(each)[`border-${side}`])"
     expect(button).to_be_visible()
     assert len(set(button.evaluate(edges))) == 1
+
+
+def test_words_have_room_within_the_ring_of_a_tab_and_stand_in_the_middle_of_a_button(
+    site: Site, visit: Visit
+) -> None:
+    name = published(site, fresh("words"), JOIN, external=["first", "second"])
+    page = visit.open(f"/app/workflows/{name}")
+    tab = page.get_by_role("tab", name="Versions")
+    expect(tab).to_have_css("padding-left", "4px")
+    expect(tab).to_have_css("margin-left", "-4px")
+
+    page = visit.open("/app/runs")
+    page.get_by_role("button", name="Filter", exact=True).click()
+
+    expect(page.get_by_role("button", name="Apply")).to_have_css("justify-content", "center")
+
+
+def test_where_the_record_is_long_nobody_is_said_to_have_done_nothing(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("record"), JOIN, external=["first", "second"])
+    run = started(site, name, "record.mov")
+    visit.page.route("**/api/audit?*", lambda route: route.fulfill(json={"items": [], "next": "100"}))
+    page = visit.open(f"/app/runs/{run}")
+
+    page.get_by_role("tab", name="Audit").click()
+
+    expect(page.get_by_text("among the last 1,000 entries of the record")).to_be_visible()

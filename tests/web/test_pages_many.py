@@ -8,8 +8,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import serving
-from tests.web.conftest import SIZE, Site
-from tests.web.plant import published
+from tests.web.conftest import SIZE, Site, Visit
+from tests.web.plant import fresh, published, started
 
 MANY = 205
 
@@ -52,3 +52,14 @@ def test_the_last_of_many_can_be_chosen_from_a_list(browser: Browser, tmp_path: 
 
         expect(page).to_have_url(re.compile("workflow=flow-039"))
         page.context.close()
+
+
+def test_a_timeline_of_very_many_steps_says_where_the_others_are(site: Site, visit: Visit) -> None:
+    steps = {f"step {n}": {"task": "set", "with": {"n": n}} for n in range(MANY)}
+    name = published(site, fresh("many-steps"), steps)
+
+    page = visit.open(f"/app/runs/{started(site, name, 'many.mov')}")
+
+    expect(page.get_by_text(f"200 of {MANY} steps are drawn; the table has them all.")).to_be_visible()
+    page.get_by_role("button", name="Show as table").click()
+    expect(page.get_by_role("table", name="Timeline").get_by_role("row")).to_have_count(MANY + 1)

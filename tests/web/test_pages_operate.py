@@ -186,6 +186,20 @@ def test_home_says_what_needs_attention_and_leads_there(browser: Browser, tmp_pa
         up.stop()
 
 
+def test_the_charts_of_home_have_a_table_of_the_same(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("figures"), {"a": {"task": "plain"}})
+    run = started(site, name, "figures.mov")
+    wait_for(visit.page, lambda: status_of(site, run) == "succeeded")
+    page = visit.open("/")
+
+    page.get_by_role("button", name="Show as table").click()
+
+    rows = page.get_by_role("table", name="Figures").get_by_role("row")
+    expect(rows.first).to_contain_text("Runs ended")
+    assert int(rows.nth(1).get_by_role("cell").nth(1).inner_text()) > 0
+    assert violations(page) == []
+
+
 def test_an_empty_installation_is_inviting_and_then_all_is_well(browser: Browser, tmp_path: Path) -> None:
     with serving("up", cwd=tmp_path) as up:
         site = Site(up, tmp_path)
@@ -229,6 +243,26 @@ def test_a_token_is_shown_once_and_a_secret_never(site: Site, visit: Visit) -> N
     expect(page.get_by_text("Revoked: it does not count any more")).to_be_visible(timeout=SLOW)
 
 
+def test_the_figures_of_a_queue_and_the_runs_of_a_workflow_come_by_themselves(
+    site: Site, visit: Visit
+) -> None:
+    name = fresh("alone")
+    published(site, name, {"a": {"task": "nobody.does", "task_list": name}})
+    started(site, name, "first.mov")
+    page = visit.open("/app/queues")
+    queue = page.get_by_role("table", name="Queues").get_by_role("row").filter(has_text=name)
+    expect(queue.get_by_role("cell").nth(1)).to_have_text("1")
+    other = page.context.new_page()
+    other.goto(f"{site.base}/app/workflows/{name}")
+    other.get_by_role("tab", name="Runs").click()
+    expect(other.get_by_role("link", name="first.mov")).to_be_visible()
+
+    started(site, name, "second.mov")
+
+    expect(queue.get_by_role("cell").nth(1)).to_have_text("2")
+    expect(other.get_by_role("link", name="second.mov")).to_be_visible()
+
+
 def test_versions_are_compared_and_restored(site: Site, visit: Visit) -> None:
     name = published(
         site, fresh("versions"), {"a": {"task": "plain"}, "gone": {"task": "plain", "after": "a"}}
@@ -250,6 +284,23 @@ def test_versions_are_compared_and_restored(site: Site, visit: Visit) -> None:
     assert "gone" in site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]
 
 
+def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Site, visit: Visit) -> None:
+    name = fresh("compared")
+    for steps in ("a", "ab", "abc"):
+        published(site, name, {step: {"task": "plain"} for step in steps})
+    page = visit.open(f"/app/workflows/{name}")
+    page.get_by_role("tab", name="Versions").click()
+    page.get_by_role("combobox", name="Older version").click()
+    page.get_by_role("option", name="v2").click()
+    expect(page.locator("li.tag")).to_have_text(["c: added"])
+
+    page.get_by_role("listitem").filter(has_text="v2").get_by_role("button").first.click()
+
+    expect(page.locator("li.tag")).to_have_text(["b: added"])
+    page.get_by_role("combobox", name="Older version").click()
+    expect(page.get_by_role("option")).to_have_text(["v1"])
+
+
 def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visit: Visit) -> None:
     name = published(site, fresh("restore"), {"a": {"task": "plain"}})
     steps = {"a": {"task": "plain"}, "unpublished": {"task": "plain", "after": "a"}}
@@ -268,6 +319,18 @@ def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visi
     question.get_by_role("button", name="Restore version 1").click()
     expect(page.get_by_text("Version 1 is the draft now")).to_be_visible(timeout=SLOW)
     assert list(site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]) == ["a"]
+
+
+def test_schedules_and_sources_call_workflows_by_their_titles(site: Site, visit: Visit) -> None:
+    clock = {"kind": "schedule", "cron": "0 3 1 1 *"}
+    title = f"Yearly numbers {fresh('of')}"
+    published(site, fresh("yearly"), {"a": {"task": "plain"}}, title=title, source=clock)
+
+    page = visit.open("/app/schedules")
+    expect(page.get_by_role("link", name=title)).to_be_visible()
+    page = visit.open("/app/stores")
+
+    expect(page.get_by_role("table", name="Sources").get_by_role("link", name=title)).to_be_visible()
 
 
 def test_a_workflow_is_stopped_and_paused_from_its_page(site: Site, visit: Visit) -> None:

@@ -319,6 +319,22 @@ def test_a_step_is_skipped_with_a_port_and_an_output(site: Site, visit: Visit) -
     assert site.ask("GET", f"/api/runs/{run}")["steps"]["gate"]["output"] == {"by": "hand"}
 
 
+def test_the_ports_to_skip_onto_are_those_that_the_task_has(site: Site, visit: Visit) -> None:
+    steps = {
+        "ask": {"task": "approval", "with": {"text": "Shall it?"}},
+        "end": {"task": "plain", "after": "ask.approved", "emits": "OK"},
+        "no": {"task": "plain", "after": "ask.rejected", "emits": "OK"},
+    }
+    name = published(site, fresh("ports"), steps)
+    page = opened(visit, started(site, name, "ports.mov"), "ports.mov")
+    page.locator("[data-step='ask']").click()
+    page.get_by_role("button", name="Skip", exact=True).click()
+
+    page.get_by_role("dialog").get_by_role("combobox", name="Port").click()
+
+    expect(page.get_by_role("option")).to_have_text(["approved", "rejected", "failed"])
+
+
 def test_names_and_data_with_markup_are_text(site: Site, visit: Visit) -> None:
     name = published(
         site, fresh("markup"), {"a": {"task": "plain", "emits": "OK"}}, title="<img src=x onerror=alert(1)>"
@@ -381,6 +397,24 @@ def test_what_a_step_came_to_does_not_cover_the_names_of_its_ports(site: Site, v
     said, port = box.locator(".mm .st .ell").bounding_box(), box.locator(".pname").first.bounding_box()
     assert said is not None and port is not None
     assert said["x"] + said["width"] <= port["x"]
+
+
+def test_what_a_task_tells_while_it_runs_is_seen(site: Site, visit: Visit) -> None:
+    name = fresh("telling")
+    file = site.folder / f"{name}.told"
+    published(site, name, {"long": {"task": "telling", "with": {"file": file.name}, "emits": "OK"}})
+    run = started(site, name, "telling.mov")
+    page = opened(visit, run, "telling.mov")
+    page.get_by_role("tab", name="Logs").click()
+    box = page.locator("[data-step='long']")
+    expect(box).to_contain_text("Running")
+
+    file.write_text("it")
+
+    expect(page.get_by_text("half of it")).to_be_visible()
+    expect(box).to_contain_text("50 %")
+    file.write_text("end")
+    expect(page.locator(".runhead .st")).to_have_text("Succeeded", timeout=SLOW)
 
 
 def test_a_run_that_waits_for_a_person_leads_to_its_question(site: Site, visit: Visit) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -135,6 +136,31 @@ def test_new_runs_are_offered_and_do_not_push_the_others_away(site: Site, visit:
     expect(page.locator("table.runs a.subj").filter(has_text="fourth.mov")).to_be_visible()
 
 
+LENGTH_IS = """(seconds) => {
+  const [shown, unit] = document.querySelector('table.runs tbody tr td:last-child').innerText.split(/\\s/)
+  return Math.abs(Number(shown) * (unit === 'ms' ? 0.001 : 1) - seconds) < (seconds < 10 ? 0.06 : 0.6)
+}"""
+"""Whether the run in the list took so long: one that is still counted is longer with every second."""
+
+
+def test_a_run_that_ends_in_the_list_waits_no_more_and_its_length_stands(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("lines"), {"end": {"task": "plain", "after": "go"}}, external=["go"])
+    run = started(site, name, "one.mov")
+    page_through(site, name, "waiting", 1)
+    page = visit.open(f"/app/runs?workflow={name}")
+    row = page.locator("table.runs tbody tr")
+    expect(row).to_contain_text("go")
+    expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
+
+    site.ask("POST", f"/api/runs/{run}/events", {"event": "go"})
+
+    expect(row).to_contain_text("Succeeded")
+    told = site.ask("GET", f"/api/runs/{run}")
+    begun, ended = (datetime.fromisoformat(told[each]) for each in ("started_at", "ended_at"))
+    page.wait_for_function(LENGTH_IS, arg=(ended - begun).total_seconds())
+    expect(row.locator("td").nth(4)).to_have_text("")
+
+
 def test_a_list_is_kept_as_a_view_on_the_server(site: Site, visit: Visit, mixed: str) -> None:
     page = visit.open(f"/app/runs?workflow={mixed}&status=failed")
     page.get_by_role("button", name="Keep this list as a view").click()
@@ -182,6 +208,17 @@ def test_the_grid_shows_steps_and_runs_and_opens_a_run(visit: Visit, mixed: str)
     visit.picture("runs-grid-light")
     columns.last.click()
     expect(page.get_by_role("heading", name="third.mov")).to_be_visible()
+
+
+def test_the_grid_has_the_steps_of_what_ran_and_not_of_the_draft(
+    site: Site, visit: Visit, mixed: str
+) -> None:
+    drawn = {"penstock": 1, "name": mixed, "steps": {"another": {"task": "plain"}}}
+    site.ask("PUT", f"/api/workflows/{mixed}", drawn)
+
+    page = visit.open(f"/app/runs?workflow={mixed}&show=grid")
+
+    expect(page.locator("svg.rgrid > text")).to_have_text(["Length of the run", "look", "end"])
 
 
 def test_the_grid_asks_again_only_for_runs_that_changed(site: Site, visit: Visit, mixed: str) -> None:
@@ -254,3 +291,32 @@ def test_calls_are_among_the_figures_of_a_workflow(site: Site, visit: Visit) -> 
     expect(figures.get_by_role("row").filter(has_text="judge").get_by_role("cell").nth(place)).to_have_text(
         "2"
     )
+
+
+def test_the_example_that_is_shown_is_what_a_run_is_started_with(site: Site, visit: Visit) -> None:
+    params = {"examples": [{"course": 17}]}
+    name = published(site, fresh("example"), {"a": {"task": "plain"}}, params=params)
+    page = visit.open(f"/app/workflows/{name}")
+    page.get_by_role("button", name="Start a run").click()
+    expect(page.get_by_role("textbox", name="Input")).to_have_value(re.compile("17"))
+
+    page.get_by_role("dialog").get_by_role("button", name="Start", exact=True).click()
+
+    expect(page).to_have_url(re.compile("/app/runs/"))
+    assert site.ask("GET", f"/api/runs/{page.url.rsplit('/', 1)[1]}")["input"] == {"course": 17}
+
+
+def test_letters_do_nothing_to_a_list_behind_a_dialog(visit: Visit, mixed: str) -> None:
+    page = visit.open(f"/app/runs?workflow={mixed}")
+    expect(page.locator("table.runs tbody tr")).to_have_count(3)
+    page.get_by_role("button", name="Start a run").click()
+    leave = page.get_by_role("dialog").get_by_role("button", name="Leave as it is")
+    leave.focus()
+
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(leave).to_be_focused()
+    leave.click()
+
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("table.runs tbody tr.cur, table.runs tbody tr.sel")).to_have_count(0)

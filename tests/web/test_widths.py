@@ -47,6 +47,36 @@ def test_the_bar_of_the_editor_has_room_for_a_long_title(site: Site, visit: Visi
     assert size and size["width"] >= 48, "the title is more than a letter"
 
 
+def test_the_states_of_runs_are_whole_in_a_narrow_list(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("narrow-list"), STEPS, title=LONG)
+    started(site, name, "narrow.mov")
+    visit.page.set_viewport_size({"width": 800, "height": 700})
+    page = visit.open(f"/app/runs?workflow={name}")
+    chip = page.locator("table.runs td .st").first
+    expect(chip).to_have_text("Succeeded")
+
+    size, cell = chip.bounding_box(), chip.locator("xpath=..").bounding_box()
+
+    assert size and cell and size["x"] + size["width"] <= cell["x"] + cell["width"]
+    assert hanging(page, "table.runs tbody tr") == []
+
+
+def test_the_buttons_of_a_run_stand_in_one_line_also_in_german(site: Site, visit: Visit) -> None:
+    name = published(site, fresh("head"), {"rest": {"task": "wait", "with": {"for": "10m"}}}, title=LONG)
+    run = started(site, name, "uploads/slow.mov", labels={"demo": "true"})
+    visit.page.set_viewport_size({"width": 1280, "height": 800})
+    visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")
+    page = visit.open(f"/app/runs/{run}")
+    head = page.locator(".runhead")
+    expect(head.get_by_role("button", name="Abbrechen")).to_be_visible()
+
+    tops = head.get_by_role("button").evaluate_all(
+        "(all) => all.map((each) => Math.round(each.getBoundingClientRect().top))"
+    )
+
+    assert len(tops) == 5 and len(set(tops)) == 1, tops
+
+
 def test_the_inspector_over_the_drawing_fits_and_can_be_closed(site: Site, visit: Visit) -> None:
     name = fresh("covered")
     put(site, name, STEPS)

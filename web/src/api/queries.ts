@@ -19,7 +19,7 @@ export const cache = new QueryClient({
 export const useWho = () => useQuery({ queryKey: ['who'], queryFn: ({ signal }) => get<Who>('/api/session', signal), staleTime: 60_000 })
 
 export const useWorkflows = () =>
-  useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => every<WorkflowLine>('/api/workflows', signal) })
+  useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => every<WorkflowLine>('/api/workflows', signal), refetchInterval: 30_000 })
 
 /** Every address that takes calls of other systems. */
 export const useHooks = () => useQuery({ queryKey: ['hooks'], queryFn: ({ signal }) => every<HookLine>('/api/hooks', signal) })
@@ -46,6 +46,7 @@ export const useRuns = (filter: RunFilter) =>
     queryKey: ['runs', filter],
     queryFn: ({ signal }) => get<Page<RunLine>>(`/api/runs${query(filter)}`, signal),
     placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
   })
 
 export const useRun = (id: string) => useQuery({ queryKey: ['run', id], queryFn: ({ signal }) => get<Run>(at`/api/runs/${id}`, signal) })
@@ -72,7 +73,7 @@ export const useSpokenTasks = () =>
     },
   })
 
-export const useQueues = (enabled = true) => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal), enabled })
+export const useQueues = (enabled = true) => useQuery({ queryKey: ['queues'], queryFn: ({ signal }) => get<Page<Queue>>('/api/queues', signal), refetchInterval: 5_000, enabled })
 
 export const useWorkers = (enabled = true) =>
   useQuery({ queryKey: ['workers'], queryFn: ({ signal }) => get<Page<WorkerSeen>>('/api/workers', signal), refetchInterval: 15_000, enabled })

@@ -18,6 +18,9 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) && !(target instanceof HTMLInputElement && /^(checkbox|radio|range)$/.test(target.type))
 }
 
+/** Whether something lies over the page and asks: keys are for that alone. */
+export const isAsked = (): boolean => document.querySelector('[role=dialog]') !== null
+
 /** Runs what is bound to a chord anywhere on the page. */
 export function useKeys(bound: Record<string, (event: KeyboardEvent) => void>): void {
   useEffect(() => {
@@ -28,7 +31,7 @@ export function useKeys(bound: Record<string, (event: KeyboardEvent) => void>): 
       if (!run) return
       const letter = !name.includes('Ctrl') && event.key.length === 1
       if (isTyping(event.target) && !name.includes('Ctrl')) return
-      if (letter && !lettersOn()) return
+      if (letter && (!lettersOn() || isAsked())) return
       event.preventDefault()
       run(event)
     }

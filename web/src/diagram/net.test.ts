@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { begin, comeIn, enabledSteps, fireStep, framesOf } from './net'
+import { begin, comeIn, enabledSteps, fireStep, framesOf, withdrawn } from './net'
 
 const definition = {
   penstock: 1,
@@ -26,6 +26,34 @@ describe('the rules of running', () => {
     expect(fired.taken).toEqual(['a', 'm1', 'm3'])
     expect(fired.state.ok).toBe(true)
     expect(comeIn(definition, fired.state, 'm2').copies).toEqual([{ event: 'm2', steps: [] }])
+  })
+
+  it('R1 what a round did not take is owed as often as it was not taken, and kept where that is said', () => {
+    const round = (rest?: 'keep') => {
+      const two = { ...definition, external: ['m1', 'm2'].map((name) => ({ name, many: true })), steps: { first: { task: 'x', after: { need: 1, of: ['m1', 'm2'], ...(rest ? { rest } : {}) } } } }
+      let { state } = begin(two)
+      for (const event of ['m1', 'm1']) state = fireStep(two, comeIn(two, state, event).state, 'first', 'done').state
+      return ['m2', 'm2', 'm2'].map((event) => {
+        state = comeIn(two, state, event).state
+        return enabledSteps(two, state)
+      })
+    }
+    expect(round()).toEqual([[], [], ['first']])
+    expect(round('keep')).toEqual([['first'], ['first'], ['first']])
+  })
+
+  it('an event from outside counts once, unless it may come again', () => {
+    const again = { ...definition, external: [{ name: 'm1', many: true }, 'm2'], steps: { one: { task: 'x', after: 'm1' }, two: { task: 'x', after: 'm2' } } }
+    const twice = (event: string) => comeIn(again, comeIn(again, begin(again).state, event).state, event).copies[0]?.steps
+    expect([twice('m1'), twice('m2')]).toEqual([['one'], []])
+  })
+
+  it('R6 an early end withdraws what could fire, and lets clean up who waits for it', () => {
+    const clean = { ...definition, steps: { a: { task: 'x' }, b: { task: 'x' }, c: { task: 'x', after: 'FAIL' } } }
+    const { state } = begin(clean)
+    const after = withdrawn(clean, state, fireStep(clean, state, 'a', 'failed').state)
+    expect(enabledSteps(clean, after)).toEqual(['c'])
+    expect(withdrawn(clean, after, fireStep(clean, after, 'c', 'done').state).ending).toBe('failed')
   })
 
   it('R7 a failure that nobody handles fires FAIL', () => {

@@ -45,7 +45,7 @@ function fireEvents(definition: Definition, state: State, events: readonly strin
       for (const [at, slot] of slotsOf(step).entries()) {
         if (!slot.events.includes(event)) continue
         const key = slotKey(name, at)
-        if (owed[key]?.includes(event)) owed[key] = owed[key].filter((each) => each !== event)
+        if (owed[key]?.includes(event)) owed[key] = less(owed[key], event)
         else {
           slots[key] = [...(slots[key] ?? []), event]
           steps.push(name)
@@ -56,6 +56,8 @@ function fireEvents(definition: Definition, state: State, events: readonly strin
   }
   return { state: { ...state, slots, owed, ok, ending }, copies, taken: [] }
 }
+
+const less = (events: readonly string[], event: string): readonly string[] => events.toSpliced(events.indexOf(event), 1)
 
 /** What a slot would take now, or null where it does not hold what it needs. */
 function takes(slot: Slot, waiting: readonly string[]): string[] | null {
@@ -82,12 +84,12 @@ export function fireStep(definition: Definition, state: State, name: string, por
     const key = slotKey(name, at)
     const took = takes(slot, slots[key] ?? []) ?? []
     taken.push(...took)
-    slots[key] = took.reduce((left: readonly string[], event) => left.toSpliced(left.indexOf(event), 1), slots[key] ?? [])
-    if (slot.kind === 'some') {
+    slots[key] = took.reduce(less, slots[key] ?? [])
+    if (slot.kind === 'some' && slot.rest !== 'keep') {
       const rest = slot.events.filter((event) => !took.includes(event))
       const here = rest.filter((event) => slots[key]?.includes(event))
-      slots[key] = here.reduce((left: readonly string[], event) => left.toSpliced(left.indexOf(event), 1), slots[key] ?? [])
-      owed[key] = rest.filter((event) => !here.includes(event))
+      slots[key] = here.reduce(less, slots[key])
+      owed[key] = [...(owed[key] ?? []), ...rest.filter((event) => !here.includes(event))]
     }
   }
   const events = firedBy(name, step, port)
@@ -105,10 +107,25 @@ function handled(definition: Definition, events: readonly string[]): boolean {
   return Object.values(definition.steps).some((step) => slotsOf(step).some((slot) => slot.events.some((event) => events.includes(event))))
 }
 
-/** An event from outside comes. */
+/** An event from outside comes; one that has come before counts only where it may come again. */
 export function comeIn(definition: Definition, state: State, event: string): Fired {
+  const again = (definition.external ?? []).some((each) => typeof each !== 'string' && each.name === event && each.many)
+  if (state.came.includes(event) && !again) return { state, copies: [{ event, steps: [] }], taken: [] }
   const fired = fireEvents(definition, state, [event])
   return { ...fired, state: { ...fired.state, came: [...state.came, event] } }
+}
+
+/** R6: with the end of a run all that could fire is withdrawn, but for those that wait for that end: they clean up. */
+export function withdrawn(definition: Definition, before: State, after: State): State {
+  const [event] = Object.entries(ENDINGS).find(([, ending]) => ending === after.ending) ?? []
+  if (event === undefined || before.ending !== null) return after
+  const slots: Record<string, readonly string[]> = { ...after.slots }
+  for (const name of enabledSteps(definition, after)) {
+    const own = slotsOf(definition.steps[name] ?? {})
+    if (own.some((slot) => slot.events.includes(event))) continue
+    for (const [at, slot] of own.entries()) slots[slotKey(name, at)] = (takes(slot, slots[slotKey(name, at)] ?? []) ?? []).reduce(less, slots[slotKey(name, at)] ?? [])
+  }
+  return { ...after, slots }
 }
 
 /** The state in the shape in which the API gives the marking of a run. */

@@ -19,6 +19,19 @@ export interface PetriProps {
 }
 
 const R = 9
+/** Letters of a name that is written beside its place: longer ones would run over what stands next to it. */
+const LETTERS = 26
+
+/** A name in the drawing; what is cut off is told on hovering. */
+function Name({ text, x, y, bold = false }: { text: string; x: number; y: number; bold?: boolean }) {
+  const cut = text.length > LETTERS
+  return (
+    <text className={bold ? 'b' : ''} x={x} y={y}>
+      {cut ? `${text.slice(0, LETTERS - 1)}…` : text}
+      {cut ? <title>{text}</title> : null}
+    </text>
+  )
+}
 
 export function PetriLayer({ definition, graph, places, routes, marking, state, onFire, onEvent }: PetriProps) {
   const can = new Set(state && onFire ? enabledSteps(definition, state) : [])
@@ -77,11 +90,7 @@ function Place({ x, y, r = R, count = 0, label, bold = false }: { x: number; y: 
           {count > 9 ? '9+' : count}
         </text>
       ) : null}
-      {label ? (
-        <text className={bold ? 'b' : ''} x={x} y={y - r - 6}>
-          {label}
-        </text>
-      ) : null}
+      {label ? <Name text={label} x={x} y={y - r - 6} bold={bold} /> : null}
     </g>
   )
 }
@@ -123,9 +132,7 @@ function OutsideBar({ event, x, y, onEvent }: { event: string; x: number; y: num
     // biome-ignore lint/a11y/noStaticElementInteractions: the drawing's own buttons do the same
     <g onClick={onEvent ? () => onEvent(event) : undefined} className={onEvent ? 'cursor-pointer' : ''}>
       <rect className="tbar outside" x={x - 3} y={y - 8} width={6} height={16} />
-      <text x={x - 56} y={y + 4}>
-        {event}
-      </text>
+      <Name text={event} x={x - 56} y={y + 4} />
       <path className="arc" d={`M${x + 3} ${y} H${x + 12}`} />
     </g>
   )
@@ -140,9 +147,7 @@ function StepNet({ box, at: [x, y], can, onFire }: { box: StepBox; at: Point; ca
   const bars = either ? box.pins.map((pin) => ({ top: y + pin.y - 9, height: 18 })) : [{ top: y + first - 12, height: last - first + 24 }]
   return (
     <g>
-      <text className="b" x={centre} y={y - 4}>
-        {box.title}
-      </text>
+      <Name text={box.title} x={centre} y={y - 4} bold />
       {bars.map((bar) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: the drawing's own buttons do the same
         <rect key={bar.top} className={`tbar ${can ? 'can' : ''}`} x={x + 14} y={bar.top} width={5} height={bar.height} onClick={can ? () => onFire?.(box.name) : undefined} />

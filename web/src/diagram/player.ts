@@ -1,7 +1,7 @@
 /** Plays frames, forward and back: the text list and the drawing read the same place. */
 import { create } from 'zustand'
 import type { Definition } from './definition'
-import { type Frame, type State, type TraceItem, begin, comeIn, enabledSteps, fireStep, framesOf } from './net'
+import { type Frame, type State, type TraceItem, begin, comeIn, enabledSteps, fireStep, framesOf, withdrawn } from './net'
 import type { Move } from './wires'
 
 export interface Player {
@@ -91,7 +91,7 @@ export function gameFire(definition: Definition, step: string, port: string): vo
   const state = stateNow()
   if (!state || !enabledSteps(definition, state).includes(step)) return
   const fired = fireStep(definition, state, step, port)
-  push({ kind: 'fire', step, port, taken: fired.taken, takers: [...new Set(fired.copies.flatMap((copy) => copy.steps))], state: fired.state, moves: fired.copies.map(({ event }) => ({ event, from: step, port })) })
+  push({ kind: 'fire', step, port, taken: fired.taken, takers: [...new Set(fired.copies.flatMap((copy) => copy.steps))], state: withdrawn(definition, state, fired.state), moves: fired.copies.map(({ event }) => ({ event, from: step, port })) })
 }
 
 export function gameEvent(definition: Definition, event: string): void {

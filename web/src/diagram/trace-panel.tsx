@@ -7,6 +7,8 @@ import { goTo, setSpeed, startGame, stopPlaying, toggle, usePlayer } from './pla
 
 const names = (definition: Definition, step: string | undefined) => titleOf(step ?? '', definition.steps[step ?? ''])
 
+const ENDED_BY = { failed: 'FAIL', canceled: 'CANCEL', timed_out: 'TIMEOUT' } as const
+
 /** What happens in a frame, in a sentence. */
 export function frameText(frame: Frame, definition: Definition): string {
   switch (frame.kind) {
@@ -18,7 +20,7 @@ export function frameText(frame: Frame, definition: Definition): string {
       return t('player.fires', { step: names(definition, frame.step), taken: [...new Set(frame.taken)].map((name) => t('why.named', { name })).join(', ') || t('diagram.nothing'), port: frame.port ?? '' })
     case 'end': {
       const { ending, ok } = frame.state
-      if (ending === 'failed' || ending === 'canceled') return t('player.ended', { event: ending === 'failed' ? 'FAIL' : 'CANCEL', ending: t(`player.${ending}`), n: frame.takers.length })
+      if (ending !== null && ending !== 'succeeded') return t('player.ended', { event: ENDED_BY[ending], ending: t(`player.${ending}`), n: frame.takers.length })
       return ok ? t('player.ended', { event: 'OK', ending: t('player.succeeded'), n: frame.takers.length }) : t('player.rest', { n: frame.takers.length })
     }
   }

@@ -1,15 +1,14 @@
 /** What can be done on the canvas: by mouse, by key, by the command bar; all of it ends in an edit. */
-import { type Definition, type Offer, type Point, type Step, isReserved, portsOf, titleOf } from '@/diagram/definition'
+import { type Definition, type Offer, type Point, type Step, isReserved, portsOf, slotsOf, titleOf } from '@/diagram/definition'
 import { type Graph, graphOf } from '@/diagram/graph'
 import { iconOf } from '@/diagram/icons'
 import { routesOf } from '@/diagram/route'
 import { t } from '@/messages'
-import { toClipboard } from '@/ui/clipboard'
 import { freshId } from '@/ui/fresh'
-import { toast } from '@/ui/toasts'
+import { dismiss, toast } from '@/ui/toasts'
 import { type Choice, choose } from './chooser'
-import { type Grip, type Refusal, cutWire, eventFrom, insertInto, join, joinEdit } from './connecting'
-import { type Edit, addExternal, addStep, copySteps, freeName, paste, place, placeAll, readClip, removeExternal, removeSteps, renameEvent, setGroup, setNote, setStep, standing, whyNotEvent } from './document'
+import { type Grip, type How, type Other, type Refusal, cutWire, eventFrom, insertInto, join, joinEdit } from './connecting'
+import { type Edit, addExternal, addStep, freeName, place, placeAll, removeExternal, removeSteps, renameEvent, setGroup, setNote, setStep, standing, whyNotEvent } from './document'
 import { type Rect, clearOf, groundOf } from './guides'
 import { stay } from './hint'
 import { offerTitle } from './offers'
@@ -49,8 +48,8 @@ export function connectTo(from: Grip, to: Grip, at?: Spot, graph: Graph = graphN
     refuse(joining.why, at)
     return
   }
-  const apply = (how: 'all' | 'either' | 'same') => editDrawn(t('did.connect'), joinEdit(joining, how, from))
-  if (joining.kind === 'fires' || !joining.asks) {
+  const apply = (how: How) => editDrawn(t('did.connect'), joinEdit(joining, how, from))
+  if (joining.kind === 'fires' || joining.others.length === 0) {
     apply('all')
     return
   }
@@ -61,9 +60,16 @@ export function connectTo(from: Grip, to: Grip, at?: Spot, graph: Graph = graphN
     choices: [
       ...(joining.same ? [{ id: 'same', label: t('finder.sameEvent', { event: joining.same }), icon: 'token' as const, run: () => apply('same') }] : []),
       { id: 'all', label: t('finder.also'), icon: 'plus' as const, run: () => apply('all') },
-      { id: 'either', label: t('finder.either'), icon: 'branch' as const, run: () => apply('either') },
+      ...joining.others.map((other) => ({ id: `either ${other.at}`, label: eitherText(other, slotsOf(definition.steps[joining.step] ?? {}).length), icon: 'branch' as const, run: () => apply({ slot: other.at }) })),
     ],
   })
+}
+
+/** "This or the other"; of several, which one. */
+function eitherText({ slot }: Other, slots: number): string {
+  const events = slot.events.join(slot.kind === 'some' ? ', ' : ' | ')
+  if (slot.kind === 'some') return t('finder.someOf', { events })
+  return slots === 1 ? t('finder.either') : t('finder.eitherOf', { events })
 }
 
 export interface Adding {
@@ -72,19 +78,17 @@ export interface Adding {
   onWire?: string
   /** The port to connect it to. */
   from?: Grip
-  /** A step that is there already. */
-  existing?: string
 }
 
 /** Puts a box on the canvas, connected where that is asked for; it is selected then. */
-export function addTask(task: string | null, { at, onWire, from, existing }: Adding): void {
+export function addTask(task: string, { at, onWire, from }: Adding): void {
   const { definition, offers } = useEditor.getState()
   const graph = graphNow()
-  const offer = task ? offers[task] : undefined
-  const name = existing ?? freeName(nameOf(offer, task ?? ''), definition)
+  const offer = offers[task]
+  const name = freeName(nameOf(offer, task), definition)
   const wire = onWire ? graph.wires.find((each) => each.id === onWire) : undefined
   const adds: Edit = (now) => {
-    let made = existing ? now : addStep(name, stepOf(task ?? ''), at ?? placeFor(graph, wire?.from.box ?? from?.box, now))(now)
+    let made = addStep(name, stepOf(task), at ?? placeFor(graph, wire?.from.box ?? from?.box, now))(now)
     if (wire) made = insertInto(graph, wire.id, name, offers)(made)
     if (from) made = joinEdit(join(made, graphOf(made, offers), from, { box: name, port: 'in' }), 'all', from)(made)
     return made
@@ -291,10 +295,20 @@ function removeAll(selection: string[]): void {
     (now) => removed.reduce((made, id) => removeOne(made, graph, id), now),
     (before) => {
       select()
-      toast({ id: 'removed', kind: 'ok', title: t('did.removed', { n: removed.length }), lasts: 4000 })
+      untilEdited(toast({ id: 'removed', kind: 'ok', title: t('did.removed', { n: removed.length }), lasts: 4000 }))
       tellLoose(before)
     },
   )
+}
+
+/** What is told of an edit goes with the next one, which may take it back. */
+function untilEdited(told: string): void {
+  const { past } = useEditor.getState()
+  const stop = useEditor.subscribe((now) => {
+    if (now.past === past) return
+    stop()
+    dismiss(told)
+  })
 }
 
 /** Without it; START stays, since every run begins there. */
@@ -323,37 +337,6 @@ export function toggleDisabled(): void {
 function portOff(step: Step): boolean | string {
   const ports = portsOf(step, useEditor.getState().offers)
   return ports.includes('done') || ports.length === 0 ? true : (ports[0] as string)
-}
-
-export async function copySelected(cut = false): Promise<void> {
-  const { selection, definition } = useEditor.getState()
-  const inGroups = selection.flatMap((id) => definition.view?.groups?.[id.slice(6)]?.steps ?? [])
-  const names = [...new Set([...selection, ...inGroups])].filter((id) => definition.steps[id])
-  const also = selection.filter((id) => id.startsWith('note:') || id.startsWith('group:'))
-  if (names.length === 0 && also.length === 0) return
-  const text = JSON.stringify(copySteps(definition, names, canvas()?.places ?? new Map(), also), null, 2)
-  if (!(await toClipboard(text))) {
-    toast({ kind: 'bad', title: t('act.notCopied') })
-    return
-  }
-  if (cut) {
-    select(...new Set([...selection, ...names]))
-    removeSelected()
-  }
-  else toast({ id: 'copied', kind: 'ok', title: t('did.copied', { n: names.length }), lasts: 2500 })
-}
-
-export function pasteText(text: string): void {
-  const clip = readClip(text)
-  if (!clip) {
-    toast({ kind: 'bad', title: t('did.notPasted') })
-    return
-  }
-  const { names } = paste(useEditor.getState().definition, clip, [32, 32])
-  editDrawn(t('did.paste'), (now) => paste(now, clip, [32, 32]).definition, () => {
-    select(...names)
-    toast({ id: 'pasted', kind: 'ok', title: t('did.pasted', { n: names.length }), lasts: 2500 })
-  })
 }
 
 /** Puts what is on the canvas at another place: a note, a box, or a folded group, which takes its steps along. */

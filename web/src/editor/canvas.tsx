@@ -5,7 +5,7 @@ import { type BoxActs, BoxActsContext } from '@/diagram/boxes'
 import { type Group, type Point, emitsOf, portsOf, slotsOf, titleOf } from '@/diagram/definition'
 import { Canvas, Overview, TokenPortal, Unplaced, ZoomPanel, firstsOf, fitting, looksOf, nodesOf, usePlaced, useSteady } from '@/diagram/diagram'
 import { folded } from '@/diagram/fold'
-import { type Box, type Graph, START } from '@/diagram/graph'
+import type { Box, Graph } from '@/diagram/graph'
 import { layOut } from '@/diagram/layout'
 import type { BoxLook } from '@/diagram/look'
 import { heldEvents } from '@/diagram/marking'
@@ -19,12 +19,13 @@ import { t } from '@/messages'
 import { IconButton } from '@/ui/buttons'
 import { choose } from './chooser'
 import { edit, findingsOf, select, useEditor } from './store'
-import { placeAll } from './document'
+import { insertInto } from './connecting'
+import { type Edit, placeAll } from './document'
 import { addOutside, addTask, connectTo, editDrawn, foldGroup, moveTo, noteAt, renameEventAsk } from './acts'
 import { type Guide, useGuides } from './guides'
 import { looksNow, useTrying } from './try/running'
 import { Tree } from './tree'
-import { NOTE, focusMove, setCanvas } from './view'
+import { NOTE, canvas, focusMove, setCanvas } from './view'
 import { startRenaming, useRenaming } from './naming'
 import { useConnecting } from './wiring'
 
@@ -48,7 +49,7 @@ export function EditorCanvas() {
   const tried = useMemo(() => looksNow(trying, definition), [trying, definition])
   const looks = useMemo(() => {
     const found = looksOf(graph, { findings, marking, steps: frame ? undefined : tried })
-    return frame ? played(found, graph, frame.state.ending === null ? (player.game ? enabledSteps(definition, frame.state) : []) : [], player.game ? null : path, player.bad) : found
+    return frame ? played(found, graph, player.game ? enabledSteps(definition, frame.state) : [], player.game ? null : path, player.bad) : found
   }, [graph, findings, marking, tried, frame, player.game, player.bad, path, definition])
   const chosen = useMemo(() => new Set(selection), [selection])
   const model = useMemo(() => (places ? [...framesOf(definition, graph, places, chosen), ...nodesOf(graph, places, looks, null, !readOnly).map((node) => ({ ...node, selected: chosen.has(node.id) })), ...notesOf(definition, chosen)] : []), [graph, places, looks, definition, chosen, readOnly])
@@ -125,7 +126,7 @@ export function EditorCanvas() {
   })
   const onDrop = useSteady((event: DragEvent) => dropTask(event, flow.screenToFlowPosition({ x: event.clientX, y: event.clientY })))
 
-  useFollowing(player.title, player.game, path)
+  useFollowing(player.title, player.game, graph.boxes.filter((box) => inPath(box, path)))
 
   if (!places) return <Unplaced />
   const empty = graph.boxes.length === 0
@@ -202,16 +203,16 @@ function Guides({ lines }: { lines: Guide[] }) {
 }
 
 /** What is played is brought into sight; when it ends, what was seen before is seen again. */
-function useFollowing(title: string | null, game: boolean, path: Path): void {
+function useFollowing(title: string | null, game: boolean, played: Box[]): void {
   const flow = useReactFlow()
   const before = useRef<Viewport | null>(null)
-  const latest = useRef(path)
-  latest.current = path
+  const latest = useRef(played)
+  latest.current = played
   useEffect(() => {
     if (title !== null && !game) {
       before.current ??= flow.getViewport()
-      const shown = [...latest.current.steps].map((id) => ({ id }))
-      if (shown.length > 0) void flow.fitView({ ...fitting(0.25), nodes: [...shown, { id: START }], maxZoom: Math.max(1, flow.getZoom()), duration: 250 })
+      const shown = latest.current.map(({ id }) => ({ id }))
+      if (shown.length > 0) void flow.fitView({ ...fitting(0.25), nodes: shown, maxZoom: Math.max(1, flow.getZoom()), duration: 250 })
     } else if (before.current) {
       void flow.setViewport(before.current, { duration: 200 })
       before.current = null
@@ -316,20 +317,21 @@ function framesOf(definition: ReturnType<typeof useEditor.getState>['definition'
 
 // -- dropping ------------------------------------------------------------------------------------------------
 
+/** One edit for what was dragged: a single box that hangs on nothing and is dropped on a wire is inserted there. */
 function dropNodes(moving: Node[], event: MouseEvent): void {
-  editDrawn(t('did.move'), (definition) => moving.reduce((made, { id, position }) => moveTo(id, [position.x, position.y])(made), definition))
   const single = moving.length === 1 ? moving[0] : undefined
-  if (single && useEditor.getState().definition.steps[single.id]) ontoWire(single.id, event)
+  const wire = single && isLoose(single.id) ? wireUnder(event.clientX, event.clientY) : undefined
+  const graph = canvas()?.graph
+  const moves: Edit = (definition) => moving.reduce((made, { id, position }) => moveTo(id, [position.x, position.y])(made), definition)
+  if (!single || !wire || !graph) editDrawn(t('did.move'), moves)
+  else editDrawn(t('did.add', { name: single.id }), (definition) => insertInto(graph, wire, single.id, useEditor.getState().offers)(moves(definition)))
 }
 
-/** A box that hangs on nothing and is dropped on a wire is inserted there. */
-function ontoWire(id: string, event: MouseEvent): void {
+function isLoose(id: string): boolean {
   const { definition } = useEditor.getState()
   const step = definition.steps[id]
-  if (!step || step.after !== undefined || Object.keys(emitsOf(step)).length > 0) return
-  if (Object.values(definition.steps).some((other) => slotsOf(other).some((slot) => slot.events.includes(id)))) return
-  const wire = wireUnder(event.clientX, event.clientY)
-  if (wire) addTask(null, { onWire: wire, existing: id })
+  if (!step || step.after !== undefined || Object.keys(emitsOf(step)).length > 0) return false
+  return !Object.values(definition.steps).some((other) => slotsOf(other).some((slot) => slot.events.includes(id)))
 }
 
 const wireUnder = (x: number, y: number): string | undefined => document.elementsFromPoint(x, y).map((each) => (each as SVGElement).dataset?.wire).find(Boolean)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { difference, replay } from './changes'
-import { addStep, copySteps, fire, paste, readClip, removeSteps, renameCase, renameEvent, renameStep, setMode, waitFor, waitNoMore, whyNotEvent } from './document'
+import { addStep, copySteps, fire, paste, readClip, removeCase, removeSteps, renameCase, renameEvent, renameStep, setMode, waitFor, waitNoMore, whyNotEvent } from './document'
 
 const START = {
   penstock: 1,
@@ -64,14 +64,20 @@ describe('edits', () => {
     expect(renameCase('s', 'big', 'small')(decided)).toBe(decided)
   })
 
+  it('take a case away from a switch with what its port fired', () => {
+    const decided = { ...START, steps: { s: { task: 'switch', with: { cases: { big: 'true', small: 'false' } }, emits: { big: 'large', else: 'rest' } } } }
+    expect(removeCase('s', 'big')(decided).steps.s).toEqual({ task: 'switch', with: { cases: { small: 'false' } }, emits: { else: 'rest' } })
+    expect(removeCase('s', 'none')(decided)).toBe(decided)
+  })
+
   it('wait for one more event: with the others, or instead', () => {
     expect(waitFor('c', 'go')(START).steps.c?.after).toEqual(['b', 'go'])
-    expect(waitFor('c', 'go', 'either')(START).steps.c?.after).toBe('b | go')
+    expect(waitFor('c', 'go', { slot: 0 })(START).steps.c?.after).toBe('b | go')
     expect(waitFor('a', 'go')(START).steps.a?.after).toBe('go')
     expect(waitNoMore('b', 'a')(START).steps.b?.after).toBe('made')
     const either = { ...START, steps: { ...START.steps, c: { task: 'z', after: 'a | b' } } }
     expect(waitFor('c', 'go')(either).steps.c?.after).toEqual(['a | b', 'go'])
-    expect(waitFor('c', 'go', 'either')(either).steps.c?.after).toBe('a | b | go')
+    expect(waitFor('c', 'go', { slot: 0 })(either).steps.c?.after).toBe('a | b | go')
     expect(setMode('b', 'some', 1)(START).steps.b?.after).toEqual({ need: 1, of: ['made', 'a'] })
   })
 
@@ -108,7 +114,7 @@ describe('edits', () => {
   it('keep what becomes of events that come later', () => {
     const some = { ...START, steps: { ...START.steps, d: { task: 'q', after: { need: 2, of: ['a', 'b', 'c'], rest: 'keep' as const } } } }
     expect(setMode('d', 'some', 1)(some).steps.d?.after).toEqual({ need: 1, of: ['a', 'b', 'c'], rest: 'keep' })
-    expect(waitFor('d', 'go')(some).steps.d?.after).toEqual({ need: 2, of: ['a', 'b', 'c', 'go'], rest: 'keep' })
+    expect(waitFor('d', 'go', { slot: 0 })(some).steps.d?.after).toEqual({ need: 2, of: ['a', 'b', 'c', 'go'], rest: 'keep' })
     expect(waitNoMore('d', 'c')(some).steps.d?.after).toEqual({ need: 2, of: ['a', 'b'], rest: 'keep' })
     expect(renameEvent(some, 'c', 'e').definition.steps.d?.after).toEqual({ need: 2, of: ['a', 'b', 'e'], rest: 'keep' })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Definition, graphOf } from '@/diagram'
-import { cutWire, insertInto, join, joinEdit } from './connecting'
+import { type How, cutWire, insertInto, join, joinEdit } from './connecting'
 
 const definition: Definition = {
   penstock: 1,
@@ -9,7 +9,7 @@ const definition: Definition = {
   steps: { a: { task: 'x', emits: 'made' }, b: { task: 'y' }, mail: { task: 'mail', after: 'go', emits: 'OK' } },
 }
 
-const wired = (from: [string, string], to: [string, string], how: 'all' | 'either' | 'same' = 'all', start = definition) => {
+const wired = (from: [string, string], to: [string, string], how: How = 'all', start = definition) => {
   const joining = join(start, graphOf(start), { box: from[0], port: from[1] }, { box: to[0], port: to[1] })
   return joining.kind === 'refused' ? joining.why.key : joinEdit(joining, how, { box: from[0], port: from[1] })(start)
 }
@@ -24,7 +24,24 @@ describe('a wire', () => {
 
   it('asks how where the step waits already', () => {
     expect(steps(wired(['a', 'out:done'], ['mail', 'in']))).toMatchObject({ mail: { after: ['go', 'made'] } })
-    expect(steps(wired(['a', 'out:done'], ['mail', 'in'], 'either'))).toMatchObject({ mail: { after: 'go | made' } })
+    expect(steps(wired(['a', 'out:done'], ['mail', 'in'], { slot: 0 }))).toMatchObject({ mail: { after: 'go | made' } })
+  })
+
+  it('takes the place of the one of several that it was drawn to, and of no other', () => {
+    const two = { ...definition, steps: { ...definition.steps, mail: { task: 'mail', after: ['go', 'b'] } } }
+    const asked = (port: string) => {
+      const joining = join(two, graphOf(two), { box: 'a', port: 'out:done' }, { box: 'mail', port })
+      return joining.kind === 'waits' ? joining.others.map((each) => each.at) : joining.kind
+    }
+    expect([asked('in'), asked('in0'), asked('in1')]).toEqual([[0, 1], [0], [1]])
+    expect(steps(wired(['a', 'out:done'], ['mail', 'in1'], { slot: 1 }, two))).toMatchObject({ mail: { after: ['go', 'b | made'] } })
+    expect(steps(wired(['a', 'out:done'], ['mail', 'in'], 'all', two))).toMatchObject({ mail: { after: ['go', 'b', 'made'] } })
+  })
+
+  it('is one more of several of which some are needed, or comes to them', () => {
+    const some = { ...definition, steps: { ...definition.steps, mail: { task: 'mail', after: { need: 1, of: ['go', 'b'] } } } }
+    expect(steps(wired(['a', 'out:done'], ['mail', 'in'], { slot: 0 }, some))).toMatchObject({ mail: { after: { need: 1, of: ['go', 'b', 'made'] } } })
+    expect(steps(wired(['a', 'out:done'], ['mail', 'in'], 'all', some))).toMatchObject({ mail: { after: [{ need: 1, of: ['go', 'b'] }, 'made'] } })
   })
 
   it('of failures goes together with those of others', () => {

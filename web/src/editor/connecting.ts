@@ -1,5 +1,5 @@
 /** What a wire may join, what it does to the definition, and why it may not be. */
-import { type Definition, type Offers, type Step, afterOf as writeAfter, emitsOf, externalsOf, firedBy, isReserved, portsOf, slotsOf } from '@/diagram/definition'
+import { type Definition, type Offers, type Slot, type Step, afterOf as writeAfter, emitsOf, externalsOf, firedBy, isReserved, portsOf, slotsOf } from '@/diagram/definition'
 import { type Box, type Graph, OUTSIDE, START, type StepBox } from '@/diagram/graph'
 import type { MessageKey } from '@/messages'
 import { type Edit, fire, fireNoMore, waitFor, waitNoMore } from './document'
@@ -18,7 +18,16 @@ export interface Refusal {
 export type Joining =
   | { kind: 'refused'; why: Refusal }
   | { kind: 'fires'; edit: Edit }
-  | { kind: 'waits'; step: string; event: string; /** The step waits for something already: how? */ asks: boolean; same: string | null }
+  | { kind: 'waits'; step: string; event: string; /** What the step waits for already, of which this may take the place: how? */ others: Other[]; same: string | null }
+
+/** A slot that is filled already. */
+export interface Other {
+  at: number
+  slot: Slot
+}
+
+/** How a step waits for one more event: for it too, for it or the others of a slot, or for the one that is waited for there. */
+export type How = 'all' | 'same' | { slot: number }
 
 const refused = (key: MessageKey, values?: Record<string, string>): Joining => ({ kind: 'refused', why: values ? { key, values } : { key } })
 
@@ -97,7 +106,8 @@ function toStep(definition: Definition, from: Grip, to: Grip, target: StepBox): 
   const pin = target.pins.find((each) => each.id === to.port)
   const taken = pin?.events.length === 1 && step.after !== undefined && source ? pin.events[0] : undefined
   const same = taken !== undefined && canShare(definition, taken) ? taken : null
-  return { kind: 'waits', step: name, event, asks: step.after !== undefined, same }
+  const others = step.after === undefined ? [] : slots.map((slot, at): Other => ({ at, slot }))
+  return { kind: 'waits', step: name, event, others: pin ? others.filter((each) => each.at === pin.slot) : others, same }
 }
 
 /** Whether another step may fire that event too: not START, not one from outside, not a step's own name. */
@@ -106,11 +116,11 @@ function canShare(definition: Definition, event: string): boolean {
   return !Object.keys(definition.steps).some((name) => event === name || event.startsWith(`${name}.`))
 }
 
-export function joinEdit(joining: Joining, how: 'all' | 'either' | 'same', from: Grip): Edit {
+export function joinEdit(joining: Joining, how: How, from: Grip): Edit {
   if (joining.kind === 'fires') return joining.edit
   if (joining.kind === 'refused') return (definition) => definition
   if (how === 'same' && joining.same) return fire(from.box, from.port.slice(4), joining.same)
-  const waiting = waitFor(joining.step, joining.event, how === 'either' ? 'either' : 'all')
+  const waiting = waitFor(joining.step, joining.event, how === 'same' ? 'all' : how)
   return (definition) => {
     const made = waiting(definition)
     return made.steps[from.box] && !fires(made, from, joining.event) ? fire(from.box, from.port.slice(4), joining.event)(made) : made

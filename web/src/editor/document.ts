@@ -111,20 +111,17 @@ export const setMode =
     return setSlots(name, slots)(definition)
   }
 
-/** Lets a step wait for one more event: with the others, or instead of them. START gives way: it was there for want of another. */
+/** Lets a step wait for one more event: with the others, or instead of those of a slot. START gives way: it was there for want of another. */
 export const waitFor =
-  (name: string, event: string, how: 'all' | 'either' = 'all'): Edit =>
+  (name: string, event: string, how: 'all' | { slot: number } = 'all'): Edit =>
   (definition) => {
     const step = definition.steps[name]
     if (!step) return definition
     const written = step.after === undefined ? [] : slotsOf(step)
     if (written.some((slot) => slot.events.includes(event))) return definition
-    const single = written.length === 1 ? written[0] : undefined
-    if (single && (how === 'either' || single.kind === 'some')) {
-      const kind = single.kind === 'some' ? 'some' : 'either'
-      return setSlots(name, [{ ...single, events: [...single.events, event], kind }])(definition)
-    }
-    return setSlots(name, [...written, { events: [event], need: 1, kind: 'one' }])(definition)
+    if (how === 'all' || !written[how.slot]) return setSlots(name, [...written, { events: [event], need: 1, kind: 'one' }])(definition)
+    const shared = (slot: Slot): Slot => ({ ...slot, events: [...slot.events, event], kind: slot.kind === 'some' ? 'some' : 'either' })
+    return setSlots(name, written.map((slot, at) => (at === how.slot ? shared(slot) : slot)))(definition)
   }
 
 export const waitNoMore =
@@ -226,6 +223,17 @@ export const renameCase =
     const emits = Object.fromEntries(Object.entries(emitsOf(step)).map(([port, events]) => [port === from ? to : port, events]))
     const made = writeEmits({ ...step, with: { ...step.with, cases: renamed } }, emits)
     return renameEvent({ ...definition, steps: { ...definition.steps, [name]: made } }, `${name}.${from}`, `${name}.${to}`).definition
+  }
+
+/** A switch without one of its cases: that port fires nothing any more, for there is no such port. */
+export const removeCase =
+  (name: string, port: string): Edit =>
+  (definition) => {
+    const step = definition.steps[name]
+    const { [port]: gone, ...cases } = (step?.with?.cases ?? {}) as Record<string, unknown>
+    if (!step || gone === undefined) return definition
+    const { [port]: _events, ...emits } = emitsOf(step)
+    return { ...definition, steps: { ...definition.steps, [name]: writeEmits({ ...step, with: { ...step.with, cases } }, emits) } }
   }
 
 export const removeSteps =

@@ -6,6 +6,7 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useSpokenTasks } from '@/api/queries'
 import { useRights } from '@/api/rights'
 import { useTitle } from '@/app/heading'
+import { isAsked } from '@/app/keys'
 import { part, usePreloaded } from '@/app/part'
 import { TracePanel } from '@/diagram/trace-panel'
 import { usePlayer } from '@/diagram/player'
@@ -26,7 +27,7 @@ import Inspector from './inspector/inspector'
 import Problems from './problems/problems'
 import { Tour } from './templates/tour'
 import { NotLoaded, Unsent } from './unsent'
-import { focusDrawing } from './view'
+import { focusDrawing, showAll } from './view'
 
 want('editing')
 want('pages')
@@ -96,11 +97,14 @@ function Editor() {
   const hooks = useMemo<Hooks>(() => ({ openPublish: () => void saveNow().then(() => setDialog('publish')), openStart: () => setDialog('start'), openTry: () => useEditor.setState({ panel: 'try' }), showKeys: () => setDialog('keys') }), [])
   const commands = useEditorCommands(hooks)
   useEffect(focusDrawing, [])
+  useEffect(() => {
+    if (textOpen) showAll()
+  }, [textOpen])
   usePreloaded(PARTS_LATER)
   useEffect(() => {
     const anywhere = (event: KeyboardEvent) => {
       const onBody = event.target === document.body
-      if (!event.defaultPrevented && pressed(event, commands, onBody)) event.preventDefault()
+      if (!event.defaultPrevented && !isAsked() && pressed(event, commands, onBody)) event.preventDefault()
     }
     const pasted = (event: ClipboardEvent) => {
       const target = event.target as HTMLElement

@@ -2,6 +2,7 @@
 import type { ReactFlowInstance } from '@xyflow/react'
 import { useSyncExternalStore } from 'react'
 import type { Note, Point } from '@/diagram/definition'
+import { fitting } from '@/diagram/diagram'
 import type { Graph } from '@/diagram/graph'
 
 export interface CanvasView {
@@ -39,6 +40,34 @@ export function middle(): Point {
   if (!current || !box) return [120, 120]
   const at = current.flow.screenToFlowPosition({ x: box.left + box.width / 2, y: box.top + box.height / 2 })
   return [Math.round(at.x / 16) * 16, Math.round(at.y / 16) * 16]
+}
+
+/** A part of the drawing, in its own measure. */
+export interface Sight {
+  left: number
+  top: number
+  right: number
+  bottom: number
+}
+
+/** What is seen of the drawing; null before there is one. */
+export function seen(): Sight | null {
+  const box = document.querySelector('.edcanvas')?.getBoundingClientRect()
+  if (!current || !box) return null
+  const [from, to] = [current.flow.screenToFlowPosition({ x: box.left, y: box.top }), current.flow.screenToFlowPosition({ x: box.right, y: box.bottom })]
+  return { left: from.x, top: from.y, right: to.x, bottom: to.y }
+}
+
+/** After the room for the drawing has become another: all of it, where some of it would be out of sight. */
+export function showAll(): void {
+  requestAnimationFrame(() => {
+    const [sight, view] = [seen(), current]
+    const hidden = view?.shown.boxes.some((box) => {
+      const at = view.places?.get(box.id)
+      return sight && at && (at[0] < sight.left || at[1] < sight.top || at[0] + box.width > sight.right || at[1] + box.height > sight.bottom)
+    })
+    if (hidden) void view?.flow.fitView({ ...fitting(), duration: 200 })
+  })
 }
 
 /** Where a box or a note stands, and how large it is. */

@@ -3,7 +3,7 @@ import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError, at, post } from '@/api/client'
 import { type Approval, useApprovals } from '@/api/operations'
-import { useWho, useWorkflows } from '@/api/queries'
+import { useWho } from '@/api/queries'
 import { PageHead } from '@/app/heading'
 import { isMessage, t } from '@/messages'
 import { Button, EmptyState, Field, Icon, Segments, StatusChip, TextArea, Time, durationText, useNow } from '@/ui'
@@ -12,6 +12,7 @@ import { letGo, useKept } from '@/ui/kept'
 import { SchemaForm, begun, filledIn, lacking, lackingSaid } from '@/ui/schema-form'
 import { toast } from '@/ui/toasts'
 import { sentence, useActing } from '@/run/acting'
+import { useTitles } from './titles'
 
 type Which = 'mine' | 'team' | 'done'
 
@@ -55,11 +56,6 @@ export default function ApprovalsPage() {
 }
 
 const question = (each: Approval): string => each.text ?? each.step
-
-function useTitles(): (name: string) => string {
-  const items = useWorkflows().data?.items
-  return (name) => items?.find((each) => each.name === name)?.title ?? name
-}
 
 /** One request is open, and stays so until it is decided or another is chosen, whatever comes in above it. */
 function Inbox({ items, first }: { items: Approval[]; first?: string }) {

@@ -6,6 +6,7 @@ import { isMessage, language, t } from '@/messages'
 import { EmptyState, StatusChip, Table, Time } from '@/ui'
 import { LoadedOrAbsent } from '@/ui/absent'
 import { clockText, isCommon } from '@/workflows/clock'
+import { useTitles } from './titles'
 
 /** The words of the page; a clock that it has none for is told by the server, in English alone. */
 function whenText({ cron, every, schedule }: { cron: string | null; every: string | null; schedule: string }): string {
@@ -16,6 +17,7 @@ function whenText({ cron, every, schedule }: { cron: string | null; every: strin
 const LOOKS: Record<string, string> = { stopped: 'canceled', paused: 'paused', waiting: 'waiting', failing: 'failed' }
 
 export default function SchedulesPage() {
+  const title = useTitles()
   return (
     <>
       <PageHead title={t('nav.schedules')} />
@@ -31,7 +33,7 @@ export default function SchedulesPage() {
                 rows={page.items}
                 rowKey={(each) => each.workflow}
                 columns={[
-                  { id: 'name', head: t('ru.workflow'), cell: (each) => <Link to="/app/workflows/$name" params={{ name: each.workflow }}>{each.workflow}</Link> },
+                  { id: 'name', head: t('ru.workflow'), cell: (each) => <Link to="/app/workflows/$name" params={{ name: each.workflow }}><bdi>{title(each.workflow)}</bdi></Link> },
                   { id: 'state', head: t('ru.status'), cell: (each) => <span title={each.error ?? undefined}><StatusChip status={LOOKS[each.state] ?? 'running'} text={isMessage(`op.clock.${each.state}`) ? t(`op.clock.${each.state}` as 'op.clock.started') : each.state} /></span> },
                   { id: 'spec', head: t('op.when'), cell: (each) => <span title={each.cron ?? each.every ?? undefined}>{whenText(each)}</span> },
                   { id: 'tz', head: t('op.zone'), cell: (each) => each.tz },

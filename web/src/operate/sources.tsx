@@ -8,6 +8,7 @@ import { isMessage, t } from '@/messages'
 import { useActing } from '@/run/acting'
 import { Button, Icon, StatusChip, Table, Time } from '@/ui'
 import { kindText } from './kinds'
+import { useTitles } from './titles'
 
 /** Those that fail; none where the server does not tell. */
 export const useFailing = (): Source[] => (useSources().data?.items ?? []).filter((each) => each.state === 'failing')
@@ -63,6 +64,7 @@ const LOOKS: Record<string, string> = { fed: 'running', idle: 'paused', failing:
 
 /** All of them, with the node that feeds each. */
 export function SourceTable() {
+  const title = useTitles()
   const items = useSources().data?.items ?? []
   if (items.length === 0) return null
   return (
@@ -76,7 +78,7 @@ export function SourceTable() {
         rows={items}
         rowKey={keyOf}
         columns={[
-          { id: 'name', head: t('ru.workflow'), cell: (each) => <Link to="/app/workflows/$name" params={{ name: each.workflow }}>{each.workflow}</Link> },
+          { id: 'name', head: t('ru.workflow'), cell: (each) => <Link to="/app/workflows/$name" params={{ name: each.workflow }}><bdi>{title(each.workflow)}</bdi></Link> },
           { id: 'kind', head: t('op.kind'), cell: nameOf },
           { id: 'state', head: t('ru.status'), cell: (each) => <StatusChip status={LOOKS[each.state] ?? 'waiting'} text={isMessage(`op.fed.${each.state}`) ? t(`op.fed.${each.state}` as 'op.fed.fed') : each.state} /> },
           { id: 'node', head: t('op.node'), cell: (each) => <code>{each.node ?? '–'}</code> },

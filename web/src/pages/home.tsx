@@ -6,7 +6,7 @@ import { PageBody, PageHead } from '@/app/heading'
 import { May } from '@/app/may'
 import { part } from '@/app/part'
 import { language, t } from '@/messages'
-import { Button, Loaded, Segments, durationText } from '@/ui'
+import { Button, Loaded, Segments, Table, Time, durationText } from '@/ui'
 import { Chart } from '@/ui/charts'
 import { Attention } from '@/operate/attention'
 import { causesOf } from '@/operate/causes'
@@ -40,7 +40,7 @@ export default function HomePage() {
             </PageHead>
             <PageBody label={t('nav.home')}>
               <Loaded query={asked} lines={3}>
-                {(figures) => <Tiles pulse={figures} period={period} />}
+                {(figures) => <Figures pulse={figures} period={period} />}
               </Loaded>
               <Attention well={pulse ? t(`ho.allWell.${period}`, { n: sum(pulse.ended) }) : ''} />
               <div className="sect">
@@ -78,6 +78,18 @@ export default function HomePage() {
 const weight = (name: string, pulse: Pulse | undefined): number => sum(pulse?.workflows[name]?.ended ?? [])
 const number = (value: number): string => new Intl.NumberFormat(language(), { maximumFractionDigits: value < 10 ? 1 : 0 }).format(value)
 const milliseconds = (seconds: number | null | undefined): number | null => (seconds == null ? null : seconds * 1000)
+
+function Figures({ pulse, period }: { pulse: Pulse; period: Shown }) {
+  const [asTable, setAsTable] = useState(false)
+  return (
+    <>
+      {asTable ? <FigureTable pulse={pulse} /> : <Tiles pulse={pulse} period={period} />}
+      <Button size="s" kind="ghost" className="mx-4 mt-1" onClick={() => setAsTable(!asTable)}>
+        {t(asTable ? 'rp.asDrawing' : 'rp.asTable')}
+      </Button>
+    </>
+  )
+}
 
 function Tiles({ pulse, period }: { pulse: Pulse; period: Shown }) {
   const causes = causesOf((useIncidents().data?.items ?? []).filter((each) => each.kind === 'failed'))
@@ -118,6 +130,30 @@ function Tiles({ pulse, period }: { pulse: Pulse; period: Shown }) {
         </div>
       </div>
     </section>
+  )
+}
+
+/** The same figures for who does not see charts; times in which nothing happened are left out. */
+function FigureTable({ pulse }: { pulse: Pulse }) {
+  const begin = new Date(pulse.from).getTime()
+  const rows = pulse.ended
+    .map((ended, at) => ({ at: new Date(begin + at * pulse.seconds * 1000).toISOString(), ended, failed: pulse.failed[at] ?? 0, start: pulse.starts[at] ?? null }))
+    .filter((row) => row.ended > 0 || row.failed > 0 || row.start !== null)
+    .reverse()
+  const ms = (seconds: number | undefined): string => (seconds === undefined ? '–' : `${number(seconds * 1000)} ms`)
+  return (
+    <Table
+      label={t('ho.figures')}
+      rows={rows}
+      rowKey={(row) => row.at}
+      columns={[
+        { id: 'at', head: t('ho.from'), cell: (row) => <Time at={row.at} as="minute" dated /> },
+        { id: 'ended', head: t('ho.ended'), right: true, cell: (row) => number(row.ended) },
+        { id: 'start', head: t('ho.toStart'), right: true, cell: (row) => ms(row.start?.p50) },
+        { id: 'slow', head: t('ho.slow'), right: true, cell: (row) => ms(row.start?.p95) },
+        { id: 'failed', head: t('ho.failed'), right: true, cell: (row) => number(row.failed) },
+      ]}
+    />
   )
 }
 

@@ -79,6 +79,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
     // A run that was retried lives again, here or in another window.
     if (!ended && told.ended) live.begin()
   }, [ended, told.ended, live])
+  useLooks(live, run)
   const help: Helping = {
     fire: (event) => setAsked({ kind: 'fire', event }),
     move: () => setAsked({ kind: 'move', wanted: lackingPlace(now, why) }),
@@ -107,7 +108,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
       {past ? (
         <div className="past" role="status">
           <span>
-            {t('rp.looking')} <Time at={past.at} as="time" />.
+            {t('rp.looking')} <Time at={past.at} as="time" dated />.
           </span>
           <Button size="s" onClick={() => setAt(null)}>
             {t('rp.backToNow')}
@@ -123,7 +124,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
           <div className="cv grow" />
         )}
         <aside className="why" aria-label={step ? t('rp.step') : t('rp.why')}>
-          {step ? <StepPanel run={run} step={step} entries={entries} marking={now} said={said} help={help} onClose={() => setStep(null)} onRerun={(from) => setAsked({ kind: 'rerun', from })} /> : past ? <PastPanel at={past.at} marking={marking} said={said} onStep={setStep} /> : <WhyPanel run={run} why={why} marking={now} said={said} help={help} onStep={setStep} />}
+          {step ? <StepPanel run={run} step={step} entries={entries} now={now} then={marking} at={at} said={said} help={help} onClose={() => setStep(null)} onRerun={(from) => setAsked({ kind: 'rerun', from })} /> : past ? <PastPanel at={past.at} marking={marking} said={said} onStep={setStep} /> : <WhyPanel run={run} why={why} marking={now} said={said} help={help} onStep={setStep} />}
           {children && children.items.length > 0 && !step ? (
             <div className="sec">
               <h3>{t('rp.children')}</h3>
@@ -156,7 +157,7 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
               label: t('rp.timeline'),
               content: (
                 <div className="two">
-                  <TimelineTab run={run} entries={entries} slots={now?.slots ?? []} said={said} onStep={setStep} at={past?.at} />
+                  <TimelineTab run={run} entries={entries} slots={now?.slots ?? []} standing={why?.steps} said={said} onStep={setStep} at={past?.at} />
                   <DataPanel run={run} {...point} />
                 </div>
               ),
@@ -180,6 +181,19 @@ function Whole({ run, told, live }: { run: Run; told: Told; live: LiveRun }) {
       <Asks asked={asked} run={run} said={said} newest={newest} onClose={() => setAsked(null)} />
     </div>
   )
+}
+
+/** Milliseconds between two looks at what the history does not tell: who has a task, how far it is, what it logs. */
+const LOOK = 2_500
+
+/** While tasks wait or run, what is shown of them is asked for every so often; not by a page that nobody sees. */
+function useLooks(live: LiveRun, run: Run): void {
+  const busy = run.ended_at === null && Object.values(run.steps).some((each) => each.status === 'running' || each.status === 'ready')
+  useEffect(() => {
+    if (!busy) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && live.look(), LOOK)
+    return () => clearInterval(timer)
+  }, [live, busy])
 }
 
 function Asks({ asked, newest, ...asking }: { asked: Asked; run: Run; said: Said | undefined; newest: number | null | undefined; onClose: () => void }) {

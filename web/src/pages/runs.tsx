@@ -14,7 +14,7 @@ import { BulkBar } from '@/runs/bulk'
 import { FilterChips, partText, valueText } from '@/runs/chips'
 import { CHIPS, type Filter, type Part, filterOf, isEmpty, without } from '@/runs/filters'
 import { RunGrid } from '@/runs/grid'
-import { Strange, useNews, useRunList } from '@/runs/list'
+import { Strange, lineNow, useNews, useRunList } from '@/runs/list'
 import StartDialog from '@/runs/start'
 import { Views } from '@/runs/views'
 import { Button, Checkbox, Duration, EmptyState, ErrorPart, SearchInput, Segments, Select, Skeleton, StatusChip, Time } from '@/ui'
@@ -38,7 +38,7 @@ export default function RunsPage() {
   const [starting, setStarting] = useState(search.start === 1 || search.start === '1')
   const ended = usePulse('24h', useLater()).data?.ended.reduce((sum, each) => sum + each, 0)
   const live = useConnection((state) => state.state === 'live')
-  const shown = useMemo(() => lines.map((line) => ({ ...line, ...changed.get(line.id) })), [lines, changed])
+  const shown = useMemo(() => lines.map((line) => lineNow(line, changed.get(line.id))), [lines, changed])
   const pick = grid && !filter.workflow
   const none = found.isSuccess && lines.length === 0
   const clear = () => {
@@ -221,9 +221,9 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
           <col className="w-12" />
           <col className="w-[21%]" />
           <col className="w-[18%]" />
-          <col className="w-[13%]" />
+          <col className="w-[164px]" />
           <col />
-          <col className="w-[110px]" />
+          <col className="w-[110px] max-[1023px]:hidden" />
           <col className="w-[110px]" />
         </colgroup>
         <thead>
@@ -239,7 +239,7 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
             <th scope="col">{t('ru.workflow')}</th>
             <th scope="col">{t('ru.status')}</th>
             <th scope="col">{t('ru.waitsOrWhy')}</th>
-            <th scope="col" className="r">
+            <th scope="col" className="r max-[1023px]:hidden">
               {t('ru.started')}
             </th>
             <th scope="col" className="r">
@@ -261,7 +261,7 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
                 </Link>
               </td>
               <td className="mut">
-                <bdi>{titles.get(line.workflow) ?? line.workflow}</bdi> <span className="mut">v{line.version}</span>
+                <bdi>{titles.get(line.workflow) ?? line.workflow}</bdi> <span className="mut max-[1023px]:hidden">v{line.version}</span>
               </td>
               <td>
                 <StatusChip status={line.status} />
@@ -269,7 +269,7 @@ function RunTable({ lines, chosen, all, onChosen }: { lines: RunLine[]; chosen: 
               <td className="mut">
                 <bdi>{line.waiting_for.length > 0 ? line.waiting_for.join(', ') : (reasons.get(line.id) ?? '')}</bdi>
               </td>
-              <td className="mut r">
+              <td className="mut r max-[1023px]:hidden">
                 <When at={line.started_at} />
               </td>
               <td className="r">

@@ -63,20 +63,21 @@ function Whole({ draft }: { draft: Draft }) {
           {draft.changed && draft.published_version !== null ? <Chip>{verdicts.draft ? t('wf.draftSaid', { verdict: verdictText(verdicts.draft) }) : t('wf.draftNote')}</Chip> : null}
           {draft.paused ? <StatusChip status="paused" /> : draft.started ? <StatusChip status="running" text={t('wf.started')} /> : draft.published_version === null ? null : <StatusChip status="canceled" text={t('wf.stoppedWord')} />}
           <span className="t12 mut">{startedBy(said)}</span>
-          <span className="grow" />
-          {draft.published_version === null ? null : <LifeButtons name={name} started={draft.started} paused={draft.paused} />}
-          <Link className="btn" to="/app/workflows/$name/edit" params={{ name }}>
-            {t(authors ? 'wf.edit' : 'wf.look')}
-          </Link>
-          <LooksOn />
-          <May what="operates">
-            <Button kind="primary" icon="play" disabled={draft.published_version === null} onClick={() => setStarting(true)}>
-              {t('ru.start')}
-            </Button>
-          </May>
-          <May what="authors">
-            <DiscardMenu draft={draft} />
-          </May>
+          <div className="row ms-auto flex-wrap justify-end gap-x-3 gap-y-1.5 max-[719px]:ms-0 max-[719px]:justify-start">
+            {draft.published_version === null ? null : <LifeButtons name={name} started={draft.started} paused={draft.paused} />}
+            <Link className="btn" to="/app/workflows/$name/edit" params={{ name }}>
+              {t(authors ? 'wf.edit' : 'wf.look')}
+            </Link>
+            <LooksOn />
+            <May what="operates">
+              <Button kind="primary" icon="play" disabled={draft.published_version === null} onClick={() => setStarting(true)}>
+                {t('ru.start')}
+              </Button>
+            </May>
+            <May what="authors">
+              <DiscardMenu draft={draft} />
+            </May>
+          </div>
         </div>
       </header>
       <Tabs

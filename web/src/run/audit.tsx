@@ -8,6 +8,7 @@ import { LoadedOrAbsent } from '@/ui/absent'
 
 /** Pages of the record that are looked through for one run. */
 const PAGES = 5
+const PAGE = 200
 
 export const useRunAudit = (id: string) =>
   useQuery({
@@ -16,12 +17,12 @@ export const useRunAudit = (id: string) =>
       const found: AuditEntry[] = []
       let cursor: string | undefined
       for (let page = 0; page < PAGES; page++) {
-        const { items, next } = await get<Page<AuditEntry>>(`/api/audit${query({ limit: 200, cursor })}`, signal)
+        const { items, next } = await get<Page<AuditEntry>>(`/api/audit${query({ limit: PAGE, cursor })}`, signal)
         found.push(...items.filter((entry) => entry.target.includes(id)))
-        if (next === null) break
+        if (next === null) return { found, whole: true }
         cursor = next
       }
-      return found
+      return { found, whole: false }
     },
     retry: false,
     staleTime: 10_000,
@@ -31,13 +32,13 @@ export function AuditTab({ id }: { id: string }) {
   const audit = useRunAudit(id)
   return (
     <LoadedOrAbsent query={audit}>
-      {(entries) =>
-        entries.length === 0 ? (
-          <EmptyState icon="paper" title={t('rp.auditNone')} />
+      {({ found, whole }) =>
+        found.length === 0 ? (
+          <EmptyState icon="paper" title={t(whole ? 'rp.auditNone' : 'rp.auditNoneLately', { n: PAGES * PAGE })} />
         ) : (
           <Table
             label={t('rp.audit')}
-            rows={entries}
+            rows={found}
             rowKey={(entry) => String(entry.number)}
             columns={[
               { id: 'at', head: t('op.when'), cell: (entry) => <Time at={entry.at} /> },

@@ -32,7 +32,7 @@ export function DataPanel({ run, entries, at, onAt, then }: Point & { run: Run }
     <div className="col h-full gap-2 px-3.5 py-2.5">
       <div className="row">
         <b className="t12 grow">
-          {t('rp.dataAt')} {moment ? <Time at={moment.at} as="time" /> : null}
+          {t('rp.dataAt')} {moment ? <Time at={moment.at} as="time" dated /> : null}
         </b>
         <span className="cap">{t('rp.entryOf', { at: seq, of: last?.seq ?? 0 })}</span>
       </div>

@@ -2,13 +2,15 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import { at, post } from '@/api/client'
+import { useTasks } from '@/api/queries'
 import type { EventTaken, Run } from '@/api/types'
+import { type Step, portsOf } from '@/diagram/definition'
 import { t } from '@/messages'
 import { Button, Dialog, Field, Select, Switch, TextInput } from '@/ui'
 import { JsonField } from '@/ui/schema-form'
 import { toast } from '@/ui/toasts'
 import { useActing } from './acting'
-import { type Said, externalsOf, portsOf, stepsOf, titleOf } from './facts'
+import { type Said, externalsOf, stepsOf, titleOf } from './facts'
 import { useOnce } from './once'
 import { undoable } from './undo'
 
@@ -118,8 +120,10 @@ export function RerunDialog({ run, said, onClose, from, newest }: Asking & { fro
 }
 
 export function SkipDialog({ run, said, onClose, step }: Asking & { step: string }) {
-  const ports = portsOf(said?.steps?.[step])
-  const [port, setPort] = useState(ports[0] ?? 'done')
+  const offers = useTasks().data?.items ?? []
+  const ports = portsOf((said?.steps?.[step] ?? {}) as Step, Object.fromEntries(offers.map((each) => [each.name, each])))
+  const [chosen, setPort] = useState<string | null>(null)
+  const port = chosen ?? ports[0] ?? 'done' // the ports of a worker's task come later
   const [output, setOutput] = useState<unknown>(undefined)
   const [wrong, setWrong] = useState<string | null>(null)
   const [reason, setReason] = useState('')

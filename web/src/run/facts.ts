@@ -29,13 +29,6 @@ export const titleOf = (said: Said | undefined, step: string): string => said?.s
 
 export const externalsOf = (said: Said | undefined): string[] => (said?.external ?? []).map((each) => (typeof each === 'string' ? each : each.name))
 
-/** The ports that a step is known to have: those it lists, and what every task has. */
-export function portsOf(step: StepSaid | undefined): string[] {
-  const emits = step?.emits
-  const listed = emits !== null && typeof emits === 'object' && !Array.isArray(emits) ? Object.keys(emits) : ['done']
-  return [...new Set([...listed, 'failed'])]
-}
-
 /** Whether steps of this workflow start runs. */
 export const startsRuns = (said: Said | undefined): boolean => Object.values(said?.steps ?? {}).some((step) => step.task === 'workflow')
 

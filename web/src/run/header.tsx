@@ -47,23 +47,24 @@ export function RunHead({ run, said, asks, children }: { run: Run; said: Said | 
           {t('rp.started')} <Time at={run.started_at} as="time" />, <Time at={run.started_at} as="ago" />
         </span>
         <Relations run={run} />
-        <span className="grow" />
-        <LooksOn />
-        {may ? <Acts run={run} said={said} asks={asks} /> : null}
-        <span className="headmore">
-          <MoreMenu
-            items={[
-              { id: 'link', label: t('rp.copyLink'), icon: 'link', run: () => void copyText(location.href) },
-              { id: 'id', label: t('rp.copyId'), icon: 'copy', run: () => void copyText(run.id) },
-              ...(ended || !may
-                ? []
-                : [
-                    { id: 'move', label: t('rp.moveButton'), icon: 'link' as const, separated: true, run: asks.move },
-                    { id: 'fail', label: t('rp.failNow'), icon: 'failed' as const, danger: true, run: fail },
-                  ]),
-            ]}
-          />
-        </span>
+        <div className="row ms-auto flex-wrap justify-end gap-x-3 gap-y-1.5 max-[719px]:ms-0 max-[719px]:justify-start">
+          <LooksOn />
+          {may ? <Acts run={run} said={said} asks={asks} /> : null}
+          <span className="headmore">
+            <MoreMenu
+              items={[
+                { id: 'link', label: t('rp.copyLink'), icon: 'link', run: () => void copyText(location.href) },
+                { id: 'id', label: t('rp.copyId'), icon: 'copy', run: () => void copyText(run.id) },
+                ...(ended || !may
+                  ? []
+                  : [
+                      { id: 'move', label: t('rp.moveButton'), icon: 'link' as const, separated: true, run: asks.move },
+                      { id: 'fail', label: t('rp.failNow'), icon: 'failed' as const, danger: true, run: fail },
+                    ]),
+              ]}
+            />
+          </span>
+        </div>
       </div>
     </header>
   )

@@ -82,7 +82,7 @@ const Line = memo(function Line({ entry, on, onAt, flow }: { entry: Entry; on: b
       <button type="button" className="hrow" aria-current={on} onClick={() => onAt(on ? null : entry.seq)}>
         <span className="fnt r">{entry.seq}</span>
         <span className="mut">
-          <Time at={entry.at} as="time" />
+          <Time at={entry.at} as="time" dated />
         </span>
         <span className={said.tint}>
           <Icon name={said.icon} />

@@ -93,6 +93,11 @@ export class LiveRun {
     }, ASK)
   }
 
+  /** Asks for what the history does not tell: who has a task, how far it is, what it logs. A slow answer is waited for. */
+  look(): void {
+    void cache.invalidateQueries({ queryKey: ['run', this.id], predicate: ({ queryKey: [, , part] }) => part === undefined || part === 'why' || part === 'logs' }, { cancelRefetch: false })
+  }
+
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)

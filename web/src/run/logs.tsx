@@ -44,7 +44,7 @@ function Lines({ lines }: { lines: LogLine[] }) {
       {lines.slice(-SHOWN).map((line) => (
         <div key={line.id} className="logline">
           <span className="fnt">
-            <Time at={line.at} as="time" />
+            <Time at={line.at} as="time" dated />
           </span>
           <span className={LEVELS[line.level]?.tint ?? 'fnt'}>{LEVELS[line.level]?.word ?? line.level}</span>
           <bdi>{line.text}</bdi>

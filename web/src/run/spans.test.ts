@@ -25,6 +25,19 @@ describe('a timeline', () => {
     expect(rows[0]?.total).toBe(7000)
   })
 
+  it('shows no attempt before a worker has it', () => {
+    const entries = [entry(1, 'event', { event: 'START' }), entry(2, 'fired', { step: 'a', data: { consumed: [1] } })]
+    const rows = (reason: string, since?: number) => timeline(entries, ['a'], [], [], [{ step: 'a', reason, ...(since ? { since: new Date(since).toISOString() } : {}) }])
+    expect(rows('no worker')[0]).toMatchObject({ bars: [], pauses: [{ from: 2000, to: null }], total: null })
+    expect(rows('running', 6000)[0]).toMatchObject({ bars: [{ from: 6000, to: null, outcome: 'running' }], pauses: [{ from: 2000, to: 6000 }] })
+    expect(rows('approval')[0]).toMatchObject({ bars: [{ from: 2000, to: null, outcome: 'running' }], pauses: [] })
+  })
+
+  it('shows the pause before the next attempt once, and none after it', () => {
+    const entries = [entry(1, 'event', { event: 'START' }), entry(2, 'fired', { step: 'a' }), entry(3, 'attempt', { step: 'a', firing: 2, attempt: 1, data: { error: { message: 'no' }, retry_at: new Date(9000).toISOString() } })]
+    expect(timeline(entries, ['a'], [], [], [{ step: 'a', reason: 'backoff' }])[0]).toMatchObject({ pauses: [{ from: 3000, to: 9000 }], total: null })
+  })
+
   it('shows how long a join waits, and when its events came', () => {
     const slots = [
       { step: 'join', takes: ['x'], need: 1 },
@@ -35,6 +48,12 @@ describe('a timeline', () => {
     expect(rows[0]?.outside).toEqual({ from: 1000, to: 4000 })
     expect(rows[1]?.joins).toEqual([{ from: 1000, to: 4000, arrivals: [1000, 4000] }])
     expect(rows[1]?.bars[0]?.outcome).toBe('running')
+  })
+
+  it('shows how long an event from outside has been waited for, and none that nobody waits for', () => {
+    const slots = [{ step: 'a', takes: ['go'], need: 1 }, { step: 'b', takes: ['stop'], need: 1 }]
+    const rows = timeline([entry(1, 'event', { event: 'START' })], ['a', 'b'], slots, ['go', 'stop'], [], ['go', 'a'])
+    expect(rows.map((row) => [row.name, row.outside])).toEqual([['go', { from: 1000, to: null }], ['a', null], ['b', null]])
   })
 
   it('tells a failure once', () => {

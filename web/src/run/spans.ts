@@ -21,8 +21,8 @@ export interface Row {
   kind: 'step' | 'outside'
   name: string
   bars: Bar[]
-  /** Between two attempts. */
-  pauses: { from: number; to: number }[]
+  /** Between two attempts, and until a worker has the one that is due. */
+  pauses: { from: number; to: number | null }[]
   joins: Wait[]
   outside: { from: number; to: number | null } | null
   total: number | null
@@ -33,6 +33,18 @@ export interface Slotted {
   takes: string[]
   need: number
 }
+
+/** Where a step stands just now, as the server says why it does not go on. */
+export interface Standing {
+  step: string
+  reason: string
+  since?: string
+}
+
+/** Reasons for which nobody works at an attempt. */
+const IN_LINE = new Set(['queued', 'no worker', 'paused', 'serialized', 'backoff'])
+/** The pause before the next attempt is in the history, to its end. */
+const PAUSES = 'backoff'
 
 interface Open {
   row: Row
@@ -50,25 +62,40 @@ interface Fault {
 const time = (text: string) => Date.parse(text)
 
 /** Rows in the order of the steps; each outside event before the first step that takes it. */
-export function timeline(entries: Entry[], steps: string[], slots: Slotted[], externals: string[]): Row[] {
-  const rows = new Map<string, Row>()
+export function timeline(entries: Entry[], steps: string[], slots: Slotted[], externals: string[], now: readonly Standing[] = [], awaited: readonly string[] = []): Row[] {
   const fresh = (kind: Row['kind'], name: string): Row => ({ kind, name, bars: [], pauses: [], joins: [], outside: null, total: null })
-  for (const step of steps) rows.set(step, fresh('step', step))
+  const rows = new Map(steps.map((step) => [step, fresh('step', step)]))
   const outside = new Map(externals.map((name) => [name, fresh('outside', name)]))
   const begun = entries[0] ? time(entries[0].at) : 0
   const open = new Map<number, Open>()
   const takers = takersOf(steps, slots)
   for (const entry of entries) {
-    const now = time(entry.at)
+    const then = time(entry.at)
     if (entry.kind === 'event' && entry.event) {
       const from = entry.step === null ? outside.get(entry.event) : undefined
-      if (from && from.outside === null) from.outside = { from: begun, to: now }
-      for (const step of takers.get(entry.event) ?? []) arrive(rows.get(step), now)
-    } else if (entry.step) take(entry, rows.get(entry.step), now, open)
-    if (entry.kind === 'run_ended') for (const row of rows.values()) close(row, now)
+      if (from && from.outside === null) from.outside = { from: begun, to: then }
+      for (const step of takers.get(entry.event) ?? []) arrive(rows.get(step), then)
+    } else if (entry.step) take(entry, rows.get(entry.step), then, open)
+    if (entry.kind === 'run_ended') for (const row of rows.values()) close(row, then)
   }
-  for (const { row, attempt, since } of open.values()) row.bars.push({ attempt, from: since, to: null, outcome: 'running', said: '' })
-  return ordered(steps, slots, rows, outside)
+  for (const name of awaited) stillOut(outside.get(name), begun)
+  for (const each of open.values()) goOn(each, now.filter(({ step }) => step === each.row.name))
+  return ordered(steps, slots, rows, outside, new Set([...open.values()].map(({ row }) => row)))
+}
+
+/** An event from outside that is waited for. */
+function stillOut(row: Row | undefined, begun: number): void {
+  if (row) row.outside ??= { from: begun, to: null }
+}
+
+/** An attempt that has not ended: it waits in a line until a worker has it, and only then it runs. */
+function goOn({ row, attempt, since }: Open, now: Standing[]): void {
+  const begun = now.flatMap((each) => (each.reason === 'running' && each.since ? [time(each.since)] : []))
+  const waits = begun.length === 0 && now.some((each) => IN_LINE.has(each.reason))
+  const from = Math.max(since, ...(begun.length > 0 ? [Math.min(...begun)] : []))
+  const told = waits && now.every((each) => each.reason === PAUSES)
+  if (!told && (waits || from > since)) row.pauses.push({ from: since, to: waits ? null : from })
+  if (!waits) row.bars.push({ attempt, from, to: null, outcome: 'running', said: '' })
 }
 
 /** Which joins take an event. */
@@ -140,7 +167,8 @@ function total(row: Row): number | null {
   return first && last && last.to !== null ? last.to - first.from : null
 }
 
-function ordered(steps: string[], slots: Slotted[], rows: Map<string, Row>, outside: Map<string, Row>): Row[] {
+/** `live`: those that go on have no length yet. */
+function ordered(steps: string[], slots: Slotted[], rows: Map<string, Row>, outside: Map<string, Row>, live: ReadonlySet<Row>): Row[] {
   const found: Row[] = []
   const shown = new Set<string>()
   for (const step of steps) {
@@ -153,7 +181,7 @@ function ordered(steps: string[], slots: Slotted[], rows: Map<string, Row>, outs
         }
       }
     const row = rows.get(step)
-    if (row) found.push({ ...row, total: total(row) })
+    if (row) found.push({ ...row, total: live.has(row) ? null : total(row) })
   }
   return found
 }

@@ -11,19 +11,34 @@ import { Decide } from './decide'
 import { type Said, asksPeople, titleOf } from './facts'
 import { errorReason } from './reasons'
 import { standing } from './tell'
+import { entriesUntil, stepAt } from './then'
 import type { Helping } from './why'
 import { ENDED } from './why'
 
-export function StepPanel({ run, step, entries, marking, said, help, onClose, onRerun }: { run: Run; step: string; entries: Entry[]; marking: MarkingAt | undefined; said: Said | undefined; help: Helping; onClose: () => void; onRerun: (step: string) => void }) {
-  const state = run.steps[step]
-  const ended = ENDED.has(run.status)
-  const { busy, act } = useActing([['run', run.id], ['runs']])
-  if (!state) return null
-  const disabled = state.status === 'disabled' || state.reason === 'disabled'
+interface StepProps {
+  run: Run
+  step: string
+  entries: Entry[]
+  now: MarkingAt | undefined
+  /** Of the moment that is looked at. */
+  then: MarkingAt | undefined
+  /** The entry that is looked at; null: now. */
+  at: number | null
+  said: Said | undefined
+  help: Helping
+  onClose: () => void
+  onRerun: (step: string) => void
+}
+
+export function StepPanel({ run, step, entries, now, then, at, said, help, onClose, onRerun }: StepProps) {
+  const latest = run.steps[step]
+  if (!latest) return null
+  const state = stepAt(latest, step, entries, then, at)
+  const marking = at === null ? now : then?.seq === at ? then : undefined
   const slots = marking?.slots.filter((slot) => slot.step === step) ?? []
-  const begun = entries.findLast((entry) => entry.kind === 'fired' && entry.step === step)
+  const known = entriesUntil(entries, at)
+  const begun = known.findLast((entry) => entry.kind === 'fired' && entry.step === step)
   const consumed = ((begun?.data as { consumed?: number[] } | null)?.consumed ?? []).flatMap((number) => entries.find((entry) => entry.seq === number) ?? [])
-  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), t(next ? 'rp.disabled' : 'rp.enabled', { step: titleOf(said, step) }))
   return (
     <>
       <div className="sec">
@@ -46,37 +61,13 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
           </div>
         ) : null}
       </div>
-      <May what="operates">
+      {at === null ? (
+        <StepActs run={run} step={step} said={said} help={help} onRerun={onRerun} />
+      ) : (
         <div className="sec">
-          <h3>{t('rp.canDo')}</h3>
-          <div className="col gap-1.5">
-            <Decide run={run} said={said} step={step} />
-            {run.status === 'failed' && state.status === 'failed' ? (
-              <Button icon="again" onClick={() => help.retry(step)}>
-                {t('rp.retry')}
-              </Button>
-            ) : null}
-            <Button icon="runs" onClick={() => onRerun(step)}>
-              {t('rp.rerunFromHere')}
-            </Button>
-            {ended && run.status !== 'failed' ? null : (
-              <Button icon="forward" onClick={() => help.skip(step)}>
-                {t('rp.skip')}
-              </Button>
-            )}
-            {ended ? null : (
-              <>
-                <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
-                  {disabled ? t('rp.enable') : t('rp.disable')}
-                </Button>
-                <Button icon="link" onClick={help.move}>
-                  {t('rp.moveButton')}
-                </Button>
-              </>
-            )}
-          </div>
+          <div className="t12 mut">{t('rp.thenDo')}</div>
         </div>
-      </May>
+      )}
       {slots.some((slot) => slot.events.length > 0) ? (
         <div className="sec">
           <h3>{t('rp.waitingHere')}</h3>
@@ -93,7 +84,7 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
           {consumed.map((entry) => (
             <div key={entry.seq} className="mb-2">
               <div className="row t11 mut mb-1">
-                <EventPill name={entry.event ?? ''} here /> <Time at={entry.at} as="time" />
+                <EventPill name={entry.event ?? ''} here /> <Time at={entry.at} as="time" dated />
               </div>
               <Json value={entry.data} />
             </div>
@@ -107,5 +98,47 @@ export function StepPanel({ run, step, entries, marking, said, help, onClose, on
         <Json value={state.error ?? state.output} />
       </div>
     </>
+  )
+}
+
+/** What can be done to a step now. */
+function StepActs({ run, step, said, help, onRerun }: Pick<StepProps, 'run' | 'step' | 'said' | 'help' | 'onRerun'>) {
+  const state = run.steps[step]
+  const ended = ENDED.has(run.status)
+  const { busy, act } = useActing([['run', run.id], ['runs']])
+  const disabled = state?.status === 'disabled' || state?.reason === 'disabled'
+  const setDisabled = (next: boolean) => void act(() => post(path`/api/runs/${run.id}/steps/${step}`, { disabled: next }), t(next ? 'rp.disabled' : 'rp.enabled', { step: titleOf(said, step) }))
+  return (
+    <May what="operates">
+      <div className="sec">
+        <h3>{t('rp.canDo')}</h3>
+        <div className="col gap-1.5">
+          <Decide run={run} said={said} step={step} />
+          {run.status === 'failed' && state?.status === 'failed' ? (
+            <Button icon="again" onClick={() => help.retry(step)}>
+              {t('rp.retry')}
+            </Button>
+          ) : null}
+          <Button icon="runs" onClick={() => onRerun(step)}>
+            {t('rp.rerunFromHere')}
+          </Button>
+          {ended && run.status !== 'failed' ? null : (
+            <Button icon="forward" onClick={() => help.skip(step)}>
+              {t('rp.skip')}
+            </Button>
+          )}
+          {ended ? null : (
+            <>
+              <Button icon="disabled" busy={busy} onClick={() => setDisabled(!disabled)}>
+                {disabled ? t('rp.enable') : t('rp.disable')}
+              </Button>
+              <Button icon="link" onClick={help.move}>
+                {t('rp.moveButton')}
+              </Button>
+            </>
+          )}
+        </div>
+      </div>
+    </May>
   )
 }

@@ -5,7 +5,7 @@ import type { Entry, Run } from '@/api/types'
 import { language, t } from '@/messages'
 import { Button, Icon, STEP_LOOKS, Table, Time, durationText, timeText } from '@/ui'
 import { type Said, externalsOf, stepsOf, titleOf } from './facts'
-import { type Bar, type Row, timeline } from './spans'
+import { type Bar, type Row, type Standing, timeline } from './spans'
 import { ENDED } from './why'
 
 const LEFT = 168
@@ -48,12 +48,13 @@ export function Legend() {
   )
 }
 
-export function TimelineTab({ run, entries, slots, said, onStep, at }: { run: Run; entries: Entry[]; slots: Slot[]; said: Said | undefined; onStep: (step: string) => void; at?: string }) {
+export function TimelineTab({ run, entries, slots, standing, said, onStep, at }: { run: Run; entries: Entry[]; slots: Slot[]; standing: readonly Standing[] | undefined; said: Said | undefined; onStep: (step: string) => void; at?: string }) {
   const [asTable, setAsTable] = useState(false)
-  const rows = useMemo(() => timeline(entries, stepsOf(said), slots, externalsOf(said)), [entries, slots, said])
+  const rows = useMemo(() => timeline(entries, stepsOf(said), slots, externalsOf(said), standing, run.waiting_for), [entries, slots, said, standing, run.waiting_for])
   return (
     <div className="px-6 pt-2.5 pb-4 max-[719px]:px-4">
       {asTable ? <AsTable rows={rows} said={said} /> : <Drawn rows={rows.slice(0, ROWS)} run={run} latest={entries.at(-1)?.at} said={said} onStep={onStep} then={at} />}
+      {!asTable && rows.length > ROWS ? <p className="cap mt-2">{t('rp.rowsMore', { n: ROWS, of: rows.length })}</p> : null}
       <Button size="s" kind="ghost" className="mt-2" onClick={() => setAsTable(!asTable)}>
         {asTable ? t('rp.asDrawing') : t('rp.asTable')}
       </Button>
@@ -177,7 +178,7 @@ function DrawnRow({ row, y, x, end, width, status, title, onStep }: { row: Row; 
         </g>
       ))}
       {row.pauses.slice(-BARS).map((pause) => (
-        <path key={pause.from} className="queued" d={`M${x(pause.from)} ${middle}H${x(Math.min(pause.to, end))}`} />
+        <path key={pause.from} className="queued" d={`M${x(pause.from)} ${middle}H${x(Math.min(pause.to ?? end, end))}`} />
       ))}
       {bars.map((bar, at) => (
         <DrawnBar key={at} bar={bar} x={x} y={y} end={end} />
@@ -204,7 +205,7 @@ function DrawnBar({ bar, x, y, end }: { bar: Bar; x: (moment: number) => number;
 }
 
 const sinceFirst = (row: Row, end: number): number | null => {
-  const first = row.bars[0]?.from ?? row.joins.at(-1)?.from
+  const first = row.bars[0]?.from ?? row.pauses[0]?.from ?? row.joins.at(-1)?.from
   return first === undefined ? null : end - first
 }
 
@@ -228,7 +229,7 @@ function AsTable({ rows, said }: { rows: Row[]; said: Said | undefined }) {
   const lines = rows.flatMap((row) => [
     ...row.bars.map((bar, at) => ({ key: `${row.name} b${at}`, name: titleOf(said, row.name), what: `${t('rp.attemptN', { n: bar.attempt })}: ${t(`rp.out.${bar.outcome}`)}`, from: bar.from, to: bar.to })),
     ...row.joins.map((join, at) => ({ key: `${row.name} j${at}`, name: titleOf(said, row.name), what: t('rp.legendJoin'), from: join.from, to: join.to })),
-    ...row.pauses.map((pause, at) => ({ key: `${row.name} p${at}`, name: titleOf(said, row.name), what: t('rp.legendQueued'), from: pause.from, to: pause.to as number | null })),
+    ...row.pauses.map((pause, at) => ({ key: `${row.name} p${at}`, name: titleOf(said, row.name), what: t('rp.legendQueued'), from: pause.from, to: pause.to })),
     ...(row.outside ? [{ key: `${row.name} o`, name: row.name, what: t('rp.fromOutside'), from: row.outside.from, to: row.outside.to }] : []),
   ])
   return (
@@ -239,8 +240,8 @@ function AsTable({ rows, said }: { rows: Row[]; said: Said | undefined }) {
       columns={[
         { id: 'name', head: t('rp.step'), cell: (line) => <bdi>{line.name}</bdi> },
         { id: 'what', head: t('rp.what'), cell: (line) => line.what },
-        { id: 'from', head: t('rp.from'), cell: (line) => <Time at={new Date(line.from).toISOString()} as="time" /> },
-        { id: 'to', head: t('rp.until'), cell: (line) => (line.to === null ? t('rp.now') : <Time at={new Date(line.to).toISOString()} as="time" />) },
+        { id: 'from', head: t('rp.from'), cell: (line) => <Time at={new Date(line.from).toISOString()} as="time" dated /> },
+        { id: 'to', head: t('rp.until'), cell: (line) => (line.to === null ? t('rp.now') : <Time at={new Date(line.to).toISOString()} as="time" dated />) },
         { id: 'long', head: t('rp.lasted'), right: true, cell: (line) => durationText((line.to ?? Date.now()) - line.from) },
       ]}
     />

@@ -37,7 +37,7 @@ export function PastPanel({ at, marking, said, onStep }: { at: string; marking: 
       <div className="sec">
         <h2>{t('rp.whyThen')}</h2>
         <div className="t12 mut mt-[3px]">
-          <Time at={at} as="time" /> {marking && waiting.length === 0 ? t('rp.thenNothing') : ''}
+          <Time at={at} as="time" dated /> {marking && waiting.length === 0 ? t('rp.thenNothing') : ''}
         </div>
       </div>
       {waiting.map((step) => (
@@ -125,7 +125,7 @@ function JoinPart({ why, marking, said, onStep, then }: { why: WhyStep; marking:
                   {slot.events.map((event) => (
                     <div key={event.number}>
                       {slot.need > 1 ? `${event.event} ` : ''}
-                      {t('rp.arrived')} <Time at={event.at} as="time" />
+                      {t('rp.arrived')} <Time at={event.at} as="time" dated />
                     </div>
                   ))}
                   {full ? null : then ? <div>{t('rp.notThen')}</div> : <MissingText why={why} takes={slot.takes.filter((event) => !slot.events.some((each) => each.event === event))} said={said} />}

@@ -7,14 +7,14 @@ import { t } from '@/messages'
 import { Button, Checkbox, Dialog, IconButton } from '@/ui'
 import { toast } from '@/ui/toasts'
 import { undoable } from '@/run/undo'
-import { type Filter, bulkFilter } from './filters'
+import { type Filter, LIVE, bulkFilter } from './filters'
 
 export type Action = 'retry' | 'cancel' | 'pause' | 'resume' | 'rerun'
 
 /** Which runs an action can do something to. */
 const FITS: Record<Action, ReadonlySet<string>> = {
   retry: new Set(['failed']),
-  cancel: new Set(['running', 'waiting', 'paused', 'stalled']),
+  cancel: LIVE,
   pause: new Set(['running', 'waiting', 'stalled']),
   resume: new Set(['paused']),
   rerun: new Set(['succeeded', 'failed', 'canceled', 'timed_out', 'running', 'waiting', 'paused', 'stalled']),

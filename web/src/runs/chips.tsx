@@ -99,7 +99,7 @@ function ValueField({ part, value, onSet }: { part: Part; value: string; onSet: 
             {t(look.text)}
           </label>
         ))}
-        <Button kind="primary" disabled={statuses.size === 0} onClick={() => onSet([...statuses].join(','))}>
+        <Button kind="primary" className="justify-center" disabled={statuses.size === 0} onClick={() => onSet([...statuses].join(','))}>
           {t('ru.apply')}
         </Button>
       </div>
@@ -120,7 +120,7 @@ function ValueField({ part, value, onSet }: { part: Part; value: string; onSet: 
       <Field label={partText(part)} hint={part === 'label' || part === 'key' ? t('ru.nameValue') : part === 'since' || part === 'until' ? t('ru.momentHint') : undefined}>
         {(ids) => <TextInput {...ids} value={text} onChange={(event) => setText(event.target.value)} />}
       </Field>
-      <Button type="submit" kind="primary" disabled={!text.trim()}>
+      <Button type="submit" kind="primary" className="justify-center" disabled={!text.trim()}>
         {t('ru.apply')}
       </Button>
     </form>

@@ -6,10 +6,12 @@ describe('a filter that asks for what cannot be', () => {
     expect(strange({ status: 'failed,nonsense' })).toBe('status')
     expect(strange({ workflow: 'w', version: 'abc' })).toBe('version')
     expect(strange({ since: 'yesterday' })).toBe('since')
+    expect(strange({ since: '9999999999d' })).toBe('since')
+    expect([strange({ label: 'a' }), strange({ key: '=x' }), strange({ q: 'a\u0000' })]).toEqual(['label', 'key', 'q'])
   })
 
   it('is none where the server can answer', () => {
-    expect(strange({ status: 'failed,timed_out', version: '3', since: '24h', until: '2026-05-01T12:00:00Z', q: 'nonsense' })).toBeNull()
+    expect(strange({ status: 'failed,timed_out', version: '3', since: '24h', until: '2026-05-01T12:00:00Z', label: 'team=red', key: 'a=1', q: 'nonsense' })).toBeNull()
   })
 })
 

@@ -32,13 +32,21 @@ export function filterOf(search: Record<string, unknown>): Filter {
   return found
 }
 
-const STATUSES = new Set(['running', 'waiting', 'paused', 'stalled', 'succeeded', 'failed', 'canceled', 'timed_out'])
+/** The states of runs that have not ended. */
+export const LIVE: ReadonlySet<string> = new Set(['running', 'waiting', 'paused', 'stalled'])
+const STATUSES = new Set([...LIVE, 'succeeded', 'failed', 'canceled', 'timed_out'])
+
+const isMoment = (value: string): boolean => /^\d{1,6}[mhd]$/.test(value) || !Number.isNaN(Date.parse(value))
+const isPair = (value: string): boolean => /^[^=]+=.+$/s.test(value)
 
 const FITS: Partial<Record<Part, (value: string) => boolean>> = {
   status: (value) => value.split(',').every((each) => STATUSES.has(each)),
   version: (value) => /^\d{1,9}$/.test(value),
-  since: (value) => /^\d+[mhd]$/.test(value) || !Number.isNaN(Date.parse(value)),
-  until: (value) => /^\d+[mhd]$/.test(value) || !Number.isNaN(Date.parse(value)),
+  since: isMoment,
+  until: isMoment,
+  label: isPair,
+  key: isPair,
+  q: (value) => !value.includes('\u0000'),
 }
 
 /** The part of an address that asks for what cannot be, or null: nobody needs to be asked then. */

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { at, get, query } from '@/api/client'
-import { cache, useDraft } from '@/api/queries'
+import { cache, useDraft, useVersion } from '@/api/queries'
 import type { Page, Run, RunLine } from '@/api/types'
 import { onChange, useConnection } from '@/live/connection'
 import { t } from '@/messages'
@@ -42,7 +42,8 @@ export function RunGrid({ filter }: { filter: Filter }) {
   const name = filter.workflow ?? ''
   const draft = useDraft(name).data
   const grid = useGrid(filter)
-  const said = draft?.definition as unknown as Said | undefined
+  const version = filter.version ? Number(filter.version) : draft?.published_version
+  const said = useVersion(name, version ?? undefined).data?.definition as unknown as Said | undefined
   return (
     <section className="border-t border-line px-6 pt-2.5 pb-3">
       <Loaded query={grid}>

@@ -7,6 +7,7 @@ import { useDraft, useVersion, useWorkflows } from '@/api/queries'
 import type { Run } from '@/api/types'
 import { t } from '@/messages'
 import { Button, Dialog, Field, Segments, Select, TextInput } from '@/ui'
+import { jsonText } from '@/ui/json'
 import { letGo, useKept } from '@/ui/kept'
 import { JsonField, SchemaForm, begun, filledIn, lacking, lackingSaid, readJson } from '@/ui/schema-form'
 import { useActing } from '@/run/acting'
@@ -60,7 +61,8 @@ function StartForm({ name, onClose }: { name: string; onClose: () => void }) {
   const hasForm = Object.keys(schema?.properties ?? {}).length > 0
   const filled = value ?? begun(schema)
   const form = hasForm && mode === 'form'
-  const json = readJson(text ?? '')
+  const example = hasForm ? undefined : schema?.examples?.[0]
+  const json = readJson(text ?? jsonText(example)) // what is shown is sent
   const once = useOnce(entries)
   const start = () =>
     act(async () => {
@@ -108,7 +110,7 @@ function StartForm({ name, onClose }: { name: string; onClose: () => void }) {
         />
       ) : (
         <Field label={t('rp.input')} hint={t('rp.jsonHint')}>
-          {(ids) => <JsonField id={ids.id} rows={6} value={hasForm ? filled : schema?.examples?.[0]} begin={text} onText={(_, text) => enter({ text })} />}
+          {(ids) => <JsonField id={ids.id} rows={6} value={hasForm ? filled : example} begin={text} onText={(_, text) => enter({ text })} />}
         </Field>
       )}
       <div className="grid grid-cols-2 gap-3">

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { at, del, put } from '@/api/client'
 import { useViews } from '@/api/operations'
 import { useRights } from '@/api/rights'
+import type { View } from '@/api/types'
 import { May } from '@/app/may'
 import { t } from '@/messages'
 import { Button, Field, IconButton, Menu, Popover, TextInput } from '@/ui'
@@ -26,7 +27,7 @@ export function Views({ filter, onChange }: { filter: Filter; onChange: (filter:
         <Pick key={each.view.name} on={same(each.filter, filter)} text={each.view.title ?? each.view.name} onClick={() => onChange(each.filter)} />
       ))}
       <May what="keepsViews">
-        <SaveView filter={filter} />
+        <SaveView filter={filter} views={views} />
       </May>
       {current && keepsViews ? (
         <Menu trigger={<IconButton icon="more" label={t('ru.viewMore', { name: current.view.title ?? current.view.name })} />} items={[{ id: 'gone', label: t('ru.viewRemove'), icon: 'trash', danger: true, run: () => void act(() => del(at`/api/views/${current.view.name}`), t('ru.viewRemoved')) }]} />
@@ -43,13 +44,20 @@ function Pick({ on, text, onClick }: { on: boolean; text: string; onClick: () =>
   )
 }
 
-function SaveView({ filter }: { filter: Filter }) {
+/** What a view is kept under: two whose titles differ are two, however alike they are. */
+export function nameOf(title: string, views: readonly Pick<View, 'name' | 'title'>[]): string {
+  const plain = title.toLocaleLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'view'
+  const isFree = (name: string) => !views.some((each) => each.name === name && each.title !== title)
+  for (let n = 1, name = plain; ; name = `${plain}-${++n}`) if (isFree(name)) return name
+}
+
+function SaveView({ filter, views }: { filter: Filter; views: readonly View[] }) {
   const [open, setOpen] = useState(false)
   const [title, setTitle] = useState('')
   const { busy, error, act } = useActing([['views']], true)
   const save = async (event: FormEvent) => {
     event.preventDefault()
-    const name = title.trim().toLocaleLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'view'
+    const name = nameOf(title.trim(), views)
     if (await act(() => put(at`/api/views/${name}`, { filter, title: title.trim() }), t('ru.viewSaved'))) {
       setOpen(false)
       setTitle('')
@@ -61,7 +69,7 @@ function SaveView({ filter }: { filter: Filter }) {
         <Field label={t('ru.viewName')} error={error ?? undefined} hint={t('ru.viewHint')}>
           {(ids) => <TextInput {...ids} value={title} onChange={(event) => setTitle(event.target.value)} />}
         </Field>
-        <Button type="submit" kind="primary" busy={busy} disabled={!title.trim()}>
+        <Button type="submit" kind="primary" className="justify-center" busy={busy} disabled={!title.trim()}>
           {t('act.save')}
         </Button>
       </form>

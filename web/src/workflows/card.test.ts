@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { figuresOf } from './card'
+import { figuresOf, startedBy } from './card'
 
 describe('how a workflow does', () => {
   it('counts a canceled run as ended, not as succeeded', () => {
@@ -11,5 +11,13 @@ describe('how a workflow does', () => {
 
   it('is not said before it is known', () => {
     expect(figuresOf(undefined, 'mine', 24)).toMatchObject({ good: null, perDay: null, typical: null })
+  })
+})
+
+describe('how runs are started', () => {
+  it('says where the objects are', () => {
+    expect(startedBy({ source: { kind: 'object', store: 'pictures', prefix: 'holiday/' } })).toBe('Started by each new object in pictures/holiday/')
+    expect(startedBy({ source: { kind: 'search', store: 'pictures', cron: '*/15 * * * *' } })).toBe('Started by a search in pictures')
+    expect(startedBy({ source: { kind: 'topic', bus: 'b', topic: 'orders' } })).toBe('Started by messages of orders')
   })
 })

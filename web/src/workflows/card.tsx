@@ -29,7 +29,7 @@ export function startedBy(said: Said | undefined): string {
   const source = said?.source ?? { kind: 'api' }
   const kind = (KINDS as readonly string[]).includes(source.kind ?? '') ? (source.kind as (typeof KINDS)[number]) : 'api'
   if (kind === 'schedule') return clockText(source.cron as string | undefined, source.every === undefined ? undefined : String(source.every))
-  return t(`wf.by.${kind}`, { what: String(source.cron ?? source.every ?? source.prefix ?? source.topic ?? source.store ?? '') })
+  return t(`wf.by.${kind}`, { what: source.topic ? String(source.topic) : [source.store, source.prefix].filter(Boolean).join('/') })
 }
 
 export const percent = (part: number): string => new Intl.NumberFormat(language(), { style: 'percent', maximumFractionDigits: 1 }).format(part)

@@ -26,7 +26,8 @@ export function VersionsTab({ name }: { name: string }) {
         if (page.items.length === 0) return <EmptyState icon="box" title={t('wf.noVersion')} detail={t('wf.noVersionDetail')} />
         const numbers = page.items.map((each) => each.version)
         const newer = chosen ?? (draft?.changed ? DRAFT : (numbers[0] ?? DRAFT))
-        const older = against ?? numbers.find((each) => newer === DRAFT || each < newer) ?? numbers.at(-1) ?? 1
+        const before = numbers.filter((each) => newer === DRAFT || each < newer)
+        const older = before.find((each) => each === against) ?? before[0] ?? numbers.at(-1) ?? 1 // never with itself, where there is another
         return (
           <div className="grid h-full min-h-0 min-[720px]:grid-cols-[260px_1fr]">
             <ul className="overflow-auto border-e border-line" aria-label={t('wf.versions')}>
@@ -43,7 +44,7 @@ export function VersionsTab({ name }: { name: string }) {
               <div className="row flex-wrap border-b border-line px-4 py-2">
                 <span className="t12 mut">{t('wf.compare')}</span>
                 <div className="w-[90px]">
-                  <Select label={t('wf.older')} value={String(older)} options={numbers.map((each) => ({ value: String(each), label: `v${each}` }))} onChange={(next) => setAgainst(Number(next))} />
+                  <Select label={t('wf.older')} value={String(older)} options={(before.length > 0 ? before : [older]).map((each) => ({ value: String(each), label: `v${each}` }))} onChange={(next) => setAgainst(Number(next))} />
                 </div>
                 <span className="t12 mut">→</span>
                 <b className="t12">{newer === DRAFT ? t('wf.draft') : `v${newer}`}</b>

@@ -17,6 +17,8 @@ export interface ConditionProps {
   /** What follows where it holds, and where it does not. */
   yes?: string
   no?: string
+  /** The port by which it goes on where it holds. */
+  port?: string
   /** Not a condition but any value: rows make no sense then. */
   textOnly?: boolean
   more?: Record<string, unknown>
@@ -25,7 +27,7 @@ export interface ConditionProps {
 
 const EMPTY_ROW: Row = { kind: 'row', field: '', op: '==', value: { kind: 'text', text: '' } }
 
-export function Condition({ title, value, onChange, yes, no, textOnly = false, more, aside }: ConditionProps) {
+export function Condition({ title, value, onChange, yes, no, port, textOnly = false, more, aside }: ConditionProps) {
   const rows = useMemo(() => (textOnly ? null : readRows(value)), [value, textOnly])
   const [asText, setAsText] = useState(false)
   const shown = asText || rows === null ? 'cel' : 'rows'
@@ -52,13 +54,13 @@ export function Condition({ title, value, onChange, yes, no, textOnly = false, m
       </h3>
       {shown === 'rows' && rows ? <RowsEditor title={title} rows={rows} text={value} onChange={onChange} more={more} /> : <LongValue label={t('condition.cel', { title })} value={value} rows={textOnly ? 1 : 2} mono onChange={(text) => onChange(text.trim() || undefined)} />}
       {rows === null && !textOnly ? <p className="t11 fnt mt-1">{t('condition.onlyText')}</p> : null}
-      <Outcome text={value} yes={yes} no={no} more={more} />
+      <Outcome text={value} yes={yes} no={no} port={port} more={more} />
     </section>
   )
 }
 
 /** "On run 4127: no, so the mail is sent." */
-function Outcome({ text, yes, no, more }: { text: string; yes?: string; no?: string; more?: Record<string, unknown> }) {
+function Outcome({ text, yes, no, port, more }: Pick<ConditionProps, 'yes' | 'no' | 'port' | 'more'> & { text: string }) {
   const scope = useScope(more)
   const found = useValue(text, scope)
   const pinned = usePinned((state) => state.pinned)
@@ -66,7 +68,7 @@ function Outcome({ text, yes, no, more }: { text: string; yes?: string; no?: str
   if (text.trim() === ALWAYS) {
     return (
       <p className="t11 mut mt-1" role="status">
-        {t(yes ? 'condition.alwaysThen' : 'condition.always')}
+        {port ? t('condition.alwaysThen', { port }) : t('condition.always')}
       </p>
     )
   }

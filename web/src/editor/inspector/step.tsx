@@ -5,9 +5,10 @@ import { titleOf } from '@/diagram/definition'
 import { iconOf } from '@/diagram/icons'
 import { t } from '@/messages'
 import { Button, Icon, Menu, Select } from '@/ui'
-import { copySelected, removeSelected, toggleDisabled } from '../acts'
+import { removeSelected, toggleDisabled } from '../acts'
+import { copySelected } from '../clips'
 import { Condition } from '../conditions/builder'
-import { renameCase, renameStep, setStep, whyNotName } from '../document'
+import { removeCase, renameCase, renameStep, setStep, whyNotName } from '../document'
 import { edit, select, useEditor } from '../store'
 import { retitling } from '../titles'
 import { useTryFrom } from '../try/running'
@@ -66,7 +67,7 @@ function Head({ name, step, doc }: { name: string; step: Step; doc: string }) {
     setWrong('')
     edit(t('did.rename'), setStep(name, { title: title && title !== name ? title : undefined }))
   }
-  const first = doc.split(/(?<=\.)\s/)[0]?.replace(/\.$/, '') ?? ''
+  const first = doc.replaceAll('`', '').split(/(?<=\.)\s/)[0]?.replace(/\.$/, '') ?? ''
   return (
     <div className="sec">
       <div className="row">
@@ -145,7 +146,7 @@ function Conditions({ name, step, schema }: { name: string; step: Step; schema: 
     <>
       {own.map(([key, each]) => {
         const kind = kindOf(each)
-        if (kind === 'cel') return <Condition key={key} title={each.title ?? key} value={String(step.with?.[key] ?? '')} onChange={(text) => set(key, text)} {...(step.task === 'decide' ? { yes: t('condition.then'), no: t('condition.else') } : {})} />
+        if (kind === 'cel') return <Condition key={key} title={each.title ?? key} value={String(step.with?.[key] ?? '')} onChange={(text) => set(key, text)} {...(step.task === 'decide' ? { yes: t('condition.then'), no: t('condition.else'), port: 'then' } : {})} />
         if (kind === 'map' && kindOf(shapeOf(each.additionalProperties as Schema, {})) === 'cel') return <Cases key={key} name={name} cases={(step.with?.[key] ?? {}) as Record<string, string>} onChange={(cases) => set(key, cases)} />
         return null
       })}
@@ -170,11 +171,12 @@ function Cases({ name, cases, onChange }: { name: string; cases: Record<string, 
           value={text}
           onChange={(next) => put(entries.map((each, index) => (index === at ? [port, next ?? ''] : each)))}
           yes={t('condition.takes', { port })}
+          port={port}
           aside={
             <Menu
               items={[
                 { id: 'up', label: t('inspector.caseUp'), disabled: at === 0, run: () => put([...entries.slice(0, at - 1), entries[at] as [string, string], entries[at - 1] as [string, string], ...entries.slice(at + 1)]) },
-                { id: 'remove', label: t('act.remove'), icon: 'trash', run: () => put(entries.filter((_each, index) => index !== at)) },
+                { id: 'remove', label: t('act.remove'), icon: 'trash', run: () => edit(t('inspector.did.condition'), removeCase(name, port)) },
               ]}
               trigger={
                 <button type="button" className="btn g sm ic" aria-label={t('inspector.caseMore', { port })}>

@@ -50,7 +50,7 @@ export function Waits({ name, step }: { name: string; step: Step }) {
             {t('inspector.keepRest')}
           </label>
         ) : null}
-        <AddEvent label={t('inspector.addEvent')} waiting onAdd={(event) => edit(t('inspector.did.waits'), waitFor(name, event, mode === 'either' ? 'either' : 'all'))} />
+        <AddEvent label={t('inspector.addEvent')} waiting onAdd={(event) => edit(t('inspector.did.waits'), waitFor(name, event, mode === 'all' ? 'all' : { slot: 0 }))} />
       </div>
       <Findings step={name} part="waits" />
     </Section>

@@ -4,7 +4,7 @@ import { t } from '@/messages'
 import { Button, EmptyState, IconButton } from '@/ui'
 import { JsonValue } from '../inspector/fields'
 import { useEditor } from '../store'
-import { exampleOf, pin, pinEvent, pinLastRun, pinStub, usePinned } from './sample'
+import { exampleOf, pin, pinEvent, pinStub, takeLastRun, usePinned } from './sample'
 
 export default function Pinned() {
   const pinned = usePinned((state) => state.pinned)
@@ -17,7 +17,7 @@ export default function Pinned() {
         <Button size="s" onClick={() => pin({ from: 'example', run: undefined, data: undefined, tags: undefined, input: exampleOf(definition), stubs: {} })}>
           {t('trying.example')}
         </Button>
-        <Button size="s" onClick={() => void pinLastRun()}>
+        <Button size="s" onClick={() => void takeLastRun()}>
           {t('trying.lastRun')}
         </Button>
       </div>

@@ -3,6 +3,8 @@ import { create } from 'zustand'
 import { at, get, query } from '@/api/client'
 import type { Page, Run, RunLine } from '@/api/types'
 import type { Definition } from '@/diagram/definition'
+import { t } from '@/messages'
+import { toast } from '@/ui/toasts'
 import { type Schema, sampleOf } from '../inspector/schema'
 
 /** What a step comes to in a try: a port and an output, or an error. */
@@ -91,6 +93,11 @@ export async function pinLastRun(): Promise<boolean> {
   } catch {
     return false
   }
+}
+
+/** The same for who asked for it: that there is none is said. */
+export async function takeLastRun(): Promise<void> {
+  if (!(await pinLastRun())) toast({ kind: 'warn', title: t('trying.noRun') })
 }
 
 export function pinRun(run: Run): void {

@@ -8,7 +8,7 @@ import { Button, Dialog, Icon, Segments, StatusChip, Switch } from '@/ui'
 import { JsonValue, TextValue } from '../inspector/fields'
 import { select, useEditor } from '../store'
 import { clearTry, traceOf, tryNow, useTrying } from './running'
-import { exampleOf, pin, pinEvent, pinLastRun, pinStub, usePinned } from './sample'
+import { exampleOf, pin, pinEvent, pinStub, takeLastRun, usePinned } from './sample'
 
 export default function Try() {
   return (
@@ -31,7 +31,7 @@ function Begins() {
         <Button kind="ghost" size="s" onClick={() => pin({ from: 'example', run: undefined, data: undefined, tags: undefined, input: exampleOf(definition) })}>
           {t('trying.example')}
         </Button>
-        <Button kind="ghost" size="s" onClick={() => void pinLastRun()}>
+        <Button kind="ghost" size="s" onClick={() => void takeLastRun()}>
           {t('trying.lastRun')}
         </Button>
       </div>

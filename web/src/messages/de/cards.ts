@@ -21,8 +21,8 @@ export const cards: Record<keyof typeof english, string> = {
   'wf.by.hourly': 'Gestartet jede Stunde um {minute}',
   'wf.by.every': 'Gestartet alle {what}',
   'wf.by.schedule': 'Gestartet von der Uhr: {what}',
-  'wf.by.object': 'Gestartet von jedem neuen Objekt {what}',
-  'wf.by.search': 'Gestartet von einer Suche nach Objekten {what}',
+  'wf.by.object': 'Gestartet von jedem neuen Objekt in {what}',
+  'wf.by.search': 'Gestartet von einer Suche in {what}',
   'wf.by.webhook': 'Gestartet durch einen Hook',
-  'wf.by.topic': 'Gestartet von Nachrichten {what}',
+  'wf.by.topic': 'Gestartet von Nachrichten über {what}',
 }

@@ -49,6 +49,7 @@ export const diagram: Record<keyof typeof en, string> = {
   'player.rest': 'Nichts geht weiter; {n, plural, =0 {nichts wartet} one {# Schritt wartet noch} other {# Schritte warten noch}}',
   'player.failed': 'gescheitert',
   'player.canceled': 'abgebrochen',
+  'player.timed_out': 'abgelaufen',
   'player.succeeded': 'gelungen',
   'game.title': 'Markenspiel',
   'game.detail': 'Klicken Sie auf einen Schritt mit Pfeil, um ihn auszuführen; auf ein äußeres Ereignis, um es kommen zu lassen.',

@@ -103,6 +103,8 @@ export const editor: Record<keyof typeof en, string> = {
   'finder.join': '„{step}“ wartet schon. Wie soll er auf „{event}“ warten?',
   'finder.also': 'Auch darauf warten',
   'finder.either': 'Dies oder das andere',
+  'finder.eitherOf': 'Dies oder „{events}“',
+  'finder.someOf': 'Eines mehr von „{events}“',
   'finder.sameEvent': 'Auch „{event}“ auslösen',
   'finder.none': 'Nichts passt',
   'finder.event': 'Name des Ereignisses',

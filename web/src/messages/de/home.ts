@@ -13,6 +13,8 @@ export const home: Record<keyof typeof english, string> = {
   'ho.in.7d': 'in 7 Tagen',
   'ho.per': 'je {time}',
   'ho.figures': 'Zahlen',
+  'ho.from': 'Von',
+  'ho.slow': 'langsamste 5 %',
   'ho.ended': 'Beendete Läufe',
   'ho.endedLabel': '{n, plural, one {# Lauf endete} other {# Läufe endeten}} in der Zeit',
   'ho.toStart': 'Vom Ereignis zum Beginn',
@@ -46,4 +48,6 @@ export const home: Record<keyof typeof english, string> = {
   'ho.allWorkflows': 'Alle Abläufe',
   'ho.otherWorkflows': 'Andere Abläufe',
   'rp.now': 'jetzt',
+  'rp.asTable': 'Als Tabelle zeigen',
+  'rp.asDrawing': 'Als Zeichnung zeigen',
 }

@@ -25,7 +25,7 @@ export const inspector: Record<keyof typeof en, string> = {
   'inspector.duration': 'etwa 90s, 15m oder 2d',
   'inspector.moment': 'etwa 2d oder 2026-05-01 12:00Z',
   'inspector.texts': 'mehrere mit Komma dazwischen',
-  'condition.alwaysThen': 'Noch keine Bedingung: Es geht immer bei „then“ weiter.',
+  'condition.alwaysThen': 'Noch keine Bedingung: Es geht immer bei „{port}“ weiter.',
   'condition.always': 'Noch keine Bedingung: Sie gilt immer.',
   'inspector.required': 'nötig',
   'inspector.expression': 'Mit einem Ausdruck berechnen',

@@ -3,6 +3,7 @@ import type { trying as en } from '../en/trying'
 export const trying: Record<keyof typeof en, string> = {
   'trying.begins': 'Beginnt mit',
   'trying.example': 'Beispiel',
+  'trying.noRun': 'Es gibt keinen Lauf, aus dem Daten genommen werden könnten.',
   'trying.lastRun': 'Letzter Lauf',
   'trying.tasks': 'Aufgaben',
   'trying.stubs': 'Attrappen',

@@ -19,8 +19,8 @@ export const cards = {
   'wf.by.hourly': 'Started each hour at {minute}',
   'wf.by.every': 'Started every {what}',
   'wf.by.schedule': 'Started by the clock: {what}',
-  'wf.by.object': 'Started by each new object {what}',
-  'wf.by.search': 'Started by a search for objects {what}',
+  'wf.by.object': 'Started by each new object in {what}',
+  'wf.by.search': 'Started by a search in {what}',
   'wf.by.webhook': 'Started by a hook',
-  'wf.by.topic': 'Started by messages {what}',
+  'wf.by.topic': 'Started by messages of {what}',
 } as const

@@ -48,6 +48,7 @@ export const diagram = {
   'player.rest': 'Nothing can go on; {n, plural, =0 {nothing waits} one {# step still waits} other {# steps still wait}}',
   'player.failed': 'failed',
   'player.canceled': 'canceled',
+  'player.timed_out': 'timed out',
   'player.succeeded': 'succeeded',
   'game.title': 'Token game',
   'game.detail': 'Click a step with a play mark to fire it; click an outside event to let it come.',

@@ -102,6 +102,8 @@ export const editor = {
   'finder.join': '“{step}” waits already. How shall it wait for “{event}”?',
   'finder.also': 'Also wait for this',
   'finder.either': 'This or the other',
+  'finder.eitherOf': 'This or “{events}”',
+  'finder.someOf': 'One more of “{events}”',
   'finder.sameEvent': 'Fire “{event}” too',
   'finder.none': 'Nothing matches',
   'finder.event': 'Name of the event',

@@ -11,6 +11,8 @@ export const home = {
   'ho.in.7d': 'in 7 days',
   'ho.per': 'per {time}',
   'ho.figures': 'Figures',
+  'ho.from': 'From',
+  'ho.slow': 'slowest 5 %',
   'ho.ended': 'Runs ended',
   'ho.endedLabel': '{n, plural, one {# run} other {# runs}} ended over the time',
   'ho.toStart': 'From event to step start',
@@ -44,4 +46,6 @@ export const home = {
   'ho.allWorkflows': 'All workflows',
   'ho.otherWorkflows': 'Other workflows',
   'rp.now': 'now',
+  'rp.asTable': 'Show as table',
+  'rp.asDrawing': 'Show as drawing',
 } as const

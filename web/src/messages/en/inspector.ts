@@ -24,7 +24,7 @@ export const inspector = {
   'inspector.duration': 'such as 90s, 15m or 2d',
   'inspector.moment': 'such as 2d, or 2026-05-01 12:00Z',
   'inspector.texts': 'several with a comma between them',
-  'condition.alwaysThen': 'No condition yet: it always goes on at “then”.',
+  'condition.alwaysThen': 'No condition yet: it always goes on at “{port}”.',
   'condition.always': 'No condition yet: it always holds.',
   'inspector.required': 'required',
   'inspector.expression': 'Work it out with an expression',

@@ -2,6 +2,7 @@
 export const trying = {
   'trying.begins': 'Begins with',
   'trying.example': 'Example',
+  'trying.noRun': 'There is no run to take data from.',
   'trying.lastRun': 'Last run',
   'trying.tasks': 'Tasks',
   'trying.stubs': 'Stubs',

@@ -24,6 +24,17 @@ export class ApiError extends Error {
   }
 }
 
+/** What is wrong by field of a form, where the body has the form at `top`: `/input/n/0` is about `n`. */
+export function byField(errors: readonly Misfit[], top: string): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const each of errors) {
+    const [, place, name = ''] = each.path.split('/')
+    const field = place === top ? name.replaceAll('~1', '/').replaceAll('~0', '~') : ''
+    found[field] ??= each.message
+  }
+  return found
+}
+
 export interface Answer<T> {
   value: T
   status: number

@@ -1,7 +1,7 @@
 /** The inbox of people: what is asked, a form where one is wanted, and two large buttons. */
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiError, at, post } from '@/api/client'
+import { ApiError, at, byField, post } from '@/api/client'
 import { type Approval, useApprovals } from '@/api/operations'
 import { useWho } from '@/api/queries'
 import { PageHead } from '@/app/heading'
@@ -109,7 +109,7 @@ function Ask({ approval, title, reveal }: { approval: Approval; title: string; r
           letGo(entries)
         } catch (failed) {
           if (failed instanceof ApiError && failed.status === 409) toast({ kind: 'warn', title: t('op.decidedBefore'), detail: sentence(failed) })
-          if (failed instanceof ApiError) setWrong(Object.fromEntries(failed.errors.map((each) => [each.path.replace(/^(fields|\$)?[./]?/, '').split(/[./]/)[0] ?? '', each.message])))
+          if (failed instanceof ApiError) setWrong(byField(failed.errors, 'fields'))
           throw failed
         }
       },

@@ -1,7 +1,7 @@
 /** Starting a run by hand: a form made of what the workflow takes, or JSON. */
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiError, at, post } from '@/api/client'
+import { ApiError, at, byField, post } from '@/api/client'
 import type { Schema } from '@/api/operations'
 import { useDraft, useVersion, useWorkflows } from '@/api/queries'
 import type { Run } from '@/api/types'
@@ -76,7 +76,7 @@ function StartForm({ name, onClose }: { name: string; onClose: () => void }) {
         leave()
         await navigate({ to: '/app/runs/$id', params: { id: made.id } })
       } catch (failed) {
-        if (failed instanceof ApiError) setFields(Object.fromEntries(failed.errors.map((each) => [each.path.replace(/^(input|\$)?[./]?/, '').split(/[./]/)[0] ?? '', each.message])))
+        if (failed instanceof ApiError) setFields(byField(failed.errors, 'input'))
         throw failed
       }
     })

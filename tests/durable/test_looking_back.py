@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from penstock import Context, Engine, Out
@@ -54,3 +55,31 @@ def test_a_run_that_began_in_the_middle_has_the_tags_of_the_old_one(place: Place
         assert (await engine.marking(again, at=1))["tags"] == {"z": 0, "b": 2}
 
     place.run(main, {"label": label})
+
+
+def test_the_end_of_an_attempt_that_waited_tells_when_a_worker_had_it(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        go = asyncio.Event()
+        holding.append(go)
+        await engine.publish({"penstock": 1, "name": "one", "steps": {"a": {"task": "hold"}}})
+        first, second = await engine.start("one"), await engine.start("one")  # there is room for one
+        await asyncio.sleep(place.unit)
+        go.set()
+        await engine.wait(first)
+        await engine.wait(second)
+        history = await engine.history(second)
+        followed = [item async for item in engine.following.run(second) if item is not None]
+
+        told = {each["kind"]: each for each in history}
+        assert told["fired"]["at"] < told["ended"]["started_at"] <= told["ended"]["at"]
+        assert [each["started_at"] for each in history if each["kind"] != "ended"] == [None] * (
+            len(history) - 1
+        )
+        assert followed == history
+
+    holding: list[asyncio.Event] = []
+
+    async def hold() -> None:
+        await holding[0].wait()
+
+    place.run(main, {"hold": hold}, concurrency=1)

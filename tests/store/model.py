@@ -22,7 +22,6 @@ from penstock.store.change import (
     Post,
     Seen,
     belief_of,
-    timed,
 )
 from penstock.store.rows import (
     Beat,
@@ -326,9 +325,8 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
         """Lease one task."""
         task = self.rows.tasks[lease.run, lease.firing, lease.index]
         task.give(worker, self.clock())
-        if timed(lease.run):
-            place = (lease.firing, lease.index, lease.attempt)
-            self.rows.runs[lease.run].timings[place] = (task.queued_at, self.clock())
+        place = (lease.firing, lease.index, lease.attempt)
+        self.rows.runs[lease.run].timings[place] = (task.queued_at, self.clock())
         return Leased(task.lease, task.new.task, task.new.task_list, task.lease_until, task.deadline())
 
     def _leased(self, lease: Lease) -> Task | None:

@@ -327,13 +327,14 @@ async def test_a_running_run_that_nothing_can_move_is_stuck(store: Store) -> Non
     assert await store.stuck(10) == [A]
 
 
-async def test_how_long_an_attempt_waited_is_kept_of_one_run_in_sixteen(store: Store, clock: Clock) -> None:
-    chosen, other = run_id(16), run_id(17)
-    await given(store, start(chosen, tasks=(task(),)), start(other, tasks=(task(),)))
+async def test_how_long_an_attempt_waited_is_kept_unless_it_was_handed_over(
+    store: Store, clock: Clock
+) -> None:
+    await given(store, start(A, tasks=(task(),)), start(B, tasks=(task(worker="w"),)))
     later = await clock.forward(9)
     await store.lease(wish())
 
-    assert await store.timings([other, chosen, A]) == [TimingRow(chosen, 1, -1, 1, NOON, later)]
+    assert await store.timings([A, B, C]) == [TimingRow(A, 1, -1, 1, NOON, later)]
 
 
 async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:

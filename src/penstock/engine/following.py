@@ -7,9 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from penstock.engine.running import Running
-from penstock.flow.view import history_view
 from penstock.runtime.changes import Reader
-from penstock.runtime.history import read_history
+from penstock.runtime.history import show_history
 
 
 class Following:
@@ -33,9 +32,9 @@ class Following:
         node = running.node
         while True:
             snapshot = (await node.look(run)).snapshot
-            async for entry in read_history(running.store, run, after):
-                after = entry.seq
-                yield history_view([entry])[0]
+            async for item in show_history(running.store, run, after):
+                after = item["seq"]
+                yield item
             if snapshot.ended and snapshot.seq <= after:
                 return
             seen = after

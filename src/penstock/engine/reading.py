@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.overseeing import MANY, Opening
-from penstock.flow.view import history_view
-from penstock.runtime.history import read_history
+from penstock.runtime.history import show_history
 from penstock.runtime.lists import read_filter
 from penstock.runtime.showing import show_doing, show_run
 from penstock.runtime.texts import refuse_no_number
@@ -30,7 +29,7 @@ class Reading:
         running = await self._open()
         refuse_no_number(after=after, limit=limit)
         await running.node.look(run)
-        return history_view([entry async for entry in read_history(running.store, run, after, limit)])
+        return [item async for item in show_history(running.store, run, after, limit)]
 
     async def doing(self: Opening, run: str) -> list[dict[str, Any]]:
         """What workers do for a run just now: `{step, index, attempt, worker, since, progress}` each."""

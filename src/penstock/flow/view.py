@@ -81,8 +81,8 @@ def step_view(flow: Flow, snapshot: Snapshot, name: str) -> dict[str, Any]:
     }
 
 
-def history_view(history: Iterable[Entry]) -> list[dict[str, Any]]:
-    """The history, gap-free, with times in UTC."""
+def history_view(history: Iterable[Entry], begun: Mapping[int, datetime] = {}) -> list[dict[str, Any]]:
+    """The history, gap-free, with times in UTC; `begun` says of entries when the attempt that ended had begun."""
     return [
         {
             "seq": entry.seq,
@@ -93,6 +93,7 @@ def history_view(history: Iterable[Entry]) -> list[dict[str, Any]]:
             "port": entry.port,
             "attempt": entry.attempt,
             "firing": entry.firing,
+            "started_at": time_text(begun.get(entry.seq)),
             "data": _plain(entry.data),
         }
         for entry in history

@@ -18,7 +18,7 @@ WHOLE = -1
 
 
 def timed(run: str) -> bool:
-    """Whether it is kept how long the attempts of a run waited: of one in sixteen, by a digit that is chance."""
+    """Whether statistics may ask how long the attempts of a run waited. Earlier versions kept it of one in sixteen."""
     return run[19:20] == "0"
 
 

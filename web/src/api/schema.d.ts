@@ -226,6 +226,7 @@ export interface components {
       port: string | null
       attempt: number | null
       firing: number | null
+      started_at: string | null
       data: unknown
     }
     /** Some items, and where to go on. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry } from '@/api/types'
 import { dataAt, merged, timeline } from './spans'
 
-const entry = (seq: number, kind: Entry['kind'], more: Partial<Entry> = {}): Entry => ({ seq, at: new Date(seq * 1000).toISOString(), kind, step: null, event: null, port: null, attempt: null, firing: null, data: null, ...more })
+const entry = (seq: number, kind: Entry['kind'], more: Partial<Entry> = {}): Entry => ({ seq, at: new Date(seq * 1000).toISOString(), kind, step: null, event: null, port: null, attempt: null, firing: null, started_at: null, data: null, ...more })
 
 describe('a timeline', () => {
   it('shows attempts and the pauses between them apart', () => {
@@ -31,6 +31,19 @@ describe('a timeline', () => {
     expect(rows('no worker')[0]).toMatchObject({ bars: [], pauses: [{ from: 2000, to: null }], total: null })
     expect(rows('running', 6000)[0]).toMatchObject({ bars: [{ from: 6000, to: null, outcome: 'running' }], pauses: [{ from: 2000, to: 6000 }] })
     expect(rows('approval')[0]).toMatchObject({ bars: [{ from: 2000, to: null, outcome: 'running' }], pauses: [] })
+  })
+
+  it('shows apart how long attempts that have ended waited for a worker', () => {
+    const at = (seconds: number) => new Date(seconds * 1000).toISOString()
+    const entries = [
+      entry(1, 'event', { event: 'START' }),
+      entry(2, 'fired', { step: 'a', data: { consumed: [1] } }),
+      entry(6, 'attempt', { step: 'a', firing: 2, attempt: 1, started_at: at(4), data: { error: { message: 'no' } } }),
+      entry(9, 'ended', { step: 'a', firing: 2, attempt: 2, port: 'done', started_at: at(8) }),
+    ]
+    const [row] = timeline(entries, ['a'], [], [])
+    expect(row?.bars.map(({ from, to }) => [from, to])).toEqual([[4000, 6000], [8000, 9000]])
+    expect(row?.pauses).toEqual([{ from: 2000, to: 4000 }, { from: 6000, to: 8000 }])
   })
 
   it('shows the pause before the next attempt once, and none after it', () => {

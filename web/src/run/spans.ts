@@ -134,12 +134,20 @@ function take(entry: Entry, row: Row | undefined, now: number, open: Map<number,
   const firing = entry.firing === null ? undefined : open.get(entry.firing)
   if (!firing || entry.firing === null) return
   const said = (entry.data ?? {}) as Fault
-  if (entry.kind === 'attempt' && said.index == null) open.set(entry.firing, tried(row, firing, said, now))
+  if (entry.kind === 'attempt' && said.index == null) open.set(entry.firing, tried(row, waited(row, firing, entry, now), said, now))
   if (entry.kind === 'ended' || entry.kind === 'withdrawn') {
     open.delete(entry.firing)
-    const bar = lastBar(entry, row, firing, said, now)
+    const bar = lastBar(entry, row, waited(row, firing, entry, now), said, now)
     if (bar) row.bars.push(bar)
   }
+}
+
+/** An attempt that has ended, from when a worker had it; before that it waited in a line. */
+function waited(row: Row, firing: Open, entry: Entry, now: number): Open {
+  const begun = entry.started_at ? Math.min(time(entry.started_at), now) : firing.since
+  if (begun <= firing.since) return firing
+  row.pauses.push({ from: firing.since, to: begun })
+  return { ...firing, since: begun }
 }
 
 /** An attempt that was not the last: its bar, the pause, and when the next begins. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry, StepState } from '@/api/types'
 import { stepAt } from './then'
 
-const entry = (seq: number, kind: Entry['kind'], more: Partial<Entry> = {}): Entry => ({ seq, at: new Date(seq * 1000).toISOString(), kind, step: 'a', event: null, port: null, attempt: null, firing: null, data: null, ...more })
+const entry = (seq: number, kind: Entry['kind'], more: Partial<Entry> = {}): Entry => ({ seq, at: new Date(seq * 1000).toISOString(), kind, step: 'a', event: null, port: null, attempt: null, firing: null, started_at: null, data: null, ...more })
 const NOW = { status: 'complete', reason: null, firings: 2, attempts: 1, output: 'second', error: null, elements: null } as unknown as StepState
 const HISTORY = [
   entry(2, 'fired'),

@@ -108,6 +108,7 @@ class Entry(Struct):
     port: str | None
     attempt: int | None
     firing: int | None
+    started_at: str | None  # of the end of an attempt that waited for a worker: when one had it
     data: Json
 
 

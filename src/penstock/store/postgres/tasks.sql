@@ -1,6 +1,6 @@
 -- part: timed
 timed AS (INSERT INTO timing (run, firing, idx, attempt, queued_at, started_at)
-                SELECT run, firing, idx, attempt, queued_at, started_at FROM leased WHERE substr(run, 20, 1) = '0'
+                SELECT run, firing, idx, attempt, queued_at, started_at FROM leased
                 ON CONFLICT (run, firing, idx, attempt) DO UPDATE SET started_at = excluded.started_at)
 
 -- name: insert_task

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.store.change import timed
 from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
 from penstock.store.sqlite.session import Row, Session, json_list, unique
 from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
@@ -32,7 +31,7 @@ def lease(session: Session, wish: Wish) -> list[Leased]:
         for one, until, stop_by, end_by, _, _ in leases
     ]
     session.many("lease_task", rows)
-    session.many("insert_timing", [(*row[-3:],) for row in rows if timed(str(row[-3]))])
+    session.many("insert_timing", [row[-3:] for row in rows])
     return [
         Leased(
             one, task, task_list, moment(min(until, stop_by, end_by)), moment_or_none(min(stop_by, end_by))

@@ -255,6 +255,8 @@ def test_a_version_can_be_read_and_restored(serve: Serve) -> None:
         ("/api/workflows/chain/versions/99999999999", 404, "unknown_version"),
         ("/api/workflows/chain/versions/x", 404, "not_found"),
         ("/api/workflows/chain/versions/0", 404, "not_found"),
+        ("/api/workflows/chain/versions/" + "1" * 5_000, 404, "not_found"),
+        ("/api/workflows/chain/versions/" + "0" * 19 + "1" * 5_000, 404, "not_found"),
         ("/api/workflows/chain/versions?cursor=x", 400, "bad_cursor"),
         ("/api/workflows?limit=0", 400, "invalid_parameter"),
     ],

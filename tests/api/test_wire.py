@@ -36,6 +36,7 @@ def status(answer: bytes) -> int:
 
 
 HEAD = b"POST /api/workflows/chain/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+CHUNKED = HEAD + b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,8 @@ HEAD = b"POST /api/workflows/chain/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         (HEAD + b"X-A: b\r\n" * 10_000 + b"\r\n", 431),
         (HEAD + b"X-A: " + b"b" * 1_000_000 + b"\r\n\r\n", 431),
         (b"GET /" + b"b" * 1_000_000 + b" HTTP/1.1\r\n\r\n", 431),
+        (CHUNKED + b"2\r\n{}\r\n0\r\nX-A: " + b"b" * 1_000_000 + b"\r\n\r\n", 431),
+        (CHUNKED + b"2;" + b"b" * 1_000_000 + b"\r\n{}\r\n0\r\n\r\n", 431),
         (HEAD + b"Connection: upgrade\r\nUpgrade: websocket\r\n\r\n", 400),
     ],
     ids=[
@@ -56,6 +59,8 @@ HEAD = b"POST /api/workflows/chain/runs HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         "many headers",
         "a large header",
         "a long path",
+        "a large trailer",
+        "a large extension of a chunk",
         "websocket",
     ],
 )
@@ -93,6 +98,15 @@ def test_an_address_that_cannot_be_read_is_told_so_and_nothing_else(
 
     assert status(answer) == expected
     assert re.search(b'"code":"' + code + b'"', answer)
+
+
+def test_what_comes_behind_the_body_is_no_header(serve: Serve) -> None:
+    text = CHUNKED + b"2\r\n{}\r\n0\r\nX-Request-Id: behind-the-body\r\nHost: elsewhere.example\r\n\r\n"
+
+    answer = serve(lambda client: send(client, text))
+
+    assert status(answer) == 201
+    assert b"behind-the-body" not in answer
 
 
 def test_an_endless_body_is_cut_off(serve: Serve) -> None:

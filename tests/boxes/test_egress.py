@@ -21,7 +21,7 @@ from tests.boxes.conftest import functions, says, site
     [
         "127.0.0.1", "10.1.2.3", "192.168.1.1", "172.16.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1",
         "::1", "fe80::1", "fd00:ec2::254", "::ffff:127.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::a9fe:a9fe",
-        "2002:7f00:1::", "2001::1", "::7f00:1", "fec0::1", "192.0.0.1", "255.255.255.255",
+        "2002:7f00:1::", "2001::1", "168.63.129.16", "::ffff:168.63.129.16", "::ffff:100.64.0.1", "::7f00:1", "fec0::1", "192.0.0.1", "255.255.255.255",
     ],
 )  # fmt: skip
 def test_an_inner_address_is_not_public(address: str) -> None:
@@ -37,6 +37,7 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
     ("allow", "url"),
     [
         ([], "https://example.com/"),
+        (["::/0", "0.0.0.0/0"], "http://[::ffff:169.254.169.254]/"),
         (["example.com"], "https://evil.example/"),
         (["example.com"], "https://example.com.evil.example/"),
         (["*.example.com"], "https://example.com/"),

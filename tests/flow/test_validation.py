@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.validation import LONGEST, pointer_of, violations
+from penstock.flow.validation import LONGEST, TOO_LONG, pointer_of, violations
 
 WORDS = [f"word{n}" for n in range(2_000)]
 
@@ -63,3 +63,28 @@ def test_a_large_value_that_is_wrong_everywhere_holds_nobody_up(schema: Any, val
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024
     assert len(found) == 1
     assert len(found[0]) < LONGEST + 100
+
+
+LAST = {"anyOf": [{"const": number} for number in range(5_000)]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": LAST},
+        {"items": {"$ref": "#/$defs/one"}, "$defs": {"one": {"anyOf": LAST["anyOf"][-300:]}}},
+        {"allOf": [{"contains": {"const": number}} for number in range(500)], "unevaluatedItems": True},
+    ],
+    ids=["ways", "a reference to ways", "lists"],
+)
+def test_a_large_value_and_a_schema_of_many_ways_hold_nobody_up(schema: Any) -> None:
+    began = process_time()
+
+    found = violations(schema, [4_999] * 30_000)
+
+    assert (found, process_time() - began < 1) == ([TOO_LONG], True)
+
+
+def test_a_small_value_is_held_against_many_ways_and_a_large_one_against_few() -> None:
+    assert violations({"items": LAST}, [4_999] * 10) == []
+    assert violations({"items": {"anyOf": LAST["anyOf"][-10:]}}, [4_999] * 100_000) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -9,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from penstock.flow.names import MOST_HINTS
 from penstock.flow.problems import DefinitionError
 from penstock.importing.imported import Imported
+from penstock.importing.kinds import import_text
 from penstock.importing.pinball import import_pinball
+from penstock.importing.python_text import KEYS, Unknown, read_python
 from penstock.importing.viblio import import_viblio
 from penstock.importing.zenko import import_zenko
 from tests.importing.others import PINBALL, VPW, Diagram
@@ -145,3 +149,35 @@ def test_a_python_text_without_end_is_told() -> None:
 
     assert not imported(import_viblio, long)
     assert imported(import_viblio, doubled)
+
+
+def test_the_source_of_what_is_not_known_is_written_where_somebody_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def written(node: ast.AST) -> str:
+        raise AssertionError("parts of parts, each written anew, take minutes")
+
+    monkeypatch.setattr(ast, "unparse", written)
+
+    module = read_python("X = [1, 2] - x - x - x")
+
+    assert isinstance(module.values["X"], Unknown)
+
+
+def test_keys_that_are_no_texts_are_told_by_their_place_once_many_were_written() -> None:
+    module = read_python("X = {(1): 1, (2): 2, [" + "1," * KEYS + "]: 3, (4): 4}")
+
+    first, second, *others = module.values["X"]
+    assert (first, second) == ("(1)", "(2)")
+    assert [other.partition(",")[0] for other in others] == ["(line 1", "(line 1"]
+
+
+def test_of_many_unknown_parents_the_first_have_a_hint() -> None:
+    jobs = ", ".join(f"'known_{n}': JobConfig(Command('x'), ['knowm_{n}'])" for n in range(3 * MOST_HINTS))
+
+    with pytest.raises(DefinitionError) as refused:
+        import_text("pinball", f"W = WorkflowConfig(jobs={{{jobs}}})")
+
+    said = [str(each) for each in refused.value.problems if "which is no job" in str(each)]
+    assert len(said) == 3 * MOST_HINTS
+    assert ["did you mean" in each for each in said].count(True) == MOST_HINTS

@@ -202,3 +202,24 @@ def test_of_many_roots_only_amazons_are_believed() -> None:
 
     assert found == roots[1:3]
     assert not set(system_roots()) & set(roots)
+
+
+def test_a_key_that_is_known_does_not_wait_for_one_that_is_fetched() -> None:
+    web, asked = Web(AMAZON), asyncio.Event()
+
+    async def fetch(url: str) -> bytes:
+        if url in (ADDRESS, ISSUER_ADDRESS):
+            return await web.fetch(url)
+        asked.set()
+        return await asyncio.Future()  # it never answers
+
+    async def main() -> None:
+        certificates = Certificates(fetch, [AMAZON.root])
+        known = await certificates.key(ADDRESS, NOW)
+        strangers = asyncio.create_task(certificates.key(ADDRESS.replace(".pem", "-none.pem"), NOW))
+        await asked.wait()
+        async with asyncio.timeout(5):
+            assert await certificates.key(ADDRESS, NOW) is known
+        strangers.cancel()
+
+    asyncio.run(main())

@@ -182,6 +182,19 @@ async def test_st6_a_pause_holds_what_no_worker_has(store: Store) -> None:
     assert [renewal.expires for renewal in await store.renew([])] == []
 
 
+async def test_st6_a_pause_holds_tasks_of_every_kind(store: Store) -> None:
+    kinds = [
+        {"priority": 5}, {"priority": -5}, {"task": "other"}, {"task_list": "l"}, {"attempt": 2}, {"index": 3},
+        {"schedule_to_start": seconds(60)}, {"start_to_close": seconds(60)}, {"schedule_to_close": seconds(60)},
+    ]  # fmt: skip
+    await given(store, start(A, tasks=tuple(task(n, **kind) for n, kind in enumerate(kinds, 1))))
+
+    await given(store, change(A, 1, status="paused", hold=True))
+
+    assert [row.held for row in await store.tasks(A)] == [True] * len(kinds)
+    assert await lease(store, task_lists=["default", "l"]) == []
+
+
 async def test_st6_a_resumed_run_has_its_tasks_handed_out(store: Store) -> None:
     await given(store, start(A, tasks=(task(1), task(2, held=True))), change(A, 1, hold=True))
 

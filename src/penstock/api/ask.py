@@ -50,7 +50,8 @@ class Ask(Struct, Generic[B, Q]):
     def number(self, name: str) -> int:
         """A whole number in the path. Raises NotFound where it is none: nothing has such a number."""
         text = self.path[name]
-        if not (text.isascii() and text.isdigit() and 0 < int(text[:20]) < 2**63):
+        # The whole of it, and not too long for `int`: digits behind the first twenty count, too.
+        if not (text.isascii() and text.isdigit() and len(text) < 20 and 0 < int(text) < 2**63):
             raise NotFound(f"'{text[:80]}' is no number of anything here: numbers are 1, 2, 3 …")
         return int(text)
 

@@ -55,12 +55,30 @@ def is_reserved(name: str) -> bool:
     return name in RESERVED
 
 
+MOST_COMPARED, MOST_HINTS = 500, 20
+"""Names that are compared with a wrong one, and wrong ones in one text that are: each with each would take minutes."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`; None where none is like it."""
+    """The known name most like `name`, of many one of about its length; None where none is like it."""
     names = list(known)
+    if len(names) > MOST_COMPARED:
+        names = sorted(names, key=lambda each: abs(len(each) - len(name)))[:MOST_COMPARED]
     folded = {each.casefold(): each for each in reversed(names)}
     found = get_close_matches(name.casefold()[:LONGEST], list(folded), n=1, cutoff=0.6)
     return folded[found[0]] if found else None
+
+
+class Hints:
+    """The nearest names for the first of many that are wrong."""
+
+    def __init__(self) -> None:
+        self._left = MOST_HINTS
+
+    def nearest(self, name: str, known: Iterable[str]) -> str | None:
+        """As `nearest`, among names in any order; None where enough was said."""
+        self._left -= 1
+        return nearest(name, sorted(known)) if self._left >= 0 else None
 
 
 def shown_character(character: str) -> str:

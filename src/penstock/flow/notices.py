@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.flow.definition import Definition, Notice
-from penstock.flow.names import nearest
+from penstock.flow.names import Hints
 from penstock.kernel.net import RESERVED, Net
 
 NOTICE_SCOPE = ("run", "data", "tags", "event", "status", "result", "error")
@@ -38,9 +38,10 @@ def topic_problems(definition: Definition, net: Net) -> Iterator[tuple[str, str,
             yield "missing_key", f"external[{number}].from", message
     fired = {name for step in net.steps for exit in step.exits for name in exit.fires}
     known = fired | {event.name for event in net.outside} | RESERVED
+    hints = Hints()
     for number, notice in enumerate(definition.notify or ()):
         for name in (name for name in notice.events or () if name not in known):
-            near = nearest(name, known)
+            near = hints.nearest(name, known)
             hint = f"; did you mean '{near}'?" if near else ""
             message = f"`notify` names the event '{name}', which nothing in the workflow fires{hint}"
             yield "unknown_event", f"notify[{number}].events", message

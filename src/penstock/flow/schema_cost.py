@@ -42,6 +42,32 @@ def is_too_costly(schema: Any) -> bool:
         return True
 
 
+def widest(schema: Any) -> int:
+    """How many parts of a schema look at one place of a value at most; of one that is not too costly."""
+    if not isinstance(schema, Mapping):
+        return 1
+    cost, widths = _Cost(schema), dict[int, int]()
+    todo: list[Any] = [schema]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Mapping):
+            _width(each, cost, widths)
+            todo.extend(each.values())
+        elif isinstance(each, list):
+            todo.extend(each)
+    return max(widths.values())
+
+
+def _width(node: Node, cost: _Cost, widths: dict[int, int]) -> int:
+    own = id(node)
+    if own not in widths:
+        widths[own] = 1
+        patterns = node.get("patternProperties")
+        widths[own] += len(patterns) if isinstance(patterns, Mapping) else 0
+        widths[own] += sum(_width(each, cost, widths) for each in cost.beside(node))
+    return widths[own]
+
+
 class _Cost:
     def __init__(self, root: Node) -> None:
         self._root, self._work, self.refers = root, 0, False
@@ -89,14 +115,14 @@ class _Cost:
                 raise _TooMuch
             self._nodes[own] = node
             found = Counter([own])
-            for each in self._beside(node):
+            for each in self.beside(node):
                 found += self._at(each, (*chain, own))
                 self._spend(len(found))
             self._within(found.total())
             self._here[own] = found
         return self._here[own]
 
-    def _beside(self, node: Node) -> Iterator[Node]:
+    def beside(self, node: Node) -> Iterator[Node]:
         """What looks at the same place."""
         found = [node.get(key) for key in _HERE]
         for key in _HERE_LISTS:

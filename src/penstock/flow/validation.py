@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from penstock.flow.schema_cost import TOO_COSTLY, is_too_costly
+from penstock.flow.schema_cost import TOO_COSTLY, is_too_costly, widest
 
 Misfits = Callable[[Any], list[str]]
 """What is wrong with a value, each with its place; empty where it fits."""
@@ -28,7 +28,7 @@ def misfits_of(schema: Any) -> Misfits:
         checker = jsonschema_rs.validator_for(schema, retriever=_refuse)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None
-    return _Checker(checker, _size(schema, _NOTES))
+    return _Checker(checker, _size(schema, _NOTES), widest(schema))
 
 
 MOST_TOLD = 500_000
@@ -37,6 +37,9 @@ MOST_TOLD = 500_000
 Each thing that is wrong holds a copy of both, and they are all made before the first can be read: a list of a hundred
 thousand wrong words and a schema of some hundred right ones would take gigabytes.
 """
+MOST_LOOKS, NARROW = 5_000_000, 20
+"""Parts of a value times those of a schema that look at each: about a second. What has few ways is not counted."""
+TOO_LONG = "it has too many parts to be held against a schema of so many ways: send fewer of them"
 LONGEST = 600
 """Letters of one sentence: it begins with the value, which may be large."""
 
@@ -44,10 +47,12 @@ LONGEST = 600
 class _Checker:
     """Tells all that is wrong with a value, or of a large one the first thing."""
 
-    def __init__(self, checker: Any, size: int) -> None:
-        self._checker, self._size = checker, size
+    def __init__(self, checker: Any, size: int, wide: int) -> None:
+        self._checker, self._size, self._wide = checker, size, wide
 
     def __call__(self, value: Any) -> list[str]:
+        if self._wide > NARROW and _parts(value) * self._wide > MOST_LOOKS:
+            return [TOO_LONG]
         if self._checker.is_valid(value):
             return []
         if _size(value) * self._size <= MOST_TOLD:
@@ -78,6 +83,17 @@ def _size(value: Any, but: frozenset[str] = frozenset()) -> int:
         elif isinstance(each, list | tuple):
             todo.extend(each)
     return size
+
+
+def _parts(value: Any) -> int:
+    """How many values there are in a JSON value, with itself."""
+    count, todo = 0, [value]
+    while todo:
+        each = todo.pop()
+        count += 1
+        if isinstance(each, Mapping | list | tuple):
+            todo.extend(each.values() if isinstance(each, Mapping) else each)
+    return count
 
 
 DIALECT = re.compile(

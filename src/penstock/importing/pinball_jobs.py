@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.names import nearest
+from penstock.flow.names import Hints, nearest
 from penstock.importing.imported import Wrongs
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Call, Module, Unknown, read_either
@@ -189,11 +189,12 @@ class _Reader:
         return known, tuple(key for key in said if key not in known and key not in shape)
 
     def refuse_unknown(self, jobs: dict[str, Job], given: Mapping[str, Any]) -> None:
+        hints = Hints()
         for job in jobs.values():
             for parent in job.parents:
                 if parent in jobs or "." in parent:
                     continue
-                near = nearest(parent, jobs)
+                near = hints.nearest(parent, jobs)
                 hint = f"; did you mean '{near}'?" if near else ""
                 where = self.at(given[job.name], f"jobs.{job.name}")
                 self.wrongs.say(where, f"job '{job.name}' waits for '{parent}', which is no job{hint}")

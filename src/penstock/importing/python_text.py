@@ -23,6 +23,8 @@ _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 MOST = 10**12
 """No time and no count is larger; without it a text such as `'a' * 10**9` would fill the memory."""
+KEYS = 20_000
+"""Characters of keys that are no texts and are written again: one may lie in the other."""
 
 
 class Call(Struct, frozen=True):
@@ -41,10 +43,20 @@ class Call(Struct, frozen=True):
 
 
 class Unknown(Struct, frozen=True):
-    """Something that only running the text would tell."""
+    """Something that only running the text would tell.
 
-    source: str
+    Its source is written where somebody asks: parts of parts, each written at once, would take minutes.
+    """
+
+    node: ast.expr
     line: int
+
+    @property
+    def source(self) -> str:
+        try:
+            return ast.unparse(self.node)
+        except RecursionError:
+            return "…"
 
 
 class Module(Struct, frozen=True):
@@ -124,27 +136,33 @@ class _Reader:
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}
         self.lines: dict[int, int] = {}
+        self.spare = KEYS
 
     def read(self, node: ast.expr) -> Any:
         """The value of an expression; what cannot be told without running it is Unknown."""
         reads = getattr(self, f"read_{type(node).__name__}", None)
-        return Unknown(ast.unparse(node), node.lineno) if reads is None else reads(node)
+        return Unknown(node, node.lineno) if reads is None else reads(node)
 
     def read_Constant(self, node: ast.Constant) -> Any:
         return node.value
 
     def read_Name(self, node: ast.Name) -> Any:
-        return self.values[node.id] if node.id in self.values else Unknown(node.id, node.lineno)
+        return self.values[node.id] if node.id in self.values else Unknown(node, node.lineno)
 
     def read_Dict(self, node: ast.Dict) -> Any:
         made: dict[Any, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
             name = None if key is None else self.read(key)
-            made[name if isinstance(name, str) else f"({ast.unparse(key) if key else '**'})"] = self.read(
-                value
-            )
+            made[name if isinstance(name, str) else self.label(key)] = self.read(value)
         self.lines[id(made)] = node.lineno
         return made
+
+    def label(self, key: ast.expr | None) -> str:
+        """What stands for a key that is no text: its source, or where it is once enough of those was written."""
+        if key is None:
+            return "(**)"
+        self.spare -= (key.end_col_offset or 0) - key.col_offset if key.end_lineno == key.lineno else KEYS
+        return f"({ast.unparse(key)})" if self.spare >= 0 else f"(line {key.lineno}, column {key.col_offset})"
 
     def read_List(self, node: ast.List | ast.Tuple) -> Any:
         made = [self.read(each) for each in node.elts]
@@ -157,7 +175,7 @@ class _Reader:
         value = self.read(node.operand)
         if isinstance(node.op, ast.USub) and isinstance(value, int | float):
             return -value
-        return Unknown(ast.unparse(node), node.lineno)
+        return Unknown(node, node.lineno)
 
     def read_BinOp(self, node: ast.BinOp) -> Any:
         left, right, does = self.read(node.left), self.read(node.right), _SUMS.get(type(node.op))
@@ -172,7 +190,7 @@ class _Reader:
             or not (numbers or texts)
             or (right == 0 and type(node.op) in (ast.Div, ast.FloorDiv, ast.Mod))
         ):
-            return Unknown(ast.unparse(node), node.lineno)
+            return Unknown(node, node.lineno)
         return does(left, right)
 
     def read_Call(self, node: ast.Call) -> Any:

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from penstock.flow.format.nodes import Place
-from penstock.flow.names import nearest, wrong_identifier, wrong_name
+from penstock.flow.names import Hints, wrong_identifier, wrong_name
 from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, workflow_name
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Module, Unknown, read_either
@@ -58,7 +58,7 @@ def _line(module: Module, stages: Any, path: str) -> Place | None:
 
 class _Stages:
     def __init__(self, stages: Any, wrongs: Wrongs) -> None:
-        self.wrongs, self.notes = wrongs, Notes()
+        self.wrongs, self.notes, self.hints = wrongs, Notes(), Hints()
         if (
             not isinstance(stages, dict)
             or not stages
@@ -116,7 +116,7 @@ class _Stages:
             return []
         for each in found:
             if each not in self.stages:
-                near = nearest(each, self.stages)
+                near = self.hints.nearest(each, self.stages)
                 hint = f"; did you mean '{near}'?" if near else ""
                 self.wrongs.say(
                     f"{name}.prerequisites", f"'{name}' waits for '{each}', which is no stage{hint}"

@@ -30,7 +30,7 @@ class Careful(HttpToolsProtocol):
     Timers are set where somebody waits, and left alone while requests come and go: nearly none of them ever rings.
     """
 
-    _size = 0
+    _size = 0  # bytes since the last of a body, or since a head was whole: the parser keeps them
     _in_head = False
     _deadline: asyncio.TimerHandle | None = None  # of a head that has begun and not ended
     _idle_since: float | None = None  # None: a request is under way
@@ -47,8 +47,7 @@ class Careful(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head:
-            self._size += len(data)
+        self._size += len(data)
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserCallbackError:
@@ -60,7 +59,9 @@ class Careful(HttpToolsProtocol):
         except httptools.HttpParserUpgrade:
             self._refuse(400, "no_upgrade", "there are no WebSockets here: streams are Server-Sent Events")
         else:
-            if self._in_head:
+            if self._size > HEAD:
+                self._refuse(431, "headers_too_large", f"the headers have more than {HEAD} bytes: send less")
+            elif self._in_head:
                 self._await_head()
 
     def _refuse_head(self) -> None:
@@ -79,6 +80,8 @@ class Careful(HttpToolsProtocol):
             self._in_head, self._size = True, 0
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._in_head:
+            return  # it came behind the body: who looked at the head, such as a proxy, has not seen it
         super().on_header(name, value)
         if len(self.headers) > LINES:
             raise _TooMany
@@ -109,6 +112,10 @@ class Careful(HttpToolsProtocol):
         else:  # requests that are sent ahead wait for their turn
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
+
+    def on_body(self, body: bytes) -> None:
+        self._size = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         if not self.parser.should_upgrade():
@@ -141,9 +148,7 @@ class Careful(HttpToolsProtocol):
             super().timeout_keep_alive_handler()
 
     def _await_head(self) -> None:
-        if self._size > HEAD:
-            self._refuse(431, "headers_too_large", f"the headers have more than {HEAD} bytes: send less")
-        elif self._deadline is None:
+        if self._deadline is None:
             self._deadline = self.loop.call_later(SECONDS, self._too_slow)
 
     def _stop_waiting(self) -> None:

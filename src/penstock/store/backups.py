@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from penstock.store.errors import BadAddress
 
@@ -21,3 +22,12 @@ def taken(path: str) -> BadAddress:
     return BadAddress(
         path, "is there already, and a backup is written only to a new file", "use another file name"
     )
+
+
+def sync_folder(path: str) -> None:
+    """A new file is there after a power cut only if its folder was written too."""
+    folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

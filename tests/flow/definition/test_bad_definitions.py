@@ -330,6 +330,22 @@ def test_a_wrong_key_of_a_step_is_told_at_its_place(
                 *(3, 1),
             ),
         ),
+        (
+            f"a: {{task: t, emits: [{', '.join(f'e{n}' for n in range(2001))}]}}",
+            Problem(
+                *("too_many", "steps"),
+                "The steps fire 2001 events in all; 2000 at most: split the workflow.",
+                *(3, 1),
+            ),
+        ),
+        (
+            f"a: {{task: t}}\nexternal: [{', '.join(f'e{n}' for n in range(2001))}]",
+            Problem(
+                *("too_many", "external"),
+                "There are 2001 external events; 2000 at most: split the workflow.",
+                *(5, 1),
+            ),
+        ),
     ],
 )
 def test_a_wrong_step_is_told_at_its_name(steps: str, problem: Problem) -> None:

@@ -76,6 +76,15 @@ def test_a_backup_replaces_no_file_and_leaves_none_behind(url: str, tmp_path: Pa
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("there", b"precious")]
 
 
+def test_a_backup_may_be_read_by_its_owner_alone(url: str, tmp_path: Path) -> None:
+    copy, left_behind = tmp_path / "copy", tmp_path / "copy.part"
+    left_behind.touch(0o644)
+
+    with_store(url, lambda store: store.backup(str(copy)))
+
+    assert copy.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("damage", [slice(0, -300), slice(0, 0), slice(5, None)])
 def test_a_damaged_backup_changes_nothing(url: str, spare: str, tmp_path: Path, damage: slice) -> None:
     copy, empty = tmp_path / "copy", spare
@@ -110,7 +119,7 @@ def test_a_backup_without_room_leaves_nothing_behind_and_says_so_at_once(
     if passing:  # the end of the file would find room again
         monkeypatch.setattr(gzip.GzipFile, "write", write_little)
     else:
-        (tmp_path / "copy.part").symlink_to("/dev/full")
+        monkeypatch.setattr(os, "open", open_full)
 
     async def main(store: PostgresStore) -> list[str]:
         await store.commit([started(name(1), payloads=((b"d", noise),), tasks=(task(),))])
@@ -120,6 +129,10 @@ def test_a_backup_without_room_leaves_nothing_behind_and_says_so_at_once(
 
     assert with_store(url, main) == []
     assert list(tmp_path.iterdir()) == []
+
+
+def open_full(path: str, flags: int, mode: int = 0o777, to: Callable[..., int] = os.open) -> int:
+    return to("/dev/full", os.O_WRONLY) if str(path).endswith(".part") else to(path, flags, mode)
 
 
 def write_little(file: gzip.GzipFile, data: bytes, write: Callable[..., int] = gzip.GzipFile.write) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -33,5 +34,9 @@ class ImportedDefinition(Struct):
 @calls.post("/api/import", "read", recorded=False, takes=Import, gives=ImportedDefinition)
 async def import_definition(ask: Ask[Import, None]) -> ImportedDefinition:
     """Make a definition of another engine's text; nothing is kept. 422 with each thing that is wrong in the text."""
-    made = import_text(ask.body.kind, ask.body.text, ask.body.name)
+    return await ask.engine.drafts.threads.result_of(partial(_imported, ask.body))
+
+
+def _imported(body: Import) -> ImportedDefinition:
+    made = import_text(body.kind, body.text, body.name)
     return ImportedDefinition(to_plain(made.definition), made.yaml(), list(made.notes))

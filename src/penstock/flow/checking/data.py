@@ -9,7 +9,7 @@ from typing import Any
 from penstock.flow.checking.findings import Finding, quoted
 from penstock.flow.compile import BOXES
 from penstock.flow.definition import Definition, External
-from penstock.flow.names import nearest
+from penstock.flow.names import Hints
 from penstock.flow.task import Offer
 from penstock.flow.validation import violations
 from penstock.kernel.net import Net
@@ -93,6 +93,8 @@ class _Look:
 
     def __init__(self, definition: Definition, net: Net) -> None:
         self.definition, self.net = definition, net
+        self.hints = Hints()
+        self.known: dict[str | None, set[str] | None] = {}
         self.index = {step.name: number for number, step in enumerate(net.steps)}
         back = reverse(step_graph(net, lambda step, way: True))
         self.before = {
@@ -124,7 +126,7 @@ class _Look:
 
     def output(self, step: str | None, other: str) -> tuple[str, str] | None:
         if other not in self.index:
-            near = nearest(other, self.index)
+            near = self.hints.nearest(other, self.index)
             meant = f"Did you mean '{near}'?" if near else "Name a step of this workflow."
             return f"the output of '{other}', which is no step of this workflow", meant
         if step is None or other in self.before[step]:
@@ -140,6 +142,20 @@ class _Look:
         return said, f"Add '{name}' to its `after`, or read {quoted(dict.fromkeys(taken), 'or')}."
 
     def datum(self, step: str | None, key: str) -> tuple[str, str] | None:
+        if step not in self.known:
+            self.known[step] = self.keys_before(step)
+        known = self.known[step]
+        if known is None or key in known:
+            return None
+        near = self.hints.nearest(key, known)
+        meant = f" Did you mean `data.{near}`?" if near else ""
+        return (
+            f"`data.{key}`, which nothing before it provides",
+            f"Add '{key}' to `params`, or set it before.{meant}",
+        )
+
+    def keys_before(self, step: str | None) -> set[str] | None:
+        """The keys that the data may have when a step begins; None: any."""
         params, source = self.definition.params, self.definition.source
         known = set(params["properties"]) if isinstance(params, dict) and params.get("properties") else None
         if known is None or (source is not None and source.kind != "api"):
@@ -155,14 +171,7 @@ class _Look:
                 known |= set(given or {})
             elif task not in SETS_NOTHING:
                 return None
-        if key in known:
-            return None
-        near = nearest(key, sorted(known))
-        meant = f" Did you mean `data.{near}`?" if near else ""
-        return (
-            f"`data.{key}`, which nothing before it provides",
-            f"Add '{key}' to `params`, or set it before.{meant}",
-        )
+        return known
 
 
 def keys_set_by(event: External) -> set[str] | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from penstock.flow.checking.findings import Finding, quoted
 from penstock.flow.definition import Definition
-from penstock.flow.names import nearest
+from penstock.flow.names import Hints
 from penstock.flow.task import Offer
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT, Net, Slot, Step
 from penstock.kernel.proof.structure import ends_run, reach, step_graph, takers
@@ -24,12 +24,12 @@ def available(net: Net) -> set[str]:
 
 def missing_events(net: Net) -> Iterator[Finding]:
     """`missing-event`: a slot that nothing can fill, or an alternative that nobody fires."""
-    known = available(net)
+    known, hints = available(net), Hints()
     for step in net.steps:
         for slot in step.slots:
             absent = [name for name in slot.events if name not in known]
             if len(slot.events) - len(absent) < slot.wanted:
-                yield _unfilled(step, slot, absent, known)
+                yield _unfilled(step, slot, absent, _remedy(absent[0], known, hints))
             elif absent:
                 yield Finding(
                     code="missing-event",
@@ -37,11 +37,11 @@ def missing_events(net: Net) -> Iterator[Finding]:
                     step=step.name,
                     event=absent[0],
                     message=f"Step '{step.name}' also takes {quoted(absent, 'or')}, which nothing fires.",
-                    hint=_remedy(absent[0], known),
+                    hint=_remedy(absent[0], known, hints),
                 )
 
 
-def _unfilled(step: Step, slot: Slot, absent: list[str], known: set[str]) -> Finding:
+def _unfilled(step: Step, slot: Slot, absent: list[str], remedy: str) -> Finding:
     if slot.need > 1:
         said = f"Step '{step.name}' needs {slot.need} of {quoted(slot.events)}, but nothing fires {quoted(absent)}."
     elif len(absent) == 1:
@@ -54,18 +54,18 @@ def _unfilled(step: Step, slot: Slot, absent: list[str], known: set[str]) -> Fin
         step=step.name,
         event=absent[0],
         message=said,
-        hint=_remedy(absent[0], known),
+        hint=remedy,
     )
 
 
-def _remedy(name: str, known: set[str]) -> str:
+def _remedy(name: str, known: set[str], hints: Hints) -> str:
     if name == TIMEOUT:
         return "Give the workflow a `timeout`, or let the step wait for CANCEL or FAIL."
     if name == FAIL:
         return "List FAIL for a step that should end the run, or remove it from `after`."
     if name in RESERVED:
         return f"List {name} for the step that reaches the goal, or remove it from `after`."
-    near = nearest(name, sorted(known - RESERVED))
+    near = hints.nearest(name, known - RESERVED)
     meant = f" Did you mean '{near}'?" if near else ""
     return f"List '{name}' under `emits` of the step that fires it, or declare it under `external`.{meant}"
 
@@ -135,11 +135,12 @@ def failure_loops(net: Net) -> Iterator[Finding]:
 def unknown_tasks(definition: Definition, offers: Mapping[str, Offer]) -> Iterator[Finding]:
     """`unknown-task`: nobody has offered to run it yet."""
     told: set[str] = set()
+    hints = Hints()
     for name, step in definition.steps.items():
         if step.task in offers or step.task in told:
             continue
         told.add(step.task)
-        near = nearest(step.task, sorted(offers))
+        near = hints.nearest(step.task, offers)
         meant = f" Did you mean '{near}'?" if near else ""
         yield Finding(
             code="unknown-task",

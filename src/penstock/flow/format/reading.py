@@ -28,7 +28,14 @@ from penstock.flow.format.fields import (
 from penstock.flow.format.json_text import read_json_text
 from penstock.flow.format.nodes import Findings, Node, Place, PlainTree, check_text, describe, plain
 from penstock.flow.format.notify_reading import NOTICE, read_notify
-from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES, read_external, read_source
+from penstock.flow.format.source_reading import (
+    EXTERNAL,
+    FROM,
+    MOST_EVENTS,
+    SOURCES,
+    read_external,
+    read_source,
+)
 from penstock.flow.format.step_reading import (
     BACKOFF,
     SLOT,
@@ -43,7 +50,6 @@ from penstock.flow.names import is_reserved
 
 FORMAT = 1
 MOST_STEPS = 500
-MOST_SLOT_ENTRIES = 2_000
 
 
 class Located(Struct, frozen=True):
@@ -144,12 +150,12 @@ def _steps(spot: Spot) -> dict[str, Step] | None:
         step = read_step(child)
         if step is not None:
             found[name] = step
-    entries = sum(len(slot.events) for step in found.values() for slot in step.after or ())
-    if entries > MOST_SLOT_ENTRIES:
-        message = (
-            f"The steps wait for {entries} events in all; {MOST_SLOT_ENTRIES} at most: split the workflow."
-        )
-        spot.wrong("too_many", message, spot.key_place)
+    slots = sum(len(slot.events) for step in found.values() for slot in step.after or ())
+    emits = sum(len(events) for step in found.values() for events in (step.emits or {}).values())
+    for does, entries in (("wait for", slots), ("fire", emits)):
+        if entries > MOST_EVENTS:
+            message = f"The steps {does} {entries} events in all; {MOST_EVENTS} at most: split the workflow."
+            spot.wrong("too_many", message, spot.key_place)
     return found
 
 

@@ -163,6 +163,9 @@ def _from(spot: Spot) -> From | None:
     return None if found is None else From(**found)
 
 
+MOST_EVENTS = 2_000
+"""Each is a place of the net, in every state that the proof keeps: with twenty thousand it would take gigabytes."""
+
 EXTERNAL = Level(
     "an external event",
     {"name": name("an external event"), "many": flag, "optional": flag, "schema": json_schema, "from": _from},
@@ -174,6 +177,10 @@ def read_external(spot: Spot) -> tuple[External, ...] | None:
     """Every external event; a name that is declared twice is a problem."""
     if not isinstance(spot.value, list):
         spot.must("a list of events")
+        return None
+    if len(spot.value) > MOST_EVENTS:
+        message = f"There are {len(spot.value)} external events; {MOST_EVENTS} at most: split the workflow."
+        spot.wrong("too_many", message, spot.key_place)
         return None
     found: list[External] = []
     seen: dict[str, str] = {}

@@ -24,7 +24,7 @@ from penstock.flow.format.fields import (
     text,
     whole,
 )
-from penstock.flow.names import nearest
+from penstock.flow.names import Hints
 from penstock.kernel.net import CANCEL, FAIL, OK, START, TIMEOUT
 
 event_in_emits = name("an event", reserved=(OK, FAIL, CANCEL, START, TIMEOUT))
@@ -232,18 +232,13 @@ def _with_failures(spot: Spot, emits: Any, fails: tuple[str, ...]) -> dict[str, 
     return {**emits, "failed": fails}
 
 
-MOST_HINTS = 20
-
-
 def check_cancels(spot: Spot, steps: dict[str, Step]) -> None:
     """Every step that is named by `cancels` must be there."""
+    hints = Hints()
     for step_name, step in steps.items():
         for index, target in enumerate(step.cancels or ()):
             if target not in steps:
                 at = spot.child(step_name).child("cancels").items()[index]
-                told = len(spot.findings.problems)
-                near = (
-                    nearest(target, steps) if told < MOST_HINTS else None
-                )  # a search over all names each time
+                near = hints.nearest(target, steps)
                 hint = f"did you mean `{near}`?" if near else "there is no step of that name."
                 at.wrong("unknown_step", f"`cancels` names the unknown step `{target}`; {hint}")

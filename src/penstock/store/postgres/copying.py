@@ -17,7 +17,7 @@ from typing import TypeVar
 
 import msgspec
 
-from penstock.store.backups import refuse_backup_at, taken
+from penstock.store.backups import refuse_backup_at, sync_folder, taken
 from penstock.store.errors import StoreDamaged, StoreError, StoreFull
 from penstock.store.postgres.database import Database, Work
 
@@ -63,8 +63,10 @@ async def write_backup(database: Database, to: str) -> None:
     """Copy everything into a new file, while everything goes on. The file is there whole, or not at all."""
     refuse_backup_at(to)
     part = f"{to}.part"
+    Path(part).unlink(missing_ok=True)
     try:
-        with open(part, "wb") as file:
+        # What people kept and who may come in is in it: nobody but its owner may read it.
+        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
             with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=1) as out:
                 await database.transact(
                     lambda work: _write(work, Writer(out)), changes=False, isolation="repeatable_read"
@@ -72,6 +74,7 @@ async def write_backup(database: Database, to: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.link(part, to)  # not rename: that would replace a file that came meanwhile
+        sync_folder(to)
     except FileExistsError:
         raise taken(to) from None
     except OSError as error:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import apsw
 from msgspec import Struct
 
+from penstock.store.backups import sync_folder
 from penstock.store.errors import NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
 from penstock.store.sqlite.desk import let_go, told
@@ -139,12 +139,3 @@ def read_setting(db: apsw.Connection, name: str) -> str | None:
     """What a setting says; None where it was never made."""
     found = db.execute(SQL["read_setting"], (name,)).fetchone()
     return str(found[0]) if found else None
-
-
-def sync_folder(path: str) -> None:
-    """A new file is there after a power cut only if its folder was written too."""
-    folder = os.open(Path(path).absolute().parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

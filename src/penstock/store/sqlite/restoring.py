@@ -8,8 +8,9 @@ from pathlib import Path
 
 import apsw
 
+from penstock.store.backups import sync_folder
 from penstock.store.errors import StoreError
-from penstock.store.sqlite.connection import MIGRATIONS, found_schema, sync_folder
+from penstock.store.sqlite.connection import MIGRATIONS, found_schema
 from penstock.store.sqlite.desk import told
 from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file
 from penstock.store.sqlite.times import micros

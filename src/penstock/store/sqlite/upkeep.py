@@ -9,10 +9,9 @@ from pathlib import Path
 
 import apsw
 
-from penstock.store.backups import refuse_backup_at, taken
+from penstock.store.backups import refuse_backup_at, sync_folder, taken
 from penstock.store.errors import StoreFull
 from penstock.store.rows import PRESENT, Worker
-from penstock.store.sqlite.connection import sync_folder
 from penstock.store.sqlite.files import make_private
 from penstock.store.sqlite.granting import drop_kept
 from penstock.store.sqlite.session import Session, json_list

@@ -1,0 +1,39 @@
+"""“Did you mean” is said of the first wrong names alone: to compare thousands with thousands would take minutes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.flow.checks.workflows import report
+
+from penstock.flow.names import MOST_COMPARED, MOST_HINTS, nearest
+
+MANY = 3 * MOST_HINTS
+KNOWN = [f"known_{number}" for number in range(MANY)]
+PARAMS = f"params: {{type: object, properties: {{{', '.join(f'{name}: {{}}' for name in KNOWN)}}}}}\n"
+WRONG = {
+    "data": PARAMS
+    + "steps:\n  a: {task: set, with: {"
+    + ", ".join(f"k{number}: '${{ data.knowm_{number} }}'" for number in range(MANY))
+    + "}}\n",
+    "outputs": "steps:\n"
+    + "".join(
+        f"  known_{number}: {{task: set, with: {{k: '${{ steps.knowm_{number}.output }}'}}}}\n"
+        for number in range(MANY)
+    ),
+    "events": f"external: [{', '.join(KNOWN)}]\nsteps:\n"
+    + "".join(f"  a{number}: {{task: job, after: knowm_{number}}}\n" for number in range(MANY)),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_of_many_wrong_names_the_first_have_a_hint(what: str) -> None:
+    found = [each for each in report(WRONG[what]).findings if "knowm" in each.message]
+
+    assert len(found) == MANY
+    assert ["Did you mean" in str(each.hint) for each in found].count(True) == MOST_HINTS
+
+
+def test_among_very_many_names_those_of_about_the_length_are_looked_at() -> None:
+    others = [f"{number:040}" for number in range(100 * MOST_COMPARED)]
+
+    assert nearest("transcode_vidoe", [*others, "transcode_video"]) == "transcode_video"

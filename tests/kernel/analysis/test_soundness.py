@@ -6,6 +6,7 @@ import pytest
 from tests.kernel.analysis.nets import branches, net, step
 
 from penstock.kernel.net import Net
+from penstock.kernel.proof import soundness
 from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
 from penstock.kernel.proof.soundness import analyse
 from penstock.kernel.proof.trace import Event, Fire, Trace
@@ -294,6 +295,16 @@ def test_s16_an_answer_that_hit_the_budget_says_so() -> None:
     cut = analyse(net(*branches(3, 3)), states=4)
 
     assert (cut.complete, cut.covered) == (False, "10 steps, 4 states, more are left")
+
+
+def test_s16_fewer_states_are_kept_where_each_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = net(*branches(3, 3))
+    assert analyse(wide).complete
+
+    monkeypatch.setattr(soundness, "MOST_NUMBERS", 80)
+
+    cut = analyse(wide)
+    assert (cut.complete, cut.states) == (False, 5)
 
 
 def test_s16_time_that_is_up_stops_the_search() -> None:

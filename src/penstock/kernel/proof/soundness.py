@@ -23,6 +23,7 @@ from penstock.kernel.wiring import Wiring
 
 NEVER = -(10**6)  # a debt so deep that nothing ever comes of that name
 MOST_CHOICES = 2_000  # moves that differ in what a firing takes; more are not listed, whatever the budget
+MOST_NUMBERS = 20_000_000  # in all states that are kept: a net with thousands of places would take gigabytes
 
 
 class Main(NamedTuple):
@@ -48,9 +49,9 @@ def analyse(net: Net, *, states: int = 200_000, out_of_time: Callable[[], bool] 
     """Every fact about the net that the budget allows; `complete` says whether that is all of them."""
     if choices(net) > MOST_CHOICES:
         return _unsearched(net)
-    budget = Budget(states, out_of_time)
     shape = shape_of(net)
     machine = Machine(net, Scope(drop_put_off=not shape.turning))
+    budget = Budget(min(states, MOST_NUMBERS // len(machine.initial)), out_of_time)
     main = Main(net, every_exit(net), shape, survey(machine, shape, budget), budget)
     cleanups = search_cleanups(net, main.can_fail, main.alive, budget)
     unasked = fail_without_failure(net, main.whole, budget)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
 from typing import Any
 
+import pytest
+
 from penstock import Context, Engine, Out
+from penstock.engine import overseeing
+from penstock.flow.plan import Entry
+from penstock.runtime.history import read_history
+from penstock.runtime.marking import Past
 from tests.durable.conftest import Place
 
 FLOW = """
@@ -83,3 +91,69 @@ def test_the_end_of_an_attempt_that_waited_tells_when_a_worker_had_it(place: Pla
         await holding[0].wait()
 
     place.run(main, {"hold": hold}, concurrency=1)
+
+
+def test_histories_are_gone_through_entry_by_entry_and_one_after_the_other(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: Counter[str] = Counter()
+
+    class Counting(Past):
+        def take(self, entry: Entry) -> None:
+            super().take(entry)
+            seen["held"] -= 1
+
+    async def reading(*asked: Any) -> AsyncIterator[Entry]:
+        seen["open"] += 1
+        async for entry in read_history(*asked):
+            seen["held"] += 1
+            seen["most open"] = max(seen["most open"], seen["open"])
+            seen["most held"] = max(seen["most held"], seen["held"])
+            await asyncio.sleep(0)
+            yield entry
+        seen["open"] -= 1
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(FLOW)
+        run = await engine.start("labels", input={})
+        await engine.wait(run)
+        last = len(await engine.history(run))
+        found = await asyncio.gather(*(engine.marking(run, at=last) for _ in range(3)))
+
+        assert [each["seq"] for each in found] == [last] * 3
+        assert (seen["most open"], seen["most held"]) == (1, 1)
+
+    monkeypatch.setattr(overseeing, "read_history", reading)
+    monkeypatch.setattr(overseeing, "Past", Counting)
+    place.run(main, {"label": label})
+
+
+def test_what_was_retried_after_a_failure_is_looked_back_at_entry_by_entry(place: Place) -> None:
+    async def main(engine: Engine) -> None:
+        await engine.publish(
+            {
+                "penstock": 1,
+                "name": "twice",
+                "steps": {"first": {"task": "fine"}, "second": {"task": "moody", "after": "first"}},
+            }
+        )
+        run = await engine.start("twice")
+        await engine.wait(run)
+        await engine.retry(run)
+        await engine.wait(run)
+        history = await engine.history(run)
+        found = [await engine.marking(run, at=each["seq"]) for each in history]
+
+        assert [each["seq"] for each in found] == [each["seq"] for each in history]
+        assert found[-1]["steps"]["second"]["firings"] == 2
+
+    async def fine(ctx: Context) -> None:
+        return None
+
+    async def moody(ctx: Context) -> None:
+        tries.append(1)
+        if len(tries) == 1:
+            raise ValueError("not today")
+
+    tries: list[int] = []
+    place.run(main, {"fine": fine, "moody": moody})

@@ -18,7 +18,7 @@ from penstock.runtime.history import read_history
 from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
-from penstock.runtime.marking import marking_at, marking_now
+from penstock.runtime.marking import Past, marking_now
 from penstock.runtime.pulse import take_pulse
 from penstock.runtime.recording import by_for
 from penstock.runtime.showing import show_run
@@ -71,8 +71,11 @@ class Overseeing:
             return {"run": run, **marking_now(live.flow, live.snapshot, shown)}
         if not 0 <= at <= live.snapshot.seq:
             raise Invalid(f"run '{run}' has history entries 1 to {live.snapshot.seq}, none with number {at}")
-        entries = [entry async for entry in read_history(running.store, run, 0, at)]
-        return {"run": run, **marking_at(live.flow, entries, live.snapshot.run.tags)}
+        past = Past(live.flow, live.snapshot.run.tags)
+        async with running.looking_back:
+            async for entry in read_history(running.store, run, 0, at):
+                past.take(entry)
+        return {"run": run, **past.view()}
 
     async def repair(
         self: Opening,

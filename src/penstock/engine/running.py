@@ -51,6 +51,8 @@ class Running:
         self.catalog = Catalog(store, node.flows, tasks)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""
+        self.looking_back = asyncio.Semaphore(1)
+        """Long histories are gone through one after the other: several at once would take the time of all others."""
         self._stop = asyncio.Event()
         self._working: asyncio.Task[None] | None = None
         self._feeding: asyncio.Task[None] | None = None

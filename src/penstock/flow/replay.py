@@ -31,11 +31,17 @@ def fold(flow: Flow, history: Iterable[Entry]) -> Marking:
 
 def replayed(flow: Flow, history: Iterable[Entry], tags: Mapping[str, Any] | None = None) -> Replay:
     """The run after the last entry, with its data and tags; it began with `tags`. Raises BrokenHistory."""
+    replay = begun(flow, tags)
+    for entry in history:
+        replay.take(entry)
+    return replay
+
+
+def begun(flow: Flow, tags: Mapping[str, Any] | None = None) -> Replay:
+    """A run of which no entry was taken yet; it begins with `tags`."""
     replay = Replay(flow)
     if tags:
         replay.tags = change(NO_TAGS, TagChange(dict(tags)), 0)
-    for entry in history:
-        replay.take(entry)
     return replay
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
-from penstock.flow.replay import replayed
+from penstock.flow.replay import begun
 from penstock.flow.run import NEVER_FIRED, Snapshot
 from penstock.flow.tags import visible
 from penstock.flow.view import time_text
@@ -33,19 +33,33 @@ def marking_now(
     return _view(flow, snapshot.seq, snapshot.marking, shown) | beside
 
 
-def marking_at(flow: Flow, history: Iterable[Entry], tags: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The marking after the last of the entries, which are all from the first on. Raises BrokenHistory.
+class Past:
+    """The marking of a run after some of its entries, which are taken one by one from the first on.
 
-    `tags` are those that the run began with.
+    None of them is kept: the history of a run that goes round for months has no end, and anybody may ask for it.
     """
-    entries = list(history)
-    steps = {name: {"status": "blocked", "reason": None, "firings": 0, "live": 0} for name in flow.steps}
-    for entry in entries:
-        if entry.step in steps:
-            _count(steps[entry.step], entry)
-    then = replayed(flow, entries, tags)
-    shown = _view(flow, entries[-1].seq if entries else 0, then.board.marking(), steps)
-    return shown | {"data": then.data, "tags": visible(then.tags)}
+
+    def __init__(self, flow: Flow, tags: Mapping[str, Any] | None = None) -> None:
+        """`tags` are those that the run began with."""
+        self._flow, self._seq = flow, 0
+        self._steps = {
+            name: {"status": "blocked", "reason": None, "firings": 0, "live": 0} for name in flow.steps
+        }
+        self._then = begun(flow, tags)
+
+    def take(self, entry: Entry) -> None:
+        """The next entry. Raises BrokenHistory."""
+        self._seq = entry.seq
+        if entry.step in self._steps:
+            _count(self._steps[entry.step], entry)
+        self._then.take(entry)
+        if entry.kind == "ended" and entry.port == "done" and entry.firing is not None:
+            self._then.taken.pop(entry.firing, None)  # only what failed or was withdrawn is ever put back
+
+    def view(self) -> dict[str, Any]:
+        """The marking after the last entry that was taken."""
+        shown = _view(self._flow, self._seq, self._then.board.marking(), self._steps)
+        return shown | {"data": self._then.data, "tags": visible(self._then.tags)}
 
 
 def _count(state: dict[str, Any], entry: Entry) -> None:

@@ -109,6 +109,33 @@ def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
     assert play(talk, desk=desk) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
 
 
+def test_a_token_has_so_many_workers_at_most_and_others_have_theirs(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desks, "WORKERS", 2)
+
+    async def talk(worker: Talk) -> Any:
+        polls = [await worker.poll("far", worker=name, wait=0) for name in ("a", "b", "c", "a")]
+        offered = await worker.client.ask(
+            "PUT", "/api/tasks/offers", LOADER | {"worker": "d"}, headers=await worker.shown("far")
+        )
+        other = await worker.poll("gpu", task_list="gpu-1", worker="c", wait=0)
+        return [each.status for each in polls], polls[2].json["code"], offered.status, other.status
+
+    assert play(talk) == ([200, 200, 429, 200], "too_many_workers", 429, 200)
+
+
+def test_of_a_worker_with_very_many_tasks_it_is_noted_that_it_takes_any(play: Play) -> None:
+    async def talk(worker: Talk) -> Any:
+        await worker.poll(worker="few", tasks=["a", "b"], wait=0)
+        await worker.poll(worker="many", tasks=[f"{number}{'n' * 240}" for number in range(4_000)], wait=0)
+        await worker.client.service.desk.chores.wait(10)
+        return {each["name"]: each["tasks"] for each in await worker.client.engine.workers()}
+
+    found = play(talk)
+    assert (found["few"], found["many"]) == (["a", "b"], [])
+
+
 def test_a_worker_that_polls_for_other_lists_is_shown_with_them(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         for name in ("a", "b"):

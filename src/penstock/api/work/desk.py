@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.access.caller import Caller
-from penstock.api.work.errors import TooManyPolls
+from penstock.api.work.errors import TooManyPolls, TooManyWorkers
 from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
 from penstock.flow.payload import payload_limit
@@ -25,7 +25,7 @@ from penstock.runtime.flows import Flows
 from penstock.runtime.gate import Assignment, Gate
 from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
-from penstock.store.rows import Lease, Worker
+from penstock.store.rows import PRESENT, Lease, Worker
 
 POLLS = 1000
 """Polls that may wait at one node."""
@@ -37,6 +37,10 @@ LISTS = 100
 """Task lists that are remembered of one worker."""
 KNOWN = 10_000
 """Workers that are remembered."""
+WORKERS = 1000
+"""Of them, those of one token that were here within a minute: each is a row that everybody reads."""
+NAMES = 64 * 1024
+"""Characters of the names of its tasks that are noted of one worker."""
 
 log = logging.getLogger("penstock.work")
 
@@ -67,6 +71,12 @@ async def behind_engine(engine: Engine) -> Behind:
 def seat(caller: Caller, worker: str) -> str:
     """The id of a worker among those of all tokens: one that takes another's name gets nothing of its work."""
     return worker if caller.token_id is None else f"{caller.token_id}/{worker}"
+
+
+def noted_tasks(names: Iterable[str]) -> tuple[str, ...]:
+    """The tasks of a worker as they are noted: none, which stands for any, where its list would fill the store."""
+    tasks = tuple(names)
+    return tasks if sum(map(len, tasks)) <= NAMES else ()
 
 
 class Desk:
@@ -125,6 +135,14 @@ class Desk:
         if caller.role != "admin" and self._shares[caller.token_id or ""] >= SHARE:
             raise TooManyPolls(SHARE, "of this token ")
 
+    def refuse_newcomer(self, caller: Caller, worker: str) -> None:
+        """Raises TooManyWorkers: one that comes by ever new names would fill the memory and the store with them."""
+        if caller.role == "admin" or caller.token_id is None or seat(caller, worker) in self._there:
+            return
+        since, mine = asyncio.get_running_loop().time() - PRESENT.total_seconds(), seat(caller, "")
+        if sum(id.startswith(mine) and noted > since for id, (_, noted) in self._there.items()) >= WORKERS:
+            raise TooManyWorkers(WORKERS)
+
     def hang_up(self, worker: str) -> None:
         """End the polls of one worker: each is answered with what it has."""
         for claiming in self._polls.get(worker, ()):
@@ -144,7 +162,7 @@ class Desk:
         known, noted = self._there.get(worker, (None, 0.0))
         if known is None:
             known = Worker(
-                id=worker, name=poll.worker, task_lists=lists, tasks=tuple(poll.tasks or ()),
+                id=worker, name=poll.worker, task_lists=lists, tasks=noted_tasks(poll.tasks or ()),
                 concurrency=poll.max, started_at=behind.now(),
             )  # fmt: skip
         elif at - noted >= ATTEND:

@@ -10,6 +10,7 @@ Forbidden
 └── OtherOffer          a task of other workers
 TooManyRequests
 ├── TooManyPolls        of this node
+├── TooManyWorkers      of one token
 └── TooManyTasks        at once, for this token or for anybody
 NotFound
 └── UnknownTask         the id is not that of the lease
@@ -91,6 +92,18 @@ class TooManyPolls(TooManyRequests):
     def __init__(self, most: int, whose: str = "") -> None:
         PenstockError.__init__(self, f"{most} polls {whose}wait here already: try again, or ask another node")
         self.retry_after = 1.0
+
+
+class TooManyWorkers(TooManyRequests):
+    """As many workers of one token are known as this node remembers."""
+
+    code = "too_many_workers"
+
+    def __init__(self, most: int) -> None:
+        PenstockError.__init__(
+            self, f"{most} workers of this token are here already: keep one name each, or use another token"
+        )
+        self.retry_after = 60.0
 
 
 class TooManyTasks(TooManyRequests):

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.access.caller import Caller
-from penstock.api.work.desk import Behind, Desk, seat
+from penstock.api.work.desk import Behind, Desk, noted_tasks, seat
 from penstock.api.work.errors import OtherOffer
 from penstock.api.work.polling import require_lists
 from penstock.engine.engine import Engine
@@ -50,7 +50,8 @@ class TaskOffer(Struct, kw_only=True):
 
 
 async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) -> None:
-    """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid."""
+    """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
+    desk.refuse_newcomer(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
     lists = sorted(name + behind.suffix for name in named)
     require_lists(caller, body.task_lists or lists)
@@ -63,7 +64,7 @@ async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) 
         id=id,
         name=body.name or body.worker,
         task_lists=tuple(body.task_lists or lists),
-        tasks=tuple(offer.name for offer in body.offers),
+        tasks=noted_tasks(offer.name for offer in body.offers),
         concurrency=body.concurrency,
         started_at=desk.started_at(id, now),
     )

@@ -23,10 +23,11 @@ from penstock.store.rows import Wish
 
 
 async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
-    """Raises OtherList, TooManyPolls, TooManyTasks; ClientDisconnect where nobody waits any more."""
+    """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
     lists = _lists(body, caller)
     limit = _limit(desk, body.max, caller)
     desk.refuse_crowd(caller)
+    desk.refuse_newcomer(caller, body.worker)
     desk.seen(behind, caller, body, lists)
     tasks, worker = None if body.tasks is None else tuple(body.tasks), seat(caller, body.worker)
     wish = Wish(worker=worker, task_lists=lists, tasks=tasks, limit=limit)

@@ -113,6 +113,8 @@ def test_a_stalled_run_is_repaired_and_goes_on(place: Place) -> None:
             await engine.repair(run, put=[{"stepp": "c"}])
         with pytest.raises(Invalid, match="no event 999 waits"):
             await engine.repair(run, take=[{"step": "c", "number": 999}])
+        with pytest.raises(Invalid, match="up to 1,000 events"):
+            await engine.repair(run, put=put * 1_001, dry_run=True)
         done = await engine.repair(run, put=put, expect=seq, reason="paid by cheque")
         assert done["will_fire"] == ["c"]
         view = await engine.wait(run)

@@ -12,6 +12,7 @@ import pytest
 from penstock import Context, Engine, Out
 from penstock.engine import overseeing
 from penstock.flow.plan import Entry
+from penstock.runtime import stats
 from penstock.runtime.history import read_history
 from penstock.runtime.marking import Past
 from tests.durable.conftest import Place
@@ -157,3 +158,35 @@ def test_what_was_retried_after_a_failure_is_looked_back_at_entry_by_entry(place
 
     tries: list[int] = []
     place.run(main, {"fine": fine, "moody": moody})
+
+
+def test_statistics_let_others_take_their_turn_after_every_run(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[int] = [0]
+    seen: list[int] = []
+    add_figures = stats.add_figures
+
+    def adding(*said: Any) -> None:
+        seen.append(turns[0])
+        add_figures(*said)
+
+    async def others() -> None:
+        while True:
+            turns[0] += 1
+            await asyncio.sleep(0)
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(FLOW)
+        for _ in range(4):
+            await engine.wait(await engine.start("labels", input={}))
+        await asyncio.sleep(place.unit)  # they have started before now
+        beside = asyncio.create_task(others())
+        told = await engine.stats("labels")
+        beside.cancel()
+
+        assert told["steps"]["first"]["firings"] == len(seen) == 4
+        assert len(set(seen)) > 1  # not each time: whose turn it is is left to chance in the virtual world
+
+    monkeypatch.setattr(stats, "add_figures", adding)
+    place.run(main, {"label": label})

@@ -131,6 +131,7 @@ async def _figures(store: Store, runs: Sequence[str]) -> dict[str, StepFigures]:
         ):
             entries = (entry for page in pages for entry in decode_page(page))
             add_figures(figures, run, entries, waits)
+            await asyncio.sleep(0)  # the histories of hundreds of long runs would hold up everybody else
     return dict(figures)
 
 

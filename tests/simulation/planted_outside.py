@@ -19,13 +19,12 @@ from penstock.engine import awaiting, overseeing, reading
 from penstock.engine.running import Running
 from penstock.flow import finishing
 from penstock.flow.compile import Flow
-from penstock.flow.plan import Entry
 from penstock.flow.retry import Retry
 from penstock.runtime import dispatch, intake
 from penstock.runtime.errors import AlreadyDecided
 from penstock.runtime.flows import Flows
 from penstock.runtime.gate import Report, Verdict
-from penstock.runtime.history import read_history
+from penstock.runtime.history import show_history
 from penstock.runtime.lists import list_runs
 from penstock.runtime.memory import Live
 from penstock.runtime.node import Node
@@ -57,15 +56,15 @@ def _forget_the_first(patch: Patch) -> None:
 
 def _leave_out(patch: Patch) -> None:
     """Show a history without its second entry until there are more than four."""
-    real = read_history
+    real = show_history
 
-    async def shown(*args: Any) -> AsyncIterator[Entry]:
-        entries = [entry async for entry in real(*args)]
-        for entry in entries:
-            if entry.seq != 2 or len(entries) > 4:
-                yield entry
+    async def shown(*args: Any) -> AsyncIterator[dict[str, Any]]:
+        items = [item async for item in real(*args)]
+        for item in items:
+            if item["seq"] != 2 or len(items) > 4:
+                yield item
 
-    patch.setattr(reading, "read_history", shown)
+    patch.setattr(reading, "show_history", shown)
 
 
 def _old_list(patch: Patch) -> None:

@@ -45,7 +45,6 @@ DAYS = {
 }
 DAY = 86_400
 TIMED = run_id(16)
-"""A run of those of which it is kept how long their tasks waited."""
 ASKED = Asked(id="ask", workflow="w", step="s", role="operator", body=b"{}")
 OTHERS = {"task", "timer", "lock", "correlation", "rest", "kept", "kept_key", "worker"}
 """Tables of what a run has only as long as it is live, or that are no run's."""

@@ -123,6 +123,20 @@ def test_check_names_what_is_wrong_and_exits_1(tmp_path: Path) -> None:
     assert said.out == f"{problem}\n{db}: 1 problem\n"
 
 
+def test_check_tells_that_the_audit_was_tampered_with(tmp_path: Path) -> None:
+    db = tmp_path / "one.db"
+    started(str(db), write(tmp_path, "hello.yaml", HELLO))
+    for _ in range(3):
+        assert penstock("access", "create", "--role", "viewer", "--db", db).code == 0
+    whole = penstock("db", "check", "--db", db)
+    rows_of(db, "DELETE FROM audit WHERE number = 2")
+
+    said = penstock("db", "check", "--db", db)
+
+    assert (whole.code, said.code) == (0, 1)
+    assert said.out == f"audit: entry 2 is missing\n{db}: 1 problem\n"
+
+
 def test_retention_deletes_what_is_old_and_can_explain_it_first(tmp_path: Path) -> None:
     db = tmp_path / "one.db"
     with Engine.sync(str(db), tasks={"greet": lambda: "hello"}) as engine:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from penstock.store.access_rows import Audited, AuditHead
 from penstock.store.auditing import START, hash_of
-from penstock.store.people import Doors
 
 PAGE = 1000
 
@@ -52,11 +51,19 @@ def verify_chain(entries: Iterable[Audited], head: AuditHead) -> str | None:
     return next((problem for problem in problems if problem), None) or chain.problem_at_end(head)
 
 
-async def verify_audit(doors: Doors) -> str | None:
+class Record(Protocol):
+    """Where the entries are."""
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]: ...
+
+    async def audit_head(self) -> AuditHead: ...
+
+
+async def verify_audit(record: Record) -> str | None:
     """As `verify_chain`, for all that a store has, page by page. What comes meanwhile is not looked at."""
-    head, chain = await doors.audit_head(), Chain()
+    head, chain = await record.audit_head(), Chain()
     while chain.last.number < head.number:
-        page = await doors.next_audits(chain.last.number, min(PAGE, head.number - chain.last.number))
+        page = await record.next_audits(chain.last.number, min(PAGE, head.number - chain.last.number))
         for entry in page:
             problem = chain.problem(entry)
             if problem is not None:

@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from penstock.access.audit import verify_audit
 from penstock.cli.commands import NO, YES, Command, Commands
 from penstock.cli.configuring import settings_of
 from penstock.cli.console import err, out, plural, print_json, printable
@@ -73,7 +74,7 @@ def migrate(db: DbOrHere = HERE, json: AsJson = False) -> None:
 
 @db.command(cls=Command)
 def check(db: DbOrHere = HERE, json: AsJson = False) -> None:
-    """Look through the rows: histories without gaps, no run that is stuck, nothing left over.
+    """Look through the rows: histories without gaps, no run that is stuck, nothing left over, an audit that is whole.
 
     Exit code 0: all is well. 1: something is wrong.
 
@@ -85,7 +86,8 @@ def check(db: DbOrHere = HERE, json: AsJson = False) -> None:
     """
 
     async def look(looker: Looker) -> tuple[str, list[str]]:
-        return address_in(await looker.facts()), await looker.check()
+        broken = await verify_audit(looker)
+        return address_in(await looker.facts()), [*await looker.check(), *([broken] if broken else ())]
 
     address, problems = _looked(db, look)
     if json:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, unquote
 
 import apsw
 
+from penstock.store.access_rows import Audited, AuditHead
 from penstock.store.errors import BadAddress, StoreBusy
 from penstock.store.protocol import Store
 from penstock.store.sqlite.beside import Beside
@@ -52,6 +53,10 @@ class Looker(Protocol):
     async def backup(self, to: str) -> None: ...
 
     async def facts(self) -> dict[str, Any]: ...
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]: ...
+
+    async def audit_head(self) -> AuditHead: ...
 
     async def close(self) -> None: ...
 

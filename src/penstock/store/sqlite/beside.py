@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 
 import apsw
 
-from penstock.store.sqlite import upkeep
+from penstock.store.access_rows import Audited, AuditHead
+from penstock.store.sqlite import auditing, upkeep
 from penstock.store.sqlite.connection import Options, found_schema, open_reader
 from penstock.store.sqlite.desk import look, told
-from penstock.store.sqlite.session import Numbers, Session
+from penstock.store.sqlite.session import Numbers, Result, Session, Work
 from penstock.store.sqlite.times import micros
 
 
@@ -27,12 +28,20 @@ class Beside:
 
     async def check(self) -> list[str]:
         """See `Store.check`."""
-        session = Session(self._db, Numbers(), micros(datetime.now(UTC)))
-        return await asyncio.to_thread(look, self._db, lambda db: upkeep.check(db, session), self.path)
+        return await self._read(lambda session: upkeep.check(self._db, session))
 
     async def backup(self, to: str) -> None:
         """See `Store.backup`."""
         await asyncio.to_thread(look, self._db, lambda db: upkeep.backup(db, to), self.path)
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        """See `Doors.next_audits`."""
+        rows = await self._read(lambda session: session.rows("next_audits", (after, limit)))
+        return [auditing.entry(row) for row in rows]
+
+    async def audit_head(self) -> AuditHead:
+        """See `Doors.audit_head`."""
+        return await self._read(auditing.head)
 
     async def facts(self) -> dict[str, object]:
         """See `Store.facts`."""
@@ -40,3 +49,7 @@ class Beside:
 
     async def close(self) -> None:
         self._db.close()
+
+    async def _read(self, work: Work[Result]) -> Result:
+        session = Session(self._db, Numbers(), micros(datetime.now(UTC)))
+        return await asyncio.to_thread(look, session, work, self.path)

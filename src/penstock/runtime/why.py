@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -20,9 +21,16 @@ from penstock.runtime.children import TASK, child_id
 from penstock.store.change import WHOLE
 from penstock.store.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
 
+Place = tuple[int, int | None]
+"""A firing and an index in it, as rows have them."""
 
-class Facts(Struct, frozen=True, kw_only=True):
-    """What is known beside the run itself, at `now`."""
+
+class Facts(Struct, frozen=True, kw_only=True, dict=True):
+    """What is known beside the run itself, at `now`.
+
+    It is asked for every element of a run: whatever is looked for is sorted once, since looking through the rows of
+    twenty thousand elements for each of them held the whole server for half a minute.
+    """
 
     now: datetime
     tasks: Sequence[TaskRow] = ()
@@ -35,19 +43,50 @@ class Facts(Struct, frozen=True, kw_only=True):
         tuple[str, str, str]
     ] = ()  # correlation keys that other live runs have: name, value, run
 
+    @cached_property
+    def task_at(self) -> dict[Place, TaskRow]:
+        return {(each.lease.firing, each.lease.index): each for each in reversed(self.tasks)}
+
+    @cached_property
+    def lock_at(self) -> dict[Place, LockRow]:
+        return {(each.firing, each.index): each for each in reversed(self.locks)}
+
+    @cached_property
+    def ring_at(self) -> dict[Place, datetime]:
+        """When each element is woken, the first time where there are several."""
+        rings = [((what.firing, what.index), due) for due, what in self.timers if isinstance(what, Rang)]
+        return dict(sorted(rings, key=lambda each: each[1], reverse=True))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        return {each.id: each.name for each in reversed(self.workers)}
+
+    @cached_property
     def present(self) -> list[Worker]:
         return [each for each in self.workers if each.seen_at is None or self.now - each.seen_at < PRESENT]
 
+    @cached_property
+    def _served(self) -> dict[tuple[str, str | None], list[Worker]]:
+        return {}
+
+    @cached_property
+    def loads(self) -> dict[str, str]:
+        """How busy each task list is, in words, as far as it was asked."""
+        return {}
+
     def serving(self, task_list: str, task: str | None = None) -> list[Worker]:
         """The workers that take tasks of that list, and of that name where one is given."""
-        return [
-            each
-            for each in self.present()
-            if task_list in each.task_lists and (task is None or not each.tasks or task in each.tasks)
-        ]
+        asked = (task_list, task)
+        if asked not in self._served:
+            self._served[asked] = [
+                each
+                for each in self.present
+                if task_list in each.task_lists and (task is None or not each.tasks or task in each.tasks)
+            ]
+        return self._served[asked]
 
     def name_of(self, worker: str) -> str:
-        return next((each.name for each in self.workers if each.id == worker), worker)
+        return self.names.get(worker, worker)
 
 
 Reason = dict[str, Any]
@@ -236,12 +275,7 @@ def _outside(snapshot: Snapshot, step: FlowStep, element: Element) -> Reason:
 
 
 def _sleeping(step: FlowStep, element: Element, facts: Facts) -> Reason:
-    rings = [
-        due
-        for due, what in facts.timers
-        if isinstance(what, Rang) and (what.firing, what.index) == element.id
-    ]
-    until = time_text(min(rings)) if rings else None
+    until = time_text(facts.ring_at.get(element.id))
     if element.state == "sleep":
         return {"reason": "timer", "until": until, "text": f"'{step.name}' sleeps until {until}."}
     text = f"Attempt {element.attempt} of '{step.name}' failed; it is tried again at {until}."
@@ -250,7 +284,7 @@ def _sleeping(step: FlowStep, element: Element, facts: Facts) -> Reason:
 
 def _behind(step: FlowStep, element: Element, facts: Facts) -> Reason:
     place = (element.firing, WHOLE if element.index is None else element.index)
-    line = next((each for each in facts.locks if (each.firing, each.index) == place), None)
+    line = facts.lock_at.get(place)
     runs = list(line.holders) if line is not None else []
     ahead = line.ahead if line is not None else 0
     more = f", and {ahead} more wait before it" if ahead else ""
@@ -269,7 +303,7 @@ def _behind(step: FlowStep, element: Element, facts: Facts) -> Reason:
 
 def _with_a_worker(snapshot: Snapshot, step: FlowStep, element: Element, facts: Facts) -> Reason:
     place = (element.firing, WHOLE if element.index is None else element.index)
-    row = next((each for each in facts.tasks if (each.lease.firing, each.lease.index) == place), None)
+    row = facts.task_at.get(place)
     if row is None:
         return {"reason": "running", "text": f"'{step.name}' is being dispatched."}
     if row.worker is not None:
@@ -336,6 +370,12 @@ def _queue(task_list: str, facts: Facts) -> QueueRow:
 
 
 def _load(task_list: str, facts: Facts) -> str:
+    if task_list not in facts.loads:
+        facts.loads[task_list] = _load_text(task_list, facts)
+    return facts.loads[task_list]
+
+
+def _load_text(task_list: str, facts: Facts) -> str:
     row, workers = _queue(task_list, facts), facts.serving(task_list)
     room = sum(each.concurrency for each in workers)
     busy = (

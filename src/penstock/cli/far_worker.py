@@ -66,7 +66,8 @@ async def _refuse_stranger(connection: Connection) -> None:
         who = await connection.get("/api/session")
     except (NoServer, ServerAway, StoreAway, TooManyRequests):
         return
-    if "work" not in who["may"]:
+    # A server of an earlier release does not tell what one may do: there the first poll says it.
+    if "work" not in who.get("may", ["work"]):
         raise Wrong.because(
             f"the token of '{who['name']}' is for the role {who['role']}: a worker needs one of "
             "`penstock access create --role worker`."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +13,7 @@ import pytest
 from penstock import Engine
 from penstock.flow.occurrence import Done
 from penstock.runtime import backlog, dispatch
+from penstock.runtime.desks import Desk
 from penstock.runtime.gate import Report
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
@@ -225,3 +227,78 @@ def test_a_worker_whose_room_is_promised_waits_though_there_is_more(tmp_path: Pa
             ]
 
     assert asyncio.run(main()) == [1, 1, 1]
+
+
+def test_a_worker_of_this_process_is_given_what_it_has_room_for_at_that_moment(tmp_path: Path) -> None:
+    """One that waits for more has told what room it had when it began to wait: by now it may have done all of it."""
+
+    async def nothing() -> None:
+        """At once."""
+
+    chain = {
+        "penstock": 1,
+        "name": "c",
+        "steps": {"a": {"task": "t"}, "b": {"task": "t", "after": ["a"]}, "c": {"task": "t", "after": ["b"]}},
+    }
+
+    async def main() -> tuple[int, int]:
+        async with Engine(f"{tmp_path}/p.db", tasks={"t": nothing}, concurrency=40) as engine:
+            await engine.publish(chain)
+            gate = (await engine.running()).node.dispatch
+
+            async def run() -> None:
+                for _ in range(10):
+                    await engine.wait(await engine.start("c"), 30)
+
+            await asyncio.gather(*(run() for _ in range(40)))
+            return gate.handed, gate.leased
+
+    assert asyncio.run(main()) == (1_200, 0)
+
+
+def test_a_worker_of_this_process_never_has_more_than_it_has_room_for(tmp_path: Path) -> None:
+    most = under_way = 0
+
+    async def slow() -> None:
+        nonlocal most, under_way
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(random.random() / 100)
+        under_way -= 1
+
+    chain = {"penstock": 1, "name": "c", "steps": {"a": {"task": "t"}, "b": {"task": "t", "after": ["a"]}}}
+
+    async def main() -> int:
+        async with Engine(f"{tmp_path}/p.db", tasks={"t": slow}, concurrency=7) as engine:
+            await engine.publish(chain)
+            runs = await asyncio.gather(*(engine.start("c") for _ in range(150)))
+            for run in runs:
+                await engine.wait(run, 30)
+            gate = (await engine.running()).node.dispatch
+            assert gate.handed and gate.leased, "work must come both ways for this to say something"
+            return (await engine.counts())["succeeded"]
+
+    assert asyncio.run(main()) == 150
+    assert most <= 7
+
+
+class _Seated:
+    room, begun = 3, 0
+
+
+def test_what_a_worker_took_and_has_not_begun_takes_room_like_what_it_has_in_hand() -> None:
+    worker = _Seated()
+    desk = Desk(("w", ("l",), None), worker)
+    desk.sit(3)
+    desk.coming = 2
+    assert desk.spare() == 1
+    desk.coming, desk.given = 0, cast(Any, ["one", "two"])
+    assert desk.spare() == 1
+    assert len(desk.take(3)) == 2
+    assert desk.spare() == 1
+    worker.room, worker.begun = 1, 2
+    assert desk.spare() == 1
+    worker.room = 3
+    assert desk.spare() == 3
+    desk.sit(3)
+    assert desk.spare() == 3

@@ -68,6 +68,7 @@ class Running:
         node.begin()
         if worker is not None:
             node.dispatch.nudges.append(worker.nudge)
+            node.dispatch.seats[worker.id] = worker
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
         if feeding is not None:
             pulse = node.pulses["feeding"] = Pulse()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from penstock.flow.plan import Attempt
 from penstock.runtime.gate import Assignment
@@ -12,16 +13,35 @@ Key = tuple[str, tuple[str, ...], tuple[str, ...] | None]
 """Worker, lists and tasks: who polls for something else sits at another desk."""
 
 
+class Seat(Protocol):
+    """A worker of this process: it can be asked how much it has in hand, at any moment."""
+
+    @property
+    def room(self) -> int:
+        """How much more it can take."""
+        ...
+
+    @property
+    def begun(self) -> int:
+        """How much of what it was handed it has taken up, ever."""
+        ...
+
+
 class Desk:
-    """Where one worker gets work of some lists. `room`: what it may be given, `coming`: what is written for it."""
+    """Where one worker gets work of some lists. `room`: what it may be given, `coming`: what is written for it.
+
+    One with a `seat` has the room that its worker has just now. A worker far away only tells when it comes, and until
+    it comes again has no more, however much it has done meanwhile.
+    """
 
     __slots__ = (
-        "awaited", "back_by", "coming", "expected", "given", "key", "lists", "ready", "room", "sitting", "sweep_at",
-        "tasks", "watched",
+        "awaited", "back_by", "coming", "expected", "given", "handed", "key", "lists", "ready", "room", "seat",
+        "sitting", "sweep_at", "tasks", "watched",
     )  # fmt: skip
 
-    def __init__(self, key: Key) -> None:
-        self.key = key
+    def __init__(self, key: Key, seat: Seat | None = None) -> None:
+        self.key, self.seat = key, seat
+        self.handed = 0  # all that the worker of the seat took from here, and what it had begun before
         _, lists, tasks = key
         self.lists = frozenset(lists)
         self.tasks = None if tasks is None else frozenset(tasks)
@@ -42,11 +62,27 @@ class Desk:
         """The worker waits for as much as it wishes, what is on its way included."""
         self.room = limit - self.coming - len(self.given)
         self.sitting += 1
+        self.settle()
+
+    def settle(self) -> None:
+        """The worker is here: it has begun what it took."""
+        if self.seat is not None:
+            self.handed = self.seat.begun
 
     def take(self, limit: int) -> list[Assignment]:
-        """What was given, no more than was wished for."""
+        """What was given, no more than was wished for; one of this process wished before it had room for the rest."""
+        if self.seat is not None:
+            limit = len(self.given)
+            self.handed += limit
         taken, self.given = self.given[:limit], self.given[limit:]
         return taken
+
+    def spare(self) -> int:
+        """How much more it may be given."""
+        seat = self.seat
+        if seat is None:
+            return self.room
+        return seat.room - self.coming - len(self.given) - (self.handed - seat.begun)
 
     def expect_back(self, seconds: float) -> None:
         """The worker went off with work and comes back within so many seconds, or is not counted on any more.
@@ -68,10 +104,10 @@ class Desk:
 
     def takes(self, attempt: Attempt) -> bool:
         return (
-            self.room > 0
-            and (self.sitting > 0 or self.expected)
+            (self.sitting > 0 or self.expected)
             and attempt.task_list in self.lists
             and (self.tasks is None or attempt.task in self.tasks)
+            and self.spare() > 0
         )
 
 

@@ -19,7 +19,7 @@ from penstock.runtime.blotting import Blot, blotted_beat, blotted_line, blotted_
 from penstock.runtime.chores import Chores
 from penstock.runtime.decision import HEARTBEAT
 from penstock.runtime.decision import Desk as AnyDesk
-from penstock.runtime.desks import Desk, Key, key_of
+from penstock.runtime.desks import Desk, Key, Seat, key_of
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
@@ -57,6 +57,7 @@ class Dispatch:
         self._backlog = Backlog()
         self._tidying = Chores(log, "what was not wanted any more could not be given back")
         self.submit: Callable[[Request], None] = lambda request: None
+        self.seats: dict[str, Seat] = {}
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
         self.expect: Callable[[datetime], None] = lambda due: None
@@ -150,7 +151,9 @@ class Dispatch:
 
         What is still being written then is given at the worker's next claim.
         """
-        desk = self._desks.get(key := key_of(wish)) or self._desks.setdefault(key, Desk(key))
+        desk = self._desks.get(key := key_of(wish))
+        if desk is None:
+            desk = self._desks[key] = Desk(key, self.seats.get(wish.worker))
         desk.sit(wish.limit)
         try:
             async with asyncio.timeout(seconds):
@@ -211,6 +214,8 @@ class Dispatch:
         asked = self._to_look_for(wish, desk)
         if desk is not None:
             desk.room = wish.limit - desk.coming - asked
+            desk.settle()
+            desk.handed += asked
             desk.expect_back(BACK)
         before = self._backlog.see(key)  # before looking: what comes meanwhile must not be forgotten
         leased: list[Leased] | None = None

@@ -81,7 +81,7 @@ class Worker:
         new_id: Callable[[], str] = new_incarnation,
         fleet: Muster | None = None,
         hands_back: bool = False,
-        resting: Callable[[], int] = lambda: 0,
+        resting: Callable[[], int] | None = None,
     ) -> None:
         if processes and not sources:
             raise ValueError("a worker with `processes` needs `sources`: the modules or files of its tasks")
@@ -93,6 +93,7 @@ class Worker:
         # New at every start: a name that is used again must not revive a dead one's leases.
         self.id = new_id()
         self.counts: Counter[str] = Counter()
+        self.begun = 0  # how much of what it was handed it has taken up
         self._troubles: dict[str, str] = {}
         self._threads = threads or self.concurrency
         self._processes, self._sources = processes, tuple(sources)
@@ -193,11 +194,8 @@ class Worker:
     async def _claim(self) -> None:
         """Claim as much as there is room for and begin it."""
         self._room.clear()
-        # Reports that are stuck take room too: work must not pile up behind a gate that does not take them.
-        # Twice as many are on their way in good times: told and being written, and ended meanwhile.
-        held = max(0, len(self._held) - self._resting())
-        room = self.concurrency - held - max(0, len(self._outbox) - 2 * self.concurrency)
-        if room <= 0 or self._stopping:
+        room = self.room
+        if room <= 0:
             await self._room.wait()
             return
         wish = self._wish if room == self.concurrency else self._wish_for(room)
@@ -208,6 +206,20 @@ class Worker:
             self._claiming = None
         if assignments and not self._stopping:  # else they are given back by `drain`
             self._begin(assignments)
+
+    @property
+    def room(self) -> int:
+        """How much more it can take just now.
+
+        Reports that are stuck take room too: work must not pile up behind a gate that does not take them.
+        Twice as many are on their way in good times: told and being written, and ended meanwhile.
+        """
+        if self._stopping:
+            return 0
+        held, most = len(self._held), self.concurrency
+        if self._resting is not None:
+            held = max(0, held - self._resting())
+        return most - held - max(0, len(self._outbox) - 2 * most)
 
     def make_room(self) -> None:
         """Something that is under way is `resting` from now on."""
@@ -229,6 +241,7 @@ class Worker:
             begin(work, each.expires, each.deadline, now)
             held.add(work)
             works.append(work)
+        self.begun += len(assignments)
         self.counts["worker.claimed"] += len(assignments)
         self._rest.clear()
         self._crew.begin(works)

@@ -17,6 +17,7 @@ from penstock.flow.occurrence import Begun, Done, Paused, Reported, Resumed
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Header, Pauser, RunId
 from penstock.runtime import advancing, deciding
+from penstock.runtime.alike import Alike
 from penstock.runtime.deciding import decide, write_down
 from penstock.runtime.decision import Decision, Desk, Desks
 from penstock.runtime.memory import Live
@@ -47,8 +48,9 @@ def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> 
     )
     snapshot = structs.replace(new_run(header), paused=paused)
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
-    decision = decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC))
-    write_down(decision, _Desks())
+    alike = Alike()
+    decision = decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), alike)
+    write_down(decision, _Desks(), alike)
     return decision
 
 
@@ -141,8 +143,8 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
     changes: list[Change] = []
     hidden: list[dict[str, Any]] = []
 
-    def looked(decision: Decision, desks: Desks) -> None:
-        write_down(decision, desks)
+    def looked(decision: Decision, desks: Desks, alike: Alike) -> None:
+        write_down(decision, desks, alike)
         if decision.change is not None:
             changes.append(decision.change)
             if decision.change.plain:
@@ -184,13 +186,13 @@ def test_what_went_straight_is_written_as_all_else_is(
     waiting = [Request(RUN, Begun(), new=snapshot, latest=1)]
     went = []
     while waiting:
-        request = waiting.pop(0)
-        made = decide(quick, [request], now)
+        request, alike = waiting.pop(0), Alike()
+        made = decide(quick, [request], now, alike)
         with monkeypatch.context() as patch:
             patch.setattr(deciding, "straight", lambda *_: None)
-            again = decide(careful, [request], now)
+            again = decide(careful, [request], now, Alike())
         for decision in (made, again):
-            write_down(decision, _Desks())
+            write_down(decision, _Desks(), alike)
             decision.live.snapshot = decision.plan.snapshot
         went.append((made.straight, again.straight))
         assert made.change == again.change

@@ -15,6 +15,7 @@ from penstock.flow.occurrence import Canceled, Failed, Reported, TimedOut
 from penstock.flow.run import Failure
 from penstock.flow.turn import Turn
 from penstock.runtime import advancing, deciding, node, ringing
+from penstock.runtime.alike import Alike
 from penstock.runtime.decision import Decision
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.gate import Report, Verdict
@@ -61,10 +62,10 @@ def _local_clock(patch: Patch) -> None:
     """Decide by the node's own clock."""
     real = deciding.decide
 
-    def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
+    def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision:
         process = current_process()
         ahead = crc32(process.name.encode()) % 3600 if process is not None else 0
-        return real(live, requests, now + timedelta(seconds=ahead))
+        return real(live, requests, now + timedelta(seconds=ahead), alike)
 
     patch.setattr(advancing, "decide", decide)
 

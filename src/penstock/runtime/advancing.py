@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from penstock.flow.occurrence import Outside, Retried, Skipped
+from penstock.runtime.alike import Alike
 from penstock.runtime.deciding import decide, write_down
 from penstock.runtime.decision import Decision, Reserved
 from penstock.runtime.dispatch import Dispatch
@@ -141,13 +142,13 @@ class Advancer:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
         written: list[Decision] = []
-        now = self._clock.now()
+        now, alike = self._clock.now(), Alike()
         try:
             runs = list(batch)
             for at in range(0, len(runs), TOGETHER):
-                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now)
+                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, alike)
                 decisions += decided
-                written += self._write_down(decided)
+                written += self._write_down(decided, alike)
             self.decided += len(written)
             await self._write(written)
         except BaseException:
@@ -181,6 +182,7 @@ class Advancer:
         batch: dict[str, list[Request]],
         lives: dict[str, Live | BaseException],
         now: datetime,
+        alike: Alike,
     ) -> list[Decision]:
         """One run that cannot be decided about must not hold the others."""
         decisions: list[Decision] = []
@@ -190,17 +192,17 @@ class Advancer:
                 self._refuse(run, requests, live)
                 continue
             try:
-                decisions.append(decide(live, requests, now))
+                decisions.append(decide(live, requests, now, alike))
             except Exception as error:
                 self._undecided(live, requests, error)
         return decisions
 
-    def _write_down(self, decisions: Sequence[Decision]) -> list[Decision]:
+    def _write_down(self, decisions: Sequence[Decision], alike: Alike) -> list[Decision]:
         """Nor may one whose decision cannot be written down."""
         written: list[Decision] = []
         for decision in decisions:
             try:
-                write_down(decision, self._dispatch)
+                write_down(decision, self._dispatch, alike)
                 written.append(decision)
             except Exception as error:
                 self._undecided(decision.live, decision.requests, error)
@@ -311,6 +313,7 @@ class Advancer:
             assert change is not None
             live.snapshot = snapshot = decision.plan.snapshot
             live.first = None if change.new is None else change.tasks
+            live.state = decision.state
             if snapshot.ended:
                 memory.forget(change.run)
             else:

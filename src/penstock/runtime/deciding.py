@@ -26,6 +26,7 @@ from penstock.flow.plan import Answer, Attempt, Plan
 from penstock.flow.rest import parked_steps, starving, waiting_for
 from penstock.flow.run import Element, ElementKey, Snapshot
 from penstock.flow.straight import straight
+from penstock.runtime.alike import Alike, Move, followed, followed_change, is_bare, place_of
 from penstock.runtime.approving import asked_by, ended_in, times_of
 from penstock.runtime.children import TASK, cancel_post, end_post, start_posts
 from penstock.runtime.codec.messages import encode_message
@@ -58,12 +59,12 @@ _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
 
 
-def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
+def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision:
     """Decide about all that happened to one run, in order."""
     if len(requests) == 1:
-        straight_on = straight(live.flow, live.snapshot, requests[0].occurrence, now)
-        if straight_on is not None:
-            return Decision(live, requests, straight_on.answers, straight_on, now, straight=True)
+        decision = _decide_straight(live, requests, now, alike)
+        if decision is not None:
+            return decision
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     if not parked:
@@ -72,7 +73,23 @@ def decide(live: Live, requests: Sequence[Request], now: datetime) -> Decision:
     return Decision(live, requests, answers, plan, now, tuple(parked.values()))
 
 
-def write_down(decision: Decision, desks: Desks) -> None:
+def _decide_straight(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision | None:
+    """The decision about one plain thing: as about a run that is alike, or straight; None: the rules are asked."""
+    request = requests[0]
+    bare = is_bare(live, request)
+    place = place_of(live, request) if bare else None
+    if place is not None and (known := alike.moves.get(place)) is not None:
+        return followed(live, requests, known, now)
+    plan = straight(live.flow, live.snapshot, request.occurrence, now)
+    if plan is None:
+        return None
+    decision = Decision(live, requests, plan.answers, plan, now, straight=True, bare=bare)
+    if place is not None:
+        decision.move = alike.moves[place] = Move(plan)
+    return decision
+
+
+def write_down(decision: Decision, desks: Desks, alike: Alike) -> None:
     """Say what is to be written, with the work promised to who will do it.
 
     Apart from deciding, so that many are decided and then many written down: few lines that are run again and
@@ -84,12 +101,22 @@ def write_down(decision: Decision, desks: Desks) -> None:
         or _uses_up(decision)
     ):
         try:
-            change = straight_change(decision, desks.reserve) if decision.straight else None
+            change = _straight_change(decision, desks.reserve, alike) if decision.straight else None
             decision.change = _change(decision, desks.reserve) if change is None else change
         except BaseException:
             desks.free(decision.desks)
             decision.desks = []
             raise
+
+
+def _straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:
+    move = decision.move
+    if move is not None and move.change is not None:
+        return followed_change(decision, move.change, reserve)
+    change = straight_change(decision, reserve, alike)
+    if move is not None and decision.state is not None:
+        move.change = change
+    return change
 
 
 def _occurrences(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -56,6 +56,9 @@ class Decision(Struct, eq=False):
     change: Change | None = None  # None: nothing is to be written
     desks: Reserved = []
     straight: bool = False  # the plan is one of `straight`
+    bare: bool = False  # nothing came with what happened: see `alike`
+    move: Any = None  # of `alike`: what the runs that are alike share
+    state: bytes | None = None  # what `Live.state` is from then on
 
 
 def new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:

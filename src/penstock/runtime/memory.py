@@ -23,12 +23,13 @@ REMEMBERED = 5_000
 class Live:
     """One run as this node knows it. Its revision tells the store whether that is still so."""
 
-    __slots__ = ("encode", "first", "flow", "pack", "snapshot")
+    __slots__ = ("encode", "first", "flow", "pack", "snapshot", "state")
 
     def __init__(self, flow: Flow, snapshot: Snapshot, pack: Packer | None = None) -> None:
         self.flow, self.snapshot = flow, snapshot
         self.pack = Packer() if pack is None else pack
         self.encode = HeadEncoder(self.pack)
+        self.state: bytes | None = None  # its head, where runs that are alike share it
         self.first: tuple[NewTask, ...] | None = (
             None  # of a run that was made here and has not gone on: its tasks
         )

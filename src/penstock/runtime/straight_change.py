@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from penstock.runtime.alike import Alike
 from penstock.runtime.codec.pages import encode_page
+from penstock.runtime.codec.payloads import INLINE
 from penstock.runtime.decision import Decision, Reserve, new_run_of, new_task
 from penstock.store.change import Change, EndedTask
 
 
-def straight_change(decision: Decision, reserve: Reserve) -> Change | None:
+def straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:
     """What is written of a straight plan, with its work promised to who will do it; None: something is rare."""
     live, plan, request = decision.live, decision.plan, decision.requests[0]
     was, snapshot, lease, pack = live.snapshot, plan.snapshot, request.lease, live.pack
@@ -30,10 +32,13 @@ def straight_change(decision: Decision, reserve: Reserve) -> Change | None:
             decision.desks.append((attempt, desk))
         tasks.append(new_task(attempt, desk, False))
     new = None if request.new is None else new_run_of(live, request, decision.now)
+    head, page = live.encode(snapshot), encode_page(plan.history, pack)
+    if decision.bare and live.encode.plain and len(page) <= INLINE:
+        decision.state = head = alike.state(live.flow, head)
     # By position: so many keywords would cost more than all else here.
     change = Change(
         run.id, plan.base, snapshot.revision, snapshot.seq, snapshot.status, snapshot.ended_at, None,
-        live.encode(snapshot), new, encode_page(plan.history, pack), was.seq + 1, tuple(tasks),
+        head, new, page, was.seq + 1, tuple(tasks),
         () if lease is None else (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),),
         over, not pack.fresh,
     )  # fmt: skip

@@ -43,17 +43,19 @@ class HeadEncoder:
     not encoded anew.
     """
 
-    __slots__ = ("_large", "_states", "pack")
+    __slots__ = ("_large", "_states", "pack", "plain")
 
     def __init__(self, pack: Packer) -> None:
         self.pack = pack
+        self.plain = False  # the last one: it holds every payload in place
         self._large = False
         self._states: dict[str, tuple[StepState, Raw]] = {}
 
     def __call__(self, was: Snapshot) -> bytes:
         plain = None if self._large else encode_plain(was)
+        self.plain = plain is not None and len(plain) <= INLINE
         if plain is not None:
-            if len(plain) <= INLINE:
+            if self.plain:
                 return plain
             self._large = True
         return _Writing(self.pack).head(was, self._steps(was.steps))

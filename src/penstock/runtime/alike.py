@@ -1,0 +1,139 @@
+"""Runs that are alike: what is decided about the first one of a batch is so for the others, and not worked out again.
+
+The head of a run tells all of it but its header, and data that is still its input. So runs of one version whose heads
+are the same bytes are in the same `state`, and where the same happens to them, and nothing comes with it, the same
+follows. Such are runs that carry nothing but their input: each goes where the one before it went, in its own name.
+The contract: plan and change are the very ones that are made without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Begun, Done, Reported
+from penstock.flow.plan import Attempt, Plan
+from penstock.flow.run import Snapshot
+from penstock.runtime.decision import Decision, Reserve, new_run_of, new_task
+from penstock.runtime.memory import Live
+from penstock.runtime.request import Request
+from penstock.store.change import Change, EndedTask, NewTask
+
+Place = tuple[int] | tuple[int, int, int, str]
+"""Where a run is and what happens there. It names objects by their ids: those of one batch live as long as it."""
+
+
+class Move(Struct, eq=False):
+    """What was decided about the first one, and what is written of it once that is known."""
+
+    plan: Plan
+    change: Change | None = None
+
+
+class Alike:
+    """What one batch knows of its runs."""
+
+    __slots__ = ("_states", "moves")
+
+    def __init__(self) -> None:
+        self.moves: dict[Place, Move] = {}
+        self._states: dict[tuple[int, bytes], bytes] = {}
+
+    def state(self, flow: Flow, head: bytes) -> bytes:
+        """The head itself, and the same object for all that have the same."""
+        return self._states.setdefault((id(flow), head), head)
+
+
+def is_bare(live: Live, request: Request) -> bool:
+    """Whether nothing comes with it that only this run has, and its change would tell nobody else."""
+    occurrence, snapshot = request.occurrence, live.snapshot
+    run = snapshot.run
+    if run.parent is not None:
+        return False
+    if type(occurrence) is Reported:
+        done = occurrence.outcome
+        return (
+            request.lease is not None
+            and type(done) is Done
+            and done.output is None
+            and done.set is None
+            and done.tags is None
+            and done.correlate is None
+            and not (done.replace_tags or occurrence.outside)
+        )
+    return (
+        type(occurrence) is Begun
+        and request.new is not None
+        and run.input is None
+        and request.start_key is None
+        and request.is_plain
+        and not (occurrence.tags or run.labels or snapshot.tags or snapshot.paused)
+    )
+
+
+def place_of(live: Live, request: Request) -> Place | None:
+    """Where a run is to which something bare happens; None: only its own state is known there."""
+    occurrence = request.occurrence
+    if type(occurrence) is Reported and live.state is not None:
+        done = occurrence.outcome
+        assert type(done) is Done
+        return id(live.state), occurrence.firing, occurrence.attempt, done.port
+    return (id(live.flow),) if request.new is not None else None
+
+
+def followed(live: Live, requests: Sequence[Request], move: Move, now: datetime) -> Decision:
+    """The decision about a run that goes where another went."""
+    plan = _plan(move.plan, live.snapshot)
+    return Decision(live, requests, plan.answers, plan, now, straight=True, bare=True, move=move)
+
+
+def _plan(first: Plan, was: Snapshot) -> Plan:
+    to, run, data = first.snapshot, was.run, was.data
+    snapshot = Snapshot(
+        run, to.seq, to.status, to.ending, to.paused, to.started_at, to.ended_at, data, to.tags,
+        data if to.result is to.data else to.result, to.error, to.ok, to.put_off, to.marking, to.firings, to.elements,
+        to.results, to.steps, to.failed, to.halted, to.kept, to.came, was.seen, to.keys, to.disabled, to.aside,
+        to.epoch, to.agenda, to.revision,
+    )  # fmt: skip
+    attempts = [
+        Attempt(
+            run, each.firing, each.index, each.step, each.task, each.attempt, each.params, data, each.tags,
+            each.taken, each.timeouts, each.task_list, each.priority, each.ports, each.secrets,
+        )
+        for each in first.attempts
+    ]  # fmt: skip
+    return Plan(
+        first.base, snapshot, first.history, first.answers, attempts, (), (), (), (), (), (), False, []
+    )
+
+
+def followed_change(decision: Decision, first: Change, reserve: Reserve) -> Change:
+    """What is written of it, with its work promised to who will do it."""
+    request, snapshot = decision.requests[0], decision.plan.snapshot
+    lease, tasks = request.lease, first.tasks
+    if tasks:
+        tasks = _tasks(decision, tasks, reserve)
+    new = None if request.new is None else new_run_of(decision.live, request, decision.now)
+    ended = first.ended
+    if lease is not None and ended[0].fence != lease.fence:
+        ended = (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),)
+    decision.state = first.head
+    return Change(
+        snapshot.run.id, first.base, first.revision, first.seq, first.status, first.ended_at, None, first.head, new,
+        first.page, first.page_from, tasks, ended, first.over, True,
+    )  # fmt: skip
+
+
+def _tasks(decision: Decision, like: tuple[NewTask, ...], reserve: Reserve) -> tuple[NewTask, ...]:
+    """The rows of its attempts: those of the first one, where the same worker gets them."""
+    tasks = []
+    for attempt, task in zip(decision.plan.attempts, like, strict=True):
+        desk = reserve(attempt)
+        if desk is not None:
+            decision.desks.append((attempt, desk))
+        worker = None if desk is None else desk.worker
+        tasks.append(task if task.worker == worker else new_task(attempt, desk, False))
+    return tuple(tasks)

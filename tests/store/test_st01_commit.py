@@ -242,3 +242,20 @@ async def test_st10_events_of_several_keys_are_given_in_the_order_in_which_they_
 
     made = [(message.run, message.body) for message in committed.messages]
     assert made == [(B, b"0"), (A, b"1"), (B, b"2"), (A, b"both")]
+
+
+async def test_st1_a_run_that_goes_on_keeps_what_its_change_does_not_speak_about(store: Store) -> None:
+    await given(store, start(A), start(B))
+    await given(store, change(A, 1, goes_on=True, head=b"on"), change(B, 1, goes_on=True))
+
+    found = next(row for row in await store.runs(Filter(limit=10)) if row.id == A)
+    assert (found.status, found.ended_at, found.waiting_for) == ("running", None, [])
+    assert await store.load([A]) == [StoredRun(A, 2, b"header", b"on", ())]
+
+
+async def test_st1_a_run_that_goes_on_from_another_revision_is_left_alone(store: Store) -> None:
+    await given(store, start(A), start(B), change(A, 1))
+    committed = await store.commit([change(A, 1, goes_on=True), change(B, 1, goes_on=True)])
+
+    assert committed.outcomes == ["stale", "applied"]
+    assert await revisions(store, A, B) == [2, 2]

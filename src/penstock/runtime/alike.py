@@ -17,7 +17,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Begun, Done, Reported
 from penstock.flow.plan import Attempt, Plan
 from penstock.flow.run import Snapshot
-from penstock.runtime.decision import Decision, Reserve, new_run_of, new_task
+from penstock.runtime.decision import Decision, Desk, Reserve, new_run_of, new_task
 from penstock.runtime.memory import Live
 from penstock.runtime.request import Request
 from penstock.store.change import Change, EndedTask, NewTask
@@ -36,15 +36,25 @@ class Move(Struct, eq=False):
 class Alike:
     """What one batch knows of its runs."""
 
-    __slots__ = ("_states", "moves")
+    __slots__ = ("_states", "_tasks", "moves")
 
     def __init__(self) -> None:
         self.moves: dict[Place, Move] = {}
         self._states: dict[tuple[int, bytes], bytes] = {}
+        self._tasks: dict[tuple[int, str, int, str | None], NewTask] = {}
 
     def state(self, flow: Flow, head: bytes) -> bytes:
         """The head itself, and the same object for all that have the same."""
         return self._states.setdefault((id(flow), head), head)
+
+    def task(self, flow: Flow, attempt: Attempt, desk: Desk | None) -> NewTask:
+        """The row of a first attempt: that of a run that came to the same step with as much behind it."""
+        worker = None if desk is None else desk.worker
+        key = id(flow), attempt.step, attempt.firing, worker
+        task = self._tasks.get(key)
+        if task is None:
+            task = self._tasks[key] = new_task(attempt, desk, False)
+        return task
 
 
 def is_bare(live: Live, request: Request) -> bool:
@@ -110,12 +120,11 @@ def _plan(first: Plan, was: Snapshot) -> Plan:
     )
 
 
-def followed_change(decision: Decision, first: Change, reserve: Reserve) -> Change:
+def followed_change(decision: Decision, first: Change, reserve: Reserve, alike: Alike) -> Change:
     """What is written of it, with its work promised to who will do it."""
     request, snapshot = decision.requests[0], decision.plan.snapshot
-    lease, tasks = request.lease, first.tasks
-    if tasks:
-        tasks = _tasks(decision, tasks, reserve)
+    lease = request.lease
+    tasks = tasks_of(decision, reserve, alike) if first.tasks else ()
     new = None if request.new is None else new_run_of(decision.live, request, decision.now)
     ended = first.ended
     if lease is not None and ended[0].fence != lease.fence:
@@ -123,17 +132,16 @@ def followed_change(decision: Decision, first: Change, reserve: Reserve) -> Chan
     decision.state = first.head
     return Change(
         snapshot.run.id, first.base, first.revision, first.seq, first.status, first.ended_at, None, first.head, new,
-        first.page, first.page_from, tasks, ended, first.over, True,
+        first.page, first.page_from, tasks, ended, first.over, True, first.goes_on,
     )  # fmt: skip
 
 
-def _tasks(decision: Decision, like: tuple[NewTask, ...], reserve: Reserve) -> tuple[NewTask, ...]:
-    """The rows of its attempts: those of the first one, where the same worker gets them."""
-    tasks = []
-    for attempt, task in zip(decision.plan.attempts, like, strict=True):
+def tasks_of(decision: Decision, reserve: Reserve, alike: Alike) -> tuple[NewTask, ...]:
+    """The rows of the attempts of a straight plan, each promised to who will do it."""
+    tasks, flow = [], decision.live.flow
+    for attempt in decision.plan.attempts:
         desk = reserve(attempt)
         if desk is not None:
             decision.desks.append((attempt, desk))
-        worker = None if desk is None else desk.worker
-        tasks.append(task if task.worker == worker else new_task(attempt, desk, False))
+        tasks.append(alike.task(flow, attempt, desk))
     return tuple(tasks)

@@ -112,7 +112,7 @@ def write_down(decision: Decision, desks: Desks, alike: Alike) -> None:
 def _straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:
     move = decision.move
     if move is not None and move.change is not None:
-        return followed_change(decision, move.change, reserve)
+        return followed_change(decision, move.change, reserve, alike)
     change = straight_change(decision, reserve, alike)
     if move is not None and decision.state is not None:
         move.change = change
@@ -189,6 +189,7 @@ def _change(decision: Decision, reserve: Reserve) -> Change:
         None if snapshot.status == "running" else _waiting(live, snapshot), live.encode(snapshot), new,
         encode_page(plan.history, live.pack) if plan.history else None, was.seq + 1, tasks, _ended(decision),
         over, _is_plain(decision, tasks, over, new) and not live.pack.fresh,
+        new is None and was.status == snapshot.status == "running",
     )  # fmt: skip
     return change if change.plain else replace(change, **_rare(decision, change))
 
@@ -219,7 +220,7 @@ def _rare(decision: Decision, change: Change) -> dict[str, Any]:
     if live.flow.definition.notify:
         rare["letters"] = letters_of(live.flow.definition.notify, plan.history, plan.snapshot)
     if live.pack.fresh:  # the last: whatever is encoded above may find something large
-        rare["payloads"] = tuple(live.pack.fresh)
+        rare["payloads"] = live.pack.fresh
     return rare
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from penstock.runtime.alike import Alike
+from penstock.runtime.alike import Alike, tasks_of
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.payloads import INLINE
-from penstock.runtime.decision import Decision, Reserve, new_run_of, new_task
+from penstock.runtime.decision import Decision, Reserve, new_run_of
 from penstock.store.change import Change, EndedTask
 
 
@@ -25,12 +25,7 @@ def straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Chang
     if lease is None and (run.labels or request.start_key is not None or not request.is_plain):
         return None
     pack.begin()
-    tasks = []
-    for attempt in plan.attempts:
-        desk = reserve(attempt)
-        if desk is not None:
-            decision.desks.append((attempt, desk))
-        tasks.append(new_task(attempt, desk, False))
+    tasks = tasks_of(decision, reserve, alike)
     new = None if request.new is None else new_run_of(live, request, decision.now)
     head, page = live.encode(snapshot), encode_page(plan.history, pack)
     if decision.bare and live.encode.plain and len(page) <= INLINE:
@@ -38,9 +33,9 @@ def straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Chang
     # By position: so many keywords would cost more than all else here.
     change = Change(
         run.id, plan.base, snapshot.revision, snapshot.seq, snapshot.status, snapshot.ended_at, None,
-        head, new, page, was.seq + 1, tuple(tasks),
+        head, new, page, was.seq + 1, tasks,
         () if lease is None else (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),),
-        over, not pack.fresh,
+        over, not pack.fresh, new is None and not over,
     )  # fmt: skip
     # Large payloads are kept apart, once.
-    return replace(change, payloads=tuple(pack.fresh)) if pack.fresh else change
+    return replace(change, payloads=pack.fresh) if pack.fresh else change

@@ -163,6 +163,7 @@ class Change(Struct, frozen=True, gc=False):
         False  # the run has ended: its tasks, timers, locks and keys go; messages wait to be discarded
     )
     plain: bool = False  # nothing of what follows is there, and a new run has no start key and no labels
+    goes_on: bool = False  # it was running and is: status, end and what it waits for are as they were
     revived: tuple[str, tuple[bool, bool]] | None = (
         None  # it had ended: its workflow, and `NewRun.paused` of it
     )

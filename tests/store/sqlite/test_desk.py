@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import threading
 from collections.abc import Awaitable
 from datetime import datetime, timedelta
@@ -199,3 +200,28 @@ def test_the_bell_waits_and_can_be_canceled(tmp_path: Path) -> None:
         return heard
 
     assert asyncio.run(scenario()) is None
+
+
+def test_the_statements_of_batches_stay_prepared(tmp_path: Path) -> None:
+    async def main() -> int:
+        store = SqliteStore.open(str(tmp_path / "p.db"))
+        chance = random.Random(7)
+        first = 0
+
+        async def batches(count: int) -> None:
+            nonlocal first
+            for _ in range(count):
+                runs = range(first, first + chance.randint(1, 300))
+                first = runs.stop
+                await store.commit([begin(run) for run in runs])
+                await store.commit([turn(run, 1) for run in runs])
+                await store.commit([turn(run, 2, over=True) for run in runs])
+
+        await batches(20)
+        before = store._ledger.db.cache_stats()["misses"]
+        await batches(20)
+        after = store._ledger.db.cache_stats()["misses"]
+        await store.close()
+        return int(after - before)
+
+    assert asyncio.run(main()) <= 3

@@ -17,6 +17,9 @@ from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.sorting import misjudged_of, sort_out
 from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
 
+Halves = tuple[tuple[object, ...], tuple[object, ...]]
+"""The row of a task, but for its run and its turn in the list."""
+
 
 class Misfit(Exception):
     """Some change does not fit the rows: nothing of this attempt may stay."""
@@ -64,9 +67,11 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
 def _guard(session: Session, changes: list[Change]) -> None:
     """What can be lost in a race, of every change: a pause, the revision, the fence."""
     new = [change for change in changes if change.new is not None]
-    if misjudged_of(session, changes):
+    if misjudged_of(session, [c for c in changes if c.new is not None or c.revived is not None]):
         raise Misfit
-    _all(session, "update_run", [_old_run(c) for c in changes if c.new is None])
+    going_on = [(c.revision, c.seq, c.head, c.run, c.base) for c in changes if c.goes_on]
+    _all(session, "update_running", going_on)
+    _all(session, "update_run", [_old_run(c) for c in changes if c.new is None and not c.goes_on])
     _all(session, "insert_run", [_new_run(c) for c in new])
     ended = [(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended]
     _all(session, "end_task", ended)
@@ -152,10 +157,13 @@ def _void_tasks(session: Session, changes: list[Change]) -> None:
 
 
 def _new_tasks(session: Session, changes: list[Change]) -> None:
-    now, fence = session.now, session.fence
     new = [(c.run, task) for c in changes for task in c.tasks]
-    turns = session.numbers(len(new))
-    rows = [_new_task(run, task, turn, now, fence) for (run, task), turn in zip(new, turns, strict=True)]
+    made: dict[int, Halves] = {}  # runs that are alike share their tasks
+    rows = []
+    for (run, task), turn in zip(new, session.numbers(len(new)), strict=True):
+        if (halves := made.get(id(task))) is None:
+            halves = made[id(task)] = _new_task(task, session.now, session.fence)
+        rows.append((run, *halves[0], turn, *halves[1]))
     session.at_once("insert_task", rows)
     over = [c.run for c in changes if c.over]
     for query in ("drop_tasks_of_runs", "drop_timers_of_runs"):
@@ -171,23 +179,16 @@ def _timers(session: Session, changes: list[Change]) -> None:
     session.many("insert_timer", rows)
 
 
-def _new_task(run: str, task: NewTask, turn: int, now: int, fence: int) -> tuple[object, ...]:
+def _new_task(task: NewTask, now: int, fence: int) -> Halves:
+    """What stands before its turn, behind the run, and what stands after it."""
     leased = task.worker is not None
     start_by, end_by = after(now, task.schedule_to_start), after(now, task.schedule_to_close)
     beat = length(task.heartbeat)
     stop_by = after(now, task.start_to_close) if leased else NEVER
     lease_until = now + beat if leased else NEVER
     expires = min(lease_until, stop_by, end_by) if leased else min(start_by, end_by)
-    return (
-        run,
-        task.firing,
-        task.index,
-        task.attempt,
-        fence + 1 if leased else fence,
-        task.task,
-        task.task_list,
-        task.priority,
-        turn,
+    fenced = fence + 1 if leased else fence
+    return (task.firing, task.index, task.attempt, fenced, task.task, task.task_list, task.priority), (
         now,
         now if leased else None,
         task.worker,

@@ -19,6 +19,10 @@ from penstock.store.sqlite.session import SQL
 MIGRATIONS = read_migrations("penstock.store.sqlite")
 SETTINGS = ("PRAGMA busy_timeout = 10000", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY")
 
+PREPARED = 512
+"""Statements that are kept prepared, the most that there can be. Each use of one, a row of `executemany` too, takes the
+next place, and whoever had it must be prepared anew: with few places the long ones of a batch were every time."""
+
 
 class Options(Struct, frozen=True, kw_only=True):
     """What an address or a test may ask for."""
@@ -59,7 +63,7 @@ def open_file(path: str, options: Options) -> Opened:
         if options.vfs is None:
             make_private(path)
         try:
-            db = apsw.Connection(path, vfs=options.vfs)
+            db = apsw.Connection(path, vfs=options.vfs, statementcachesize=PREPARED)
             undo.callback(db.close)
             checked = _begin(db, path, options)
         except apsw.Error as error:

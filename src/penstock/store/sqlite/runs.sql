@@ -8,6 +8,13 @@ UPDATE run SET revision = new.revision, seq = new.seq, status = new.status, ende
           FROM (VALUES (:revision, :seq, :status, :ended_at, :waiting, :head, :run, :base))) AS new
  WHERE run.id = new.run AND run.revision = new.base;
 
+-- name: update_running
+-- One that goes on running: nothing is set that an index has, which would cost as much again.
+UPDATE run SET revision = new.revision, seq = new.seq, head = new.head
+  FROM (SELECT column1 AS revision, column2 AS seq, column3 AS head, column4 AS run, column5 AS base
+          FROM (VALUES (:revision, :seq, :head, :run, :base))) AS new
+ WHERE run.id = new.run AND run.revision = new.base;
+
 -- name: insert_run
 INSERT INTO run (id, workflow, version, subject, parent, labels, started_at, header, revision, seq, status, ended_at,
                  waiting, head)

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 SQL = read_queries("penstock.store.sqlite")
 
-WIDTHS = (512, 256, 64, 16, 4)
+WIDTHS = (64, 16, 4)
 """Rows that one statement takes, the most first: a few sizes, so that each is prepared once."""
 
 LONGEST = 16_000
@@ -131,7 +131,8 @@ class Session:
         """The same in few statements, for a query whose parameters are all in its `VALUES`.
 
         Every statement gives the interpreter away and must get it back: one for each row would have the writing
-        thread wait, row by row, for a loop that decides meanwhile.
+        thread wait, row by row, for a loop that decides meanwhile. And each of them takes a place among the
+        statements that are kept prepared (`connection.PREPARED`).
         """
         if len(rows) < WIDTHS[-1]:
             return self.many(query, rows)

@@ -104,7 +104,7 @@ def _read_again(rows: Written, snapshot: Snapshot, pack: Packer) -> Snapshot:
     head = HeadEncoder(pack)(
         Stored(rows.header, rows.head, rows.parts.values()).snapshot(rows.payloads, pack)
     )
-    assert pack.fresh == []
+    assert pack.fresh == ()
     return Stored(rows.header, head, rows.parts.values()).snapshot(rows.payloads, Packer())
 
 
@@ -332,4 +332,4 @@ def test_a_payload_that_was_read_from_the_store_is_known_in_the_first_round() ->
     pack.begin()
     pack(payload)
 
-    assert pack.fresh == []
+    assert pack.fresh == ()

@@ -79,8 +79,7 @@ class Desk:
 
     def spare(self) -> int:
         """How much more it may be given."""
-        seat = self.seat
-        if seat is None:
+        if (seat := self.seat) is None:
             return self.room
         return seat.room - self.coming - len(self.given) - (self.handed - seat.begun)
 

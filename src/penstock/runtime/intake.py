@@ -369,6 +369,8 @@ def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> H
 
 def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
     """The pauses wider than a run that are there."""
+    if not (state.paused or state.halted):
+        return ()
     pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
     return tuple(by for by, paused in pausers if paused)
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from penstock.flow.payload import NotJson, TooLarge, pure
-from penstock.flow.retry import Backoff
+from penstock.flow.retry import Backoff, Timeouts
 from penstock.runtime.gate import Gate
 from penstock.store.rows import Renewal
 from penstock.workers.work import NEVER, UNWANTED, Work
@@ -46,10 +46,17 @@ class Leases:
         self._due = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._failures = 0
+        self._term: tuple[datetime, datetime | None, datetime, Timeouts] | None = None
+        self._like: Work | None = None
 
     def begin(self, work: Work, expires: datetime, deadline: datetime | None, now: datetime) -> None:
-        """Watch over a lease from now on."""
-        self._by(work.renew(expires, deadline, now, self._loop.time()))
+        """Watch over a lease from now on; most that are begun together are like the one before."""
+        term, like = (expires, deadline, now, work.attempt.timeouts), self._like
+        if like is not None and self._term == term:
+            work.begin_like(like)
+        else:
+            self._term, self._like = term, work
+            self._by(work.renew(expires, deadline, now, self._loop.time()))
 
     def told(self) -> None:
         """A task said how far it is; from the loop."""

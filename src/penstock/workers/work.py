@@ -85,6 +85,11 @@ class Work(Struct, eq=False):
         self.deadline = deadline
         return min(self.beat_at, self.over_at)
 
+    def begin_like(self, other: Work) -> None:
+        """The same times as those of another that was begun at this moment under the same terms."""
+        self.beat_at, self.lost_at, self.over_at = other.beat_at, other.lost_at, other.over_at
+        self.deadline = other.deadline
+
     def beat(self, encode: Callable[[Any], bytes | None]) -> Beat:
         """A sign of life, with the progress where it is new."""
         progress = None if self.context is None else self.context.progress

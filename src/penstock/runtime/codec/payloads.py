@@ -43,25 +43,26 @@ def _hook(code: int, data: memoryview) -> Any:
 decode = Decoder(ext_hook=_hook).decode
 
 
+_NONE: dict[int, tuple[Any, Raw]] = {}
+
+
 class Packer:
     """Encodes the payloads of one run. One object is encoded once in a round, a large one once while it is in use."""
 
     __slots__ = ("_before", "_large", "_round", "fresh")
 
     def __init__(self) -> None:
-        self._large: dict[int, tuple[Any, Raw]] = {}  # the object is kept, so that its id stays its own
-        self._before: dict[int, tuple[Any, Raw]] = {}  # the large ones of the round before
-        self._round: dict[int, tuple[Any, Raw]] = {}
-        self.fresh: list[tuple[bytes, bytes]] = []
+        # One that is never filled stands for all of them: most runs have only small payloads, and keep none.
+        self._large: dict[int, tuple[Any, Raw]] = _NONE  # the object is kept, so that its id stays its own
+        self._before: dict[int, tuple[Any, Raw]] = _NONE  # the large ones of the round before
+        self._round: dict[int, tuple[Any, Raw]] = _NONE
+        self.fresh: tuple[tuple[bytes, bytes], ...] = ()
 
     def begin(self) -> None:
         """A new round: what it finds to be large and new is in `fresh`. What the last one did not use is dropped."""
-        if (
-            self._round or self._large or self._before
-        ):  # most runs have only small payloads, and none of these
-            self._round.clear()
-            self._before, self._large = self._large, {}
-            self.fresh = []
+        if self._round or self._large or self._before:
+            self._before, self._large, self._round = self._large, _NONE, _NONE
+            self.fresh = ()
 
     def __call__(self, value: Any) -> Any:
         """What to encode in place of the payload."""
@@ -70,20 +71,27 @@ class Packer:
         key = id(value)
         known = self._round.get(key) or self._large.get(key)
         if known is None and (known := self._before.get(key)) is not None:
-            self._large[key] = known
+            self._keep(key, known)
         if known is not None:
             return known[1]
         body = encode(value)
         raw = Raw(body)
         if len(body) > INLINE:
             digest = blake2b(body, digest_size=16).digest()
-            self.fresh.append((digest, body))
+            self.fresh += ((digest, body),)
             raw = Raw(encode(Ext(APART, digest)))
-            self._large[key] = (value, raw)
+            self._keep(key, (value, raw))
         else:
+            if self._round is _NONE:
+                self._round = {}
             self._round[key] = (value, raw)
         return raw
 
     def adopt(self, value: Any, digest: bytes) -> None:
         """A payload that lies in the store already."""
-        self._large[id(value)] = (value, Raw(encode(Ext(APART, digest))))
+        self._keep(id(value), (value, Raw(encode(Ext(APART, digest)))))
+
+    def _keep(self, key: int, large: tuple[Any, Raw]) -> None:
+        if self._large is _NONE:
+            self._large = {}
+        self._large[key] = large

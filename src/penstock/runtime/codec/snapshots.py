@@ -49,7 +49,7 @@ class HeadEncoder:
         self.pack = pack
         self.plain = False  # the last one: it holds every payload in place
         self._large = False
-        self._states: dict[str, tuple[StepState, Raw]] = {}
+        self._states: dict[str, tuple[StepState, Raw]] | None = None
 
     def __call__(self, was: Snapshot) -> bytes:
         plain = None if self._large else encode_plain(was)
@@ -61,6 +61,8 @@ class HeadEncoder:
         return _Writing(self.pack).head(was, self._steps(was.steps))
 
     def _steps(self, steps: Map[str, StepState]) -> dict[str, Raw]:
+        if self._states is None:
+            self._states = {}
         known, pack = self._states, self.pack
         made: dict[str, Raw] = {}
         for name, state in steps.items():

@@ -314,7 +314,7 @@ class Advancer:
             live.snapshot = snapshot = decision.plan.snapshot
             live.first = None if change.new is None else change.tasks
             live.state = decision.state
-            if snapshot.ended:
+            if snapshot.status != "running" and snapshot.ended:
                 memory.forget(change.run)
             else:
                 memory.keep(change.run, live)
@@ -347,6 +347,9 @@ class Advancer:
             self._dispatch.withdrawn(change.run, change.void)
 
     def _answer(self, decision: Decision) -> None:
+        if decision.straight:
+            decision.requests[0].tell("accepted")
+            return
         for request, answer in zip(decision.requests, decision.answers, strict=False):
             request.tell(answer)
 

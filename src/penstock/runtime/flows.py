@@ -10,6 +10,7 @@ import msgspec
 
 from penstock.flow.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
+from penstock.flow.run import Pauser
 from penstock.flow.task import Offer
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.runtime.managing import Managers
@@ -164,3 +165,11 @@ def compile_version(version: Version, suffix: str = "") -> Flow:
     return compile_flow(
         definition, kinds_with(offers, checked=False), offers, version=version.version, suffix=suffix
     )
+
+
+def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
+    """The pauses wider than a run that are there."""
+    if not (state.paused or state.halted):
+        return ()
+    pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
+    return tuple(by for by, paused in pausers if paused)

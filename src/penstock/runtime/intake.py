@@ -27,7 +27,7 @@ from penstock.flow.occurrence import (
     Retried,
 )
 from penstock.flow.plan import Answer
-from penstock.flow.run import Header, Pauser, RunId, Snapshot
+from penstock.flow.run import Header, RunId, Snapshot
 from penstock.runtime.authority import approvals_in, refuse_going_round
 from penstock.runtime.children import begun_posts, forebears, refusal
 from penstock.runtime.chores import Chores
@@ -42,7 +42,7 @@ from penstock.runtime.errors import (
     UnknownStep,
     UnknownWorkflow,
 )
-from penstock.runtime.flows import Flows
+from penstock.runtime.flows import Flows, wider_pauses
 from penstock.runtime.host import plain_payload
 from penstock.runtime.mailing import Look, Mailing
 from penstock.runtime.managing import Managed
@@ -50,7 +50,7 @@ from penstock.runtime.memory import Live
 from penstock.runtime.recording import WHO, by_for
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
-from penstock.runtime.texts import refuse_long_text, refuse_no_text, refuse_no_texts
+from penstock.runtime.texts import can_be_kept, refuse_long_text, refuse_no_text, refuse_no_texts
 from penstock.store.change import Post, Seen
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
@@ -63,6 +63,10 @@ TRIES = 10
 
 DOUBTS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds between the questions whether a start of which nobody knows was done."""
+
+
+BEGUN = Begun()
+"""How most runs begin: with no tags."""
 
 
 class Intake(Mailing):
@@ -111,7 +115,8 @@ class Intake(Mailing):
 
         Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
         """
-        refuse_no_text(workflow=workflow)
+        if not can_be_kept(workflow):
+            refuse_no_text(workflow=workflow)
         if subject is not None or idempotency_key is not None:
             refuse_long_text(subject=subject, idempotency_key=idempotency_key)
         if labels is not None:
@@ -119,8 +124,8 @@ class Intake(Mailing):
         if tags is not None and not isinstance(tags, Mapping):
             raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
         own = plain_payload(dict(tags), "the tags") if tags else {}
-        given = plain_payload(input, "the input")
-        id, first = RunId(self._ids()), begun or Begun(own)
+        given = None if input is None else plain_payload(input, "the input")
+        id, first = RunId(self._ids()), begun or (Begun(own) if own else BEGUN)
 
         def header(flow: Flow) -> Header:
             if flow.definition.labels:
@@ -365,14 +370,6 @@ def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> H
         parent=wish.parent,
         by=by,
     )
-
-
-def wider_pauses(state: WorkflowState) -> tuple[Pauser, ...]:
-    """The pauses wider than a run that are there."""
-    if not (state.paused or state.halted):
-        return ()
-    pausers: tuple[tuple[Pauser, bool], ...] = (("workflow", state.paused), ("installation", state.halted))
-    return tuple(by for by, paused in pausers if paused)
 
 
 def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:

@@ -18,10 +18,10 @@ from penstock.flow.tags import visible
 from penstock.flow.turn import Turn
 from penstock.runtime.authority import approvals_in, approvals_left_out, refuse_going_round
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
-from penstock.runtime.flows import Flows
+from penstock.runtime.flows import Flows, wider_pauses
 from penstock.runtime.history import read_history
 from penstock.runtime.host import plain_payload
-from penstock.runtime.intake import TRIES, Intake, restless, wider_pauses
+from penstock.runtime.intake import TRIES, Intake, restless
 from penstock.runtime.memory import Live
 from penstock.runtime.outlook import outlook_of
 from penstock.runtime.store_clock import StoreClock

@@ -49,7 +49,7 @@ class Ringing:
 
     def settled(self, decisions: Sequence[Decision]) -> None:
         """What decisions set falls due some day; look then."""
-        soonest = NEVER
+        soonest, before = NEVER, None
         for decision in decisions:
             change = decision.change
             if change is None:
@@ -58,6 +58,9 @@ class Ringing:
                 for due, _ in change.timers:
                     self.expect(due)
             for task in change.tasks:
+                if task is before:
+                    continue  # runs that are alike share their tasks
+                before = task
                 for limit in (
                     task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
                 ):  # fmt: skip

@@ -25,12 +25,13 @@ def sort_out(session: Session, changes: Sequence[Change]) -> list[Outcome]:
 
 def misjudged_of(session: Session, changes: Sequence[Change]) -> set[str]:
     """Runs that begin, or begin again, and were decided on pauses or a newest version that are not so any more."""
-    live = [(change.run, said) for change in changes if (said := belief_of(change)) is not None]
-    if not live:
+    beliefs = {said: None for change in changes if (said := belief_of(change)) is not None}
+    if not beliefs:
         return set()
-    rows = session.rows("read_beliefs", (json_list(unique(said.workflow for _, said in live)),))
+    rows = session.rows("read_beliefs", (json_list(unique(said.workflow for said in beliefs)),))
     found = {row[0]: ((bool(row[1]), bool(row[2])), row[3]) for row in rows}
-    return {run for run, said in live if said.workflow in found and not said.holds(*found[said.workflow])}
+    wrong = {said for said in beliefs if said.workflow in found and not said.holds(*found[said.workflow])}
+    return {change.run for change in changes if belief_of(change) in wrong} if wrong else set()
 
 
 def _claims(change: Change) -> set[Claim]:

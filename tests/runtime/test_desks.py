@@ -15,6 +15,7 @@ from penstock.flow.occurrence import Done
 from penstock.runtime import backlog, dispatch
 from penstock.runtime.desks import Desk
 from penstock.runtime.gate import Report
+from penstock.runtime.reserving import Reserving
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from penstock.store.rows import Leased, Wish
@@ -302,3 +303,30 @@ def test_what_a_worker_took_and_has_not_begun_takes_room_like_what_it_has_in_han
     assert desk.spare() == 3
     desk.sit(3)
     assert desk.spare() == 3
+
+
+class _Work:
+    def __init__(self, task: str) -> None:
+        self.task_list, self.task = "l", task
+
+
+def test_all_kinds_of_work_share_the_room_of_a_desk_and_go_on_to_the_next() -> None:
+    seen = backlog.Backlog()
+    first, second = Desk(("one", ("l",), None)), Desk(("two", ("l",), ("a",)))
+    for desk, room in ((first, 2), (second, 2)):
+        desk.sit(room)
+        seen.see(desk.key)
+    reserving = Reserving([first, second], seen, lambda desks: None)
+    got = [reserving.reserve(cast(Any, _Work(task))) for task in "abaaab"]
+
+    assert got == [first, first, second, second, None, None]
+    assert (first.coming, first.room, second.coming, second.room) == (2, 0, 2, 0)
+
+
+def test_work_is_reserved_for_nobody_while_some_waits_in_the_list() -> None:
+    seen, desk = backlog.Backlog(), Desk(("one", ("l",), None))
+    desk.sit(2)
+    seen.see(desk.key)
+    seen.add(["l"])
+
+    assert Reserving([desk], seen, lambda desks: None).reserve(cast(Any, _Work("a"))) is None

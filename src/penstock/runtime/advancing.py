@@ -14,7 +14,7 @@ from typing import Any
 from penstock.flow.occurrence import Outside, Retried, Skipped
 from penstock.runtime.alike import Alike
 from penstock.runtime.deciding import decide, write_down
-from penstock.runtime.decision import Decision, Reserved
+from penstock.runtime.decision import Decision, Desks, Reserved
 from penstock.runtime.dispatch import Dispatch
 from penstock.runtime.doubts import Doubts
 from penstock.runtime.errors import UnknownRun, UnreadableRun
@@ -142,13 +142,13 @@ class Advancer:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
         written: list[Decision] = []
-        now, alike = self._clock.now(), Alike()
+        now, alike, desks = self._clock.now(), Alike(), self._dispatch.reserving()
         try:
             runs = list(batch)
             for at in range(0, len(runs), TOGETHER):
                 decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, alike)
                 decisions += decided
-                written += self._write_down(decided, alike)
+                written += self._write_down(decided, desks, alike)
             self.decided += len(written)
             await self._write(written)
         except BaseException:
@@ -197,12 +197,12 @@ class Advancer:
                 self._undecided(live, requests, error)
         return decisions
 
-    def _write_down(self, decisions: Sequence[Decision], alike: Alike) -> list[Decision]:
+    def _write_down(self, decisions: Sequence[Decision], desks: Desks, alike: Alike) -> list[Decision]:
         """Nor may one whose decision cannot be written down."""
         written: list[Decision] = []
         for decision in decisions:
             try:
-                write_down(decision, self._dispatch, alike)
+                write_down(decision, desks, alike)
                 written.append(decision)
             except Exception as error:
                 self._undecided(decision.live, decision.requests, error)

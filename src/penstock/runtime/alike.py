@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Begun, Done, Reported
@@ -102,19 +103,9 @@ def followed(live: Live, requests: Sequence[Request], move: Move, now: datetime)
 
 def _plan(first: Plan, was: Snapshot) -> Plan:
     to, run, data = first.snapshot, was.run, was.data
-    snapshot = Snapshot(
-        run, to.seq, to.status, to.ending, to.paused, to.started_at, to.ended_at, data, to.tags,
-        data if to.result is to.data else to.result, to.error, to.ok, to.put_off, to.marking, to.firings, to.elements,
-        to.results, to.steps, to.failed, to.halted, to.kept, to.came, was.seen, to.keys, to.disabled, to.aside,
-        to.epoch, to.agenda, to.revision,
-    )  # fmt: skip
-    attempts = [
-        Attempt(
-            run, each.firing, each.index, each.step, each.task, each.attempt, each.params, data, each.tags,
-            each.taken, each.timeouts, each.task_list, each.priority, each.ports, each.secrets,
-        )
-        for each in first.attempts
-    ]  # fmt: skip
+    result = data if to.result is to.data else to.result
+    snapshot = replace(to, run=run, data=data, result=result, seen=was.seen)
+    attempts = [replace(attempt, run=run, data=data) for attempt in first.attempts]
     return Plan(
         first.base, snapshot, first.history, first.answers, attempts, (), (), (), (), (), (), False, []
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-from penstock.flow.plan import Attempt
 from penstock.runtime.gate import Assignment
 from penstock.store.rows import Wish
 
@@ -101,12 +100,12 @@ class Desk:
         else:
             self.expected = False
 
-    def takes(self, attempt: Attempt) -> bool:
+    def serves(self, task_list: str, task: str) -> bool:
+        """Whether somebody waits here for such work."""
         return (
             (self.sitting > 0 or self.expected)
-            and attempt.task_list in self.lists
-            and (self.tasks is None or attempt.task in self.tasks)
-            and self.spare() > 0
+            and task_list in self.lists
+            and (self.tasks is None or task in self.tasks)
         )
 
 

@@ -25,6 +25,7 @@ from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.repeats import verdict_of
 from penstock.runtime.request import Request, Told
+from penstock.runtime.reserving import Reserving
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import WHOLE
 from penstock.store.protocol import Store
@@ -66,14 +67,9 @@ class Dispatch:
 
     # -- what decisions need -------------------------------------------------------------------------------
 
-    def reserve(self, attempt: Attempt) -> Desk | None:
-        """A desk that takes the attempt. Not where others wait for it in the list: they came first."""
-        for desk in self._desks.values():
-            if desk.takes(attempt) and self._backlog.has_seen(desk.key, attempt.task_list):
-                desk.room -= 1
-                desk.coming += 1
-                return desk
-        return None
+    def reserving(self) -> Reserving:
+        """For one batch, as long as nothing else happens: who gets its work as soon as it is durable."""
+        return Reserving(self._desks.values(), self._backlog, self.free)
 
     def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime, fence: int) -> None:
         """What was reserved is durable: the work is theirs, under the fence that the store gave it."""

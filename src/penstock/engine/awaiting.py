@@ -11,7 +11,7 @@ import msgspec
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.http import read_callback
-from penstock.boxes.seals import Place, Seals
+from penstock.boxes.seals import Place
 from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
 from penstock.engine.deciding import Form, port_of
@@ -110,13 +110,17 @@ class Awaiting:
             raise AlreadyDecided(id, "closed", None, now or "")
         return await _view_for(running, await _approval(running, id), by)
 
+    async def knows_callback(self: Opening, id: str) -> bool:
+        """Whether a callback address was given away here; what it was given for may be over."""
+        return await (await self._open()).seals.open(id) is not None
+
     async def call_back(self: Opening, id: str, body: Any) -> str:
         """A function that was given a callback address says how it ended: `accepted`, or `repeated`.
 
         Raises UnknownCallback, and AlreadyOver where the step waits for it no longer.
         """
         running = await self._open()
-        place = await Seals(running.store.keep_note).open(id)
+        place = await running.seals.open(id)
         if place is None:
             raise UnknownCallback
         outcome = await _called_back(running, place, body)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
 from penstock import Engine
-from penstock.runtime import history
+from penstock.flow.forking import Forking
+from penstock.flow.plan import Entry
+from penstock.runtime import history, mending
+from penstock.runtime.history import read_history
 from tests.durable.conftest import Place
 
 PILE = {
@@ -68,4 +73,49 @@ def test_who_looks_on_has_no_more_than_a_short_page_of_large_entries_read(
     fetched: list[bytes] = []
     fetch = history._fetched
     monkeypatch.setattr(history, "_fetched", fetching)
+    place.run(main)
+
+
+ROUND = """
+penstock: 1
+name: round
+steps:
+  count: {task: set, after: "START | again", with: {n: "${ has(data.n) ? data.n + 1 : 1 }"}, emits: counted}
+  more: {task: decide, after: counted, with: {if: data.n < 40}, emits: {then: again, else: enough}}
+  last: {task: set, after: enough, with: {last: true}, emits: OK}
+"""
+
+
+def test_a_rerun_goes_through_the_history_entry_by_entry_and_one_after_the_other(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run that went round for months it would hold the server, and take its memory."""
+    seen: Counter[str] = Counter()
+
+    class Counting(Forking):
+        def take(self, entry: Entry) -> None:
+            super().take(entry)
+            seen["kept"] = max(seen["kept"], len(self._replay.taken))
+
+    async def reading(*asked: Any) -> AsyncIterator[Entry]:
+        seen["open"] += 1
+        async for entry in read_history(*asked):
+            seen["most open"] = max(seen["most open"], seen["open"])
+            await asyncio.sleep(0)
+            yield entry
+        seen["open"] -= 1
+
+    async def main(engine: Engine) -> None:
+        await engine.publish(ROUND)
+        run = await engine.start("round")
+        first = await engine.wait(run)
+        again = await asyncio.gather(*(engine.rerun(run, start_at="last") for _ in range(3)))
+        found = [await engine.wait(each) for each in again]
+
+        assert [each["data"] for each in (first, *found)] == [{"n": 40, "last": True}] * 4
+        assert [each["steps"]["count"]["firings"] for each in found] == [0] * 3
+        assert (seen["most open"], seen["kept"]) == (1, 1)
+
+    monkeypatch.setattr(mending, "read_history", reading)
+    monkeypatch.setattr(mending, "Forking", Counting)
     place.run(main)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import tracemalloc
 from io import BytesIO
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from yarl import URL
 
 from penstock.server.exchange import Exchange
-from tests.api.conftest import OWN, Client, Serve
+from tests.api.conftest import CHAIN, OWN, Client, Serve
 
 RUNS = "/api/workflows/chain/runs"
 
@@ -225,3 +226,34 @@ def test_what_nobody_read_of_a_body_is_gone_with_its_answer(serve: Serve, path: 
         assert serve(talk, open=False) <= 2
     finally:
         gc.enable()
+
+
+LONG = "x" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/tasks/x.1/complete", {"lease": "x", "output": LONG}),
+        ("/api/check", {"definition": {**CHAIN, "titel": LONG}}),
+    ],
+)
+def test_what_was_refused_is_gone_with_its_answer(serve: Serve, path: str, body: Any) -> None:
+    async def talk(client: Client) -> tuple[bool, int]:
+        first = await client.post(path, body)
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(20):
+            await client.post(path, body)
+        after, _ = tracemalloc.get_traced_memory()
+        return first.status < 400, after - before
+
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        accepted, kept = serve(talk)
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+    assert not accepted and kept < 10 * len(LONG)

@@ -42,6 +42,10 @@ from penstock.store.change import Seen
 from penstock.store.rows import ApprovalRow, LogLine
 
 Before = tuple[datetime, str]
+Bars = dict[tuple[str, str | None], str | None]
+"""What bars somebody, by the run and who started it: a run may have thousands of approvals, and all are looked at."""
+LOOKED = 200
+"""Approvals that are read at a time where few of them may be wanted."""
 
 
 class Awaiting:
@@ -65,17 +69,19 @@ class Awaiting:
         running = await self._open()
         store = running.store
         found: list[ApprovalRow] = []
+        many = limit if workflow is None and sees is None else max(limit, LOOKED)
         while len(found) < limit:
-            page = await store.approvals(status, before, limit)
+            page = await store.approvals(status, before, many)
             found += [
                 row
                 for row in page
                 if workflow in (None, row.workflow) and (sees is None or sees(row.workflow))
             ]
-            if len(page) < limit:
+            if len(page) < many:
                 break
             before = page[-1].opened_at, page[-1].id
-        return [await _view_for(running, row, by) for row in found[:limit]]
+        known: Bars = {}
+        return [await _view_for(running, row, by, known) for row in found[:limit]]
 
     async def approval(self: Opening, id: str, by: str | None = None) -> dict[str, Any]:
         """One of them. Raises UnknownApproval."""
@@ -180,15 +186,22 @@ def _refuse_decided(row: ApprovalRow) -> None:
         raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at), first)
 
 
-async def _view_for(running: Running, row: ApprovalRow, by: str | None) -> dict[str, Any]:
-    barred = None if by is None or row.status != "open" else await _barred(running, row, by)
+async def _view_for(
+    running: Running, row: ApprovalRow, by: str | None, known: Bars | None = None
+) -> dict[str, Any]:
+    barred = None if by is None or row.status != "open" else await _barred(running, row, by, known)
     return {**approval_view(row), "barred": barred}
 
 
-async def _barred(running: Running, row: ApprovalRow, by: str) -> str | None:
-    """What bars somebody from deciding, where the step asks for four eyes."""
-    said = msgspec.json.decode(row.body)
-    return await barring(running.store, row.run, said["by"], by) if said["separate"] else None
+async def _barred(running: Running, row: ApprovalRow, by: str, known: Bars | None = None) -> str | None:
+    """What bars somebody from deciding, where the step asks for four eyes. `known` is what was found before."""
+    said, known = msgspec.json.decode(row.body), {} if known is None else known
+    if not said["separate"]:
+        return None
+    place = row.run, said["by"]
+    if place not in known:
+        known[place] = await barring(running.store, *place, by)
+    return known[place]
 
 
 async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:

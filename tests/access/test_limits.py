@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from penstock.access.caller import ANYBODY_HERE, Caller
@@ -87,3 +89,20 @@ def test_who_is_on_this_machine_and_workers_have_no_limit() -> None:
     callers = [ANYBODY_HERE, Caller(name="w", role="worker"), Caller(name="a", role="admin")]
 
     assert [rate_of(caller) for caller in callers] == [None, None, TOKEN_RATE]
+
+
+def test_a_long_key_has_its_own_bucket_and_is_not_kept() -> None:
+    """Whoever calls hooks by ever new names of sixty thousand letters would fill gigabytes with them."""
+    limiter, names = Limiter(SLOW), ["x" * 60_000, "x" * 59_999 + "y"]
+    tracemalloc.start()
+    try:
+        for name in names:
+            assert limiter.take(name, 0.0, SLOW.burst) == 0.0
+            assert limiter.take(name, 0.0) > 0
+        for number in range(100):
+            limiter.take(f"{number}".rjust(60_000), 0.0)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert kept < 1_000_000

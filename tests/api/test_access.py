@@ -181,6 +181,15 @@ def test_signing_in_is_tried_five_times_a_minute_at_most(serve: Serve) -> None:
     assert serve(talk, open=False) == [401] * 5 + [429] * 2
 
 
+def test_who_signs_in_sends_no_more_than_a_token(serve: Serve) -> None:
+    """Anybody may: reading a large body would hold all others."""
+
+    async def talk(client: Client) -> int:
+        return (await client.post("/api/session", {"token": OWN, "more": "x" * 5000})).status
+
+    assert serve(talk, open=False) == 413
+
+
 def test_a_token_asks_two_hundred_times_a_second_at_most(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import tracemalloc
 from io import BytesIO
 from typing import Any
 
 import pytest
 from yarl import URL
 
-from tests.api.conftest import OWN, Client, Serve
+from penstock.server.exchange import Exchange
+from tests.api.conftest import CHAIN, OWN, Client, Serve
 
 RUNS = "/api/workflows/chain/runs"
 
@@ -206,3 +209,51 @@ def test_what_has_another_shape_is_told_its_shape_in_words(
         return (await client.ask(method, path, body)).json["detail"]
 
     assert serve(talk) == said
+
+
+@pytest.mark.parametrize("path", [RUNS, "/hooks/callback/x", "/health"])
+def test_what_nobody_read_of_a_body_is_gone_with_its_answer(serve: Serve, path: str) -> None:
+    """It would stay until the garbage is collected: of ten thousand strangers who are refused, a gigabyte."""
+
+    async def talk(client: Client) -> int:
+        for _ in range(20):
+            await client.post(path, data=b"x" * 200_000)
+        return sum(isinstance(each, Exchange) for each in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert serve(talk, open=False) <= 2
+    finally:
+        gc.enable()
+
+
+LONG = "x" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/tasks/x.1/complete", {"lease": "x", "output": LONG}),
+        ("/api/check", {"definition": {**CHAIN, "titel": LONG}}),
+    ],
+)
+def test_what_was_refused_is_gone_with_its_answer(serve: Serve, path: str, body: Any) -> None:
+    async def talk(client: Client) -> tuple[bool, int]:
+        first = await client.post(path, body)
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(20):
+            await client.post(path, body)
+        after, _ = tracemalloc.get_traced_memory()
+        return first.status < 400, after - before
+
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        accepted, kept = serve(talk)
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+    assert not accepted and kept < 10 * len(LONG)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from penstock.api.routes import views
 from tests.api.conftest import Client, Serve
 
 
@@ -26,6 +29,20 @@ def test_a_view_is_kept_changed_and_dropped(serve: Serve) -> None:
     assert listed == (200, {"items": [second[1]], "next": None})
     assert dropped == (204, None)
     assert (gone[0], gone[1]["code"]) == (404, "unknown_view")
+
+
+def test_there_are_so_many_views_and_each_is_short(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody who looks at the list has all of them read."""
+
+    async def talk(client: Client) -> list[int]:
+        names, long = ("a", "b", "c", "a"), {"q": "x" * 1001}
+        kept = [(await client.ask("PUT", f"/api/views/{name}", {"filter": {}})).status for name in names]
+        wrong = [long, {"x" * 81: ""}, {str(number): "" for number in range(31)}]
+        return kept + [(await client.ask("PUT", "/api/views/a", {"filter": each})).status for each in wrong]
+
+    monkeypatch.setattr(views, "MOST", 2)
+
+    assert serve(talk) == [201, 201, 422, 200, 422, 422, 422]
 
 
 def test_who_is_bound_sees_views_of_its_own_workflows(serve: Serve) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from penstock.access.caller import ANYBODY_HERE
 from penstock.access.tokens import TokenWish
+from penstock.engine import awaiting
 from penstock.flow.problems import DefinitionError
+from penstock.runtime.authority import barring
 from penstock.runtime.errors import AlreadyDecided
 from tests.boxes.conftest import Site, site
 
@@ -236,6 +238,54 @@ def test_each_asks_for_every_item_and_all_must_be_approved_or_not(url: str, tmp_
             assert (await here.engine.wait(run, 20))["status"] == "succeeded"
 
     asyncio.run(main())
+
+
+def test_the_approvals_of_one_run_are_looked_through_once_for_a_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each of two hundred, all of thousands of the same run were."""
+    step = {"task": "approval", "after": "asked", "parallel": 10, "with": {"separate": True}}
+    workflow = {"endless": True, "external": [{"name": "asked", "many": True}], "steps": {"ask": step}}
+    looked: list[str] = []
+
+    async def main() -> None:
+        async with site(tmp_path) as here:
+            run = await here.run(workflow)
+            for _ in range(5):
+                await here.engine.emit("asked", run=run["id"])
+            while len(await here.engine.approvals()) < 5:
+                await asyncio.sleep(0.01)
+
+            assert len(await here.engine.approvals(by="ann")) == 5
+            assert looked == [run["id"]]
+
+    async def looking(store: Any, run: str, *said: Any) -> str | None:
+        looked.append(run)
+        return await barring(store, run, *said)
+
+    monkeypatch.setattr(awaiting, "barring", looking)
+    asyncio.run(main())
+
+
+def test_few_wanted_approvals_are_found_among_many_in_few_readings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    async def main() -> None:
+        async with site(tmp_path) as here:
+            store = (await here.engine.running()).store
+            reading = store.approvals
+
+            async def counted(status: Any, before: Any, limit: int) -> Any:
+                asked.append(limit)
+                return await reading(status, before, limit)
+
+            monkeypatch.setattr(store, "approvals", counted)
+            assert await here.engine.approvals(workflow="none", limit=1) == []
+
+    asyncio.run(main())
+    assert asked == [200]
 
 
 def test_why_says_who_can_decide(tmp_path: Path) -> None:

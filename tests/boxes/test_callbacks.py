@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from penstock.access.limits import Limiter, Rate
 from penstock.boxes.seals import Place, Seals
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
 from tests.boxes.conftest import Functions, Site, functions, says, site
@@ -132,6 +133,40 @@ def test_an_address_that_nobody_gave_away_is_not_known(tmp_path: Path) -> None:
 
             assert answers == [404, 404, 404]
             assert (await here.engine.show(run["id"]))["status"] == "waiting"
+
+    asyncio.run(main())
+
+
+def test_a_body_that_comes_to_an_address_that_nobody_gave_away_is_not_read(tmp_path: Path) -> None:
+    """Anybody may send one, and a large one holds all others while it is read."""
+
+    async def main() -> None:
+        async with site(tmp_path) as here, functions(f=says({}, 202)) as there:
+            await here.run(waits(f"{there.base}/f"))
+            forged = address(there).rsplit("/", 1)[0] + "/x"
+
+            async def status(path: str) -> int:
+                async with here.session.post(path, data=b"no JSON at all") as answer:
+                    return answer.status
+
+            assert [await status(forged), await status(address(there))] == [404, 400]
+
+    asyncio.run(main())
+
+
+def test_who_floods_addresses_that_nobody_gave_away_keeps_no_function_from_calling_back(
+    tmp_path: Path,
+) -> None:
+    async def main() -> None:
+        async with site(tmp_path) as here, functions(f=says({}, 202)) as there:
+            await here.run(waits(f"{there.base}/f"))
+            here.service.limiters.hooks = Limiter(Rate(0.001, 1, "one"))
+            forged = address(there).rsplit("/", 1)[0] + "/x"
+
+            floods = [(await here.ask("POST", forged, {}))[0] for _ in range(2)]
+
+            assert floods == [404, 429]
+            assert (await here.ask("POST", address(there), {"output": 1}))[0] == 200
 
     asyncio.run(main())
 

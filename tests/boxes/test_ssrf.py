@@ -150,6 +150,7 @@ def leading_to(location: str) -> Handler:
         "http://2852039166/",
         "http://ok.example/",
         "https://127.0.0.1/",
+        "https://127.0.0.1:{port}/f",
         "http://user@127.0.0.1:{port}/f",
         "file:///etc/passwd",
         "gopher://127.0.0.1:{port}/",

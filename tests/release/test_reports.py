@@ -164,6 +164,18 @@ def test_reports_need_no_sign_in_only_where_the_operator_says_so(
     asyncio.run(talk())
 
 
+def test_what_anybody_may_report_is_short(tmp_path: Path) -> None:
+    async def talk() -> None:
+        remote = Remote("one", polled=False)
+        async with serving(remote), coordinating(tmp_path, open_reports=True) as here:
+            _, tasks = await running(here, remote)
+            large = {"progress": 1, "note": "x" * 20_000}
+
+            assert (await here.ask("PATCH", f"/tasks/{tasks['one']}", large, token=None))[0] == 413
+
+    asyncio.run(talk())
+
+
 def test_a_report_leaves_the_release_to_whoever_looks_next(tmp_path: Path) -> None:
     """Reports of hundreds that each rewrote the release would wait for each other."""
 

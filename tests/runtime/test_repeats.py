@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from penstock.engine.running import Running
 from penstock.flow.occurrence import Done, Failed, Reported, TimedOut
+from penstock.flow.plan import Entry
 from penstock.flow.run import Failure
+from penstock.runtime import repeats
 from penstock.runtime.gate import Report, Verdict
+from penstock.runtime.history import read_history
 from penstock.runtime.request import Request
 from penstock.store.opening import open_store
 from penstock.store.rows import Lease, Wish
@@ -23,6 +28,15 @@ PLAIN = STEP % ""
 AGAIN = STEP % ", retries: 2"
 EACH = STEP % ', each: "[1, 2]"'
 COLLECT = STEP % ', each: "[1, 2]", each_failure: collect'
+
+ROUND = """
+penstock: 1
+name: w
+steps:
+  a: {task: work}
+  count: {task: set, after: "a | again", with: {n: "${ has(data.n) ? data.n + 1 : 1 }"}, emits: counted}
+  more: {task: decide, after: counted, with: {if: data.n < 40}, emits: {then: again, else: OK}}
+"""
 
 BROKE = Failure("error", "broke", {"line": 1})
 ODD = {"error": {"kind": "lost", "message": "so says the task", "detail": {"limit": "lost"}}}
@@ -52,6 +66,33 @@ def verdicts(outcomes: Sequence[Outcome], definition: str = PLAIN, limit: str | 
             await running.close()
 
     return asyncio.run(main())
+
+
+def test_a_late_report_is_looked_for_as_long_as_its_firing_lasted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker could have the history of a run that goes round for months read with every word."""
+    seqs: list[int] = []
+
+    async def reading(*asked: Any) -> AsyncIterator[Entry]:
+        async for entry in read_history(*asked):
+            seqs.append(entry.seq)
+            yield entry
+
+    async def main() -> list[Verdict]:
+        running = await Running.on(await open_store("memory:"), {}, shared=False)
+        try:
+            lease = await _taken(running, ROUND)
+            gate = running.node.dispatch
+            first = await gate.report([Report(lease, Done())])
+            while (await running.node.look(lease.run)).snapshot.seq < 100:
+                await asyncio.sleep(0.01)
+            return first + await gate.report([Report(replace(lease, attempt=7), Done())])
+        finally:
+            await running.close()
+
+    monkeypatch.setattr(repeats, "read_history", reading)
+
+    assert asyncio.run(main()) == ["accepted", "superseded"]
+    assert max(seqs) < 10
 
 
 async def _time_out(running: Running, lease: Lease, limit: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -84,6 +85,20 @@ def test_a_letter_that_lacks_something_is_refused(changed: dict[str, Any]) -> No
 def test_what_is_no_letter_cannot_be_read(body: bytes) -> None:
     with pytest.raises(Unreadable):
         read_letter(body, [TOPIC], NOW)
+
+
+def test_what_else_is_in_a_letter_is_passed_over() -> None:
+    """Anybody may send one, and a quarter of a megabyte of lists in lists took a tenth of a second."""
+    deep = "[" * 60 + "]" * 60
+    letter = encoded(AMAZON.letter())
+    large = letter[:-1] + b', "more": [' + b",".join([deep.encode()] * 2000) + b"]}"
+    began = thread_time()
+    read_letter(large, [TOPIC], NOW).check_signature(AMAZON.key.public_key())
+
+    assert thread_time() - began < 0.03
+    for wrong in (letter[:-1] + b', "more": ' + b"[" * 100_000, letter.replace(b"m-1", b"m\\u0000")):
+        with pytest.raises(Unreadable):
+            read_letter(wrong, [TOPIC], NOW)
 
 
 BAD_ADDRESSES = [

@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from penstock import Engine
+from penstock.runtime import flows
 from penstock.runtime.strict_json import Unreadable, WrongType
 from penstock.sources.cloudevents import Handshake
 from penstock.sources.envelope import Call
@@ -377,6 +378,23 @@ def test_a_run_belongs_to_the_trace_of_its_caller() -> None:
             call = Call({**signed_github(body, f"d-{number}"), **headers}, body)
             run = (await hooks.receive("pushes", None, call)).run
             assert (await engine.show(run or ""))["labels"] == labels
+
+    Place("memory:").run(main, TASKS)
+
+
+def test_the_nearest_name_is_not_looked_for_where_there_is_no_such_hook(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes its time among thousands of workflows, and anybody may call."""
+
+    async def main(engine: Engine) -> None:
+        await begun(engine)
+        hooks = await hooks_of(engine)
+        monkeypatch.setattr(flows, "UnknownWorkflow", None)
+        for event in (None, "sold"):
+            with pytest.raises(UnknownHook):
+                await hooks.receive("order", event, order())
+        assert (await hooks.receive("orders", None, order())).status == 201
 
     Place("memory:").run(main, TASKS)
 

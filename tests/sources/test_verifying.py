@@ -68,12 +68,13 @@ def test_standard_has_a_known_answer() -> None:
     ) == (Verified("msg_p5jXN8AQM9LWM0D4loKWxJek", at))
 
 
+@pytest.mark.parametrize("secrets", [[SECRET], [SECRET, OTHER]])
 @pytest.mark.parametrize("minutes", [-6, 6])
-def test_row_30_a_time_six_minutes_off_is_stale(minutes: int) -> None:
+def test_row_30_a_time_six_minutes_off_is_stale(minutes: int, secrets: list[str]) -> None:
     at = NOW + timedelta(minutes=minutes)
 
     with pytest.raises(Stale) as caught:
-        verify(Standard(), [SECRET], signed_standard(BODY, at), BODY, NOW)
+        verify(Standard(), secrets, signed_standard(BODY, at), BODY, NOW)
     assert caught.value.code == "stale"
 
 

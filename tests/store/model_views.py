@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from penstock.flow.patterns import matches
 from penstock.store.access_rows import AuditRow
-from penstock.store.change import Post
+from penstock.store.change import WHOLE, Post
 from penstock.store.rows import (
     PRESENT,
     Filter,
@@ -253,6 +253,9 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             if name in self.rows.runs
             for place, times in sorted(self.rows.runs[name].timings.items())
         ]
+
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        return [row for row in await self.timings([run]) if row.firing in firings and row.index == WHOLE]
 
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
         found: dict[tuple[int, str], int] = {}

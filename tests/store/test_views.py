@@ -337,6 +337,19 @@ async def test_how_long_an_attempt_waited_is_kept_unless_it_was_handed_over(
     assert await store.timings([A, B, C]) == [TimingRow(A, 1, -1, 1, NOON, later)]
 
 
+async def test_how_long_attempts_waited_is_told_of_the_firings_that_are_asked_for(
+    store: Store, clock: Clock
+) -> None:
+    tasks = [task(), task(firing=2), task(firing=3, index=0), task(firing=4)]
+    await given(store, start(A, tasks=tuple(tasks)), start(B, tasks=(task(firing=2),)))
+    later = await clock.forward(9)
+    await store.lease(wish(limit=10))
+
+    assert await store.timings_of(A, [2, 3, 4, 5]) == [
+        TimingRow(A, firing, -1, 1, NOON, later) for firing in (2, 4)
+    ]
+
+
 async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
     await some_runs(store)
     await given(store, start(D, new_run(version=2)), end(D, 1))

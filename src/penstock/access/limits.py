@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from hashlib import blake2b
 
 from msgspec import Struct
 
@@ -11,6 +12,8 @@ from penstock.access.errors import TooManyRequests
 
 MOST_KEYS = 100_000
 """Buckets that are remembered: who floods with ever new names must not fill the memory."""
+LONGEST_KEY = 128
+"""Characters up to which a key is kept as it is; a longer one, of which anybody can send many, as its digest."""
 
 
 class Rate(Struct, frozen=True):
@@ -40,6 +43,8 @@ class Limiter:
 
     def take(self, key: str, now: float, count: float = 1) -> float:
         """Take from the key's bucket. 0.0: granted; otherwise nothing was taken, and so many seconds are to wait."""
+        if len(key) > LONGEST_KEY:
+            key = blake2b(key.encode(errors="surrogatepass"), digest_size=16).hexdigest()
         left, at = self._buckets.get(key, (self.rate.burst, now))
         left = min(self.rate.burst, left + max(0.0, now - at) * self.rate.per_second)
         granted = left >= count

@@ -78,6 +78,7 @@ class App:
             if status_of(error) == 500:
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
             response = problem_response(error, request_id, self.service.access.redactor.redact_value)
+            _let_go(error)
         if isinstance(response, Response):
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
@@ -131,7 +132,7 @@ async def read_body(call: Call, request: Request) -> Any:
     """The body as the call takes it; None where it takes none."""
     if call.reads != "json":
         return None
-    raw = await raw_body(request)
+    raw = await raw_body(request, call.most)
     if not raw and call.empty:
         return fit({}, call.takes)
     refuse_type(request, call.accepts)
@@ -150,6 +151,13 @@ def render(call: Call, answer: Any, request_id: str) -> Response | Ready:
         headers = {"x-request-id": request_id, **reply.headers}
         return Response(body, status, headers, call.media if body else None)
     return Ready(body, status, call.media, request_id)
+
+
+def _let_go(error: BaseException | None) -> None:
+    """Forget where an error was raised: a function there may hold it, and both, with the body, stay for long."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
 
 
 def _raw_path(scope: Scope) -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.http import read_callback
-from penstock.boxes.seals import Place, Seals
+from penstock.boxes.seals import Place
 from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
 from penstock.engine.deciding import Form, port_of
@@ -42,6 +42,10 @@ from penstock.store.change import Seen
 from penstock.store.rows import ApprovalRow, LogLine
 
 Before = tuple[datetime, str]
+Bars = dict[tuple[str, str | None], str | None]
+"""What bars somebody, by the run and who started it: a run may have thousands of approvals, and all are looked at."""
+LOOKED = 200
+"""Approvals that are read at a time where few of them may be wanted."""
 
 
 class Awaiting:
@@ -65,17 +69,19 @@ class Awaiting:
         running = await self._open()
         store = running.store
         found: list[ApprovalRow] = []
+        many = limit if workflow is None and sees is None else max(limit, LOOKED)
         while len(found) < limit:
-            page = await store.approvals(status, before, limit)
+            page = await store.approvals(status, before, many)
             found += [
                 row
                 for row in page
                 if workflow in (None, row.workflow) and (sees is None or sees(row.workflow))
             ]
-            if len(page) < limit:
+            if len(page) < many:
                 break
             before = page[-1].opened_at, page[-1].id
-        return [await _view_for(running, row, by) for row in found[:limit]]
+        known: Bars = {}
+        return [await _view_for(running, row, by, known) for row in found[:limit]]
 
     async def approval(self: Opening, id: str, by: str | None = None) -> dict[str, Any]:
         """One of them. Raises UnknownApproval."""
@@ -110,13 +116,17 @@ class Awaiting:
             raise AlreadyDecided(id, "closed", None, now or "")
         return await _view_for(running, await _approval(running, id), by)
 
+    async def knows_callback(self: Opening, id: str) -> bool:
+        """Whether a callback address was given away here; what it was given for may be over."""
+        return await (await self._open()).seals.open(id) is not None
+
     async def call_back(self: Opening, id: str, body: Any) -> str:
         """A function that was given a callback address says how it ended: `accepted`, or `repeated`.
 
         Raises UnknownCallback, and AlreadyOver where the step waits for it no longer.
         """
         running = await self._open()
-        place = await Seals(running.store.keep_note).open(id)
+        place = await running.seals.open(id)
         if place is None:
             raise UnknownCallback
         outcome = await _called_back(running, place, body)
@@ -176,15 +186,22 @@ def _refuse_decided(row: ApprovalRow) -> None:
         raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at), first)
 
 
-async def _view_for(running: Running, row: ApprovalRow, by: str | None) -> dict[str, Any]:
-    barred = None if by is None or row.status != "open" else await _barred(running, row, by)
+async def _view_for(
+    running: Running, row: ApprovalRow, by: str | None, known: Bars | None = None
+) -> dict[str, Any]:
+    barred = None if by is None or row.status != "open" else await _barred(running, row, by, known)
     return {**approval_view(row), "barred": barred}
 
 
-async def _barred(running: Running, row: ApprovalRow, by: str) -> str | None:
-    """What bars somebody from deciding, where the step asks for four eyes."""
-    said = msgspec.json.decode(row.body)
-    return await barring(running.store, row.run, said["by"], by) if said["separate"] else None
+async def _barred(running: Running, row: ApprovalRow, by: str, known: Bars | None = None) -> str | None:
+    """What bars somebody from deciding, where the step asks for four eyes. `known` is what was found before."""
+    said, known = msgspec.json.decode(row.body), {} if known is None else known
+    if not said["separate"]:
+        return None
+    place = row.run, said["by"]
+    if place not in known:
+        known[place] = await barring(running.store, *place, by)
+    return known[place]
 
 
 async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:

@@ -326,7 +326,8 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
         """
         running = await self._open()
         if start_at is not None:
-            return await running.node.mender.rerun(running.store, run, start_at, version, input)
+            async with running.looking_back:
+                return await running.node.mender.rerun(running.store, run, start_at, version, input)
         return await running.node.intake.rerun(run, version, input)
 
     async def disable(self, run: str, step: str, port: str | None = "done") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from penstock.engine.overseeing import MANY, Opening
-from penstock.runtime.history import show_history
+from penstock.runtime.history import show_history, show_page
 from penstock.runtime.lists import read_filter
 from penstock.runtime.showing import show_doing, show_run
 from penstock.runtime.texts import refuse_no_number
@@ -30,6 +30,14 @@ class Reading:
         refuse_no_number(after=after, limit=limit)
         await running.node.look(run)
         return [item async for item in show_history(running.store, run, after, limit)]
+
+    async def history_page(
+        self: Opening, run: str, *, after: int = 0, limit: int = 100
+    ) -> tuple[list[dict[str, Any]], bool]:
+        """The next entries of it, fewer than `limit` where they are large; and whether there are more."""
+        running = await self._open()
+        await running.node.look(run)
+        return await show_page(running.store, run, after, limit)
 
     async def doing(self: Opening, run: str) -> list[dict[str, Any]]:
         """What workers do for a run just now: `{step, index, attempt, worker, since, progress}` each."""

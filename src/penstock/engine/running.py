@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from penstock.boxes.seals import Seals
 from penstock.boxes.world import World
 from penstock.engine.boxing import QUICK, Boxes
 from penstock.engine.catalog import Catalog
@@ -49,6 +50,7 @@ class Running:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
         self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
+        self.seals = Seals(store.keep_note)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)

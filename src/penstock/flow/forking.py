@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -26,33 +25,37 @@ class Fork(Struct, frozen=True):
     came: tuple[str, ...]
 
 
-def fork_before(flow: Flow, history: Sequence[Entry], step: str, input: Any = None) -> Fork | None:
-    """How the run was before `step` began for the last time, as if it had begun with `input`; None: it never did.
+class Forking:
+    """How a run was, as if it had begun with `input`, from the entries before a step began, taken one by one.
 
-    What was under way then has not begun: it is done again.
+    None of them is kept: the history of a run that goes round for months has no end.
     """
-    last = max(
-        (n for n, entry in enumerate(history) if entry.kind == "fired" and entry.step == step), default=None
-    )
-    if last is None:
-        return None
-    replay = Replay(flow, input)
-    live: set[int] = set()
-    outputs: dict[str, Any] = {}
-    for entry in history[:last]:
-        replay.take(entry)
+
+    def __init__(self, flow: Flow, input: Any = None) -> None:
+        self._flow, self._replay = flow, Replay(flow, input)
+        self._live: set[int] = set()
+        self._outputs: dict[str, Any] = {}
+        self._came: list[str] = []
+
+    def take(self, entry: Entry) -> None:
+        """The next entry. Raises BrokenHistory."""
+        self._replay.take(entry)
         if entry.kind == "fired":
-            live.add(entry.seq)
+            self._live.add(entry.seq)
         elif entry.kind in ("ended", "withdrawn") and entry.firing is not None:
-            live.discard(entry.firing)
+            self._live.discard(entry.firing)
             if entry.kind == "ended" and entry.port != "failed":
-                outputs[entry.step or ""] = entry.data
-    for number in live:
-        replay.board.put_back(*replay.taken[number])
-    came = [
-        e.event for e in history[:last] if e.kind == "event" and e.step is None and e.event in flow.outside
-    ]
-    return Fork(replay.data, tuple(_puts(replay)), outputs, tuple(came))
+                self._outputs[entry.step or ""] = entry.data
+                self._replay.taken.pop(entry.firing, None)  # it is never put back
+        elif entry.kind == "event" and entry.step is None and entry.event in self._flow.outside:
+            self._came.append(entry.event)
+
+    def fork(self) -> Fork:
+        """What the run had after the last entry; what was under way then has not begun: it is done again."""
+        replay = self._replay
+        for number in self._live:
+            replay.board.put_back(*replay.taken[number])
+        return Fork(replay.data, tuple(_puts(replay)), self._outputs, tuple(self._came))
 
 
 def _puts(replay: Replay) -> list[Put]:

@@ -12,10 +12,13 @@ from penstock.flow.plan import Entry
 from penstock.flow.view import history_view
 from penstock.runtime.codec.pages import decode_page, refs_of
 from penstock.runtime.codec.payloads import Ref, decode
-from penstock.store.change import WHOLE
 from penstock.store.protocol import Runs, Store
 
 PAGE = 500
+ROOM = 2 * 1024 * 1024
+"""Bytes of payloads that are read at a time: a thousand large ones, for each who looks on, would fill the memory."""
+FEW = 16
+"""Payloads that are fetched at once: nobody knows how large they are."""
 
 
 async def read_history(
@@ -36,11 +39,25 @@ async def show_history(
             yield item
 
 
+async def show_page(store: Store, run: str, after: int, limit: int) -> tuple[list[dict[str, Any]], bool]:
+    """At most `limit` entries, as people read them, fewer where they are large; and whether there are more."""
+    items: list[dict[str, Any]] = []
+    full = False
+    while len(items) <= limit and not full:
+        entries, full = await _some(store, run, after, min(PAGE, limit + 1 - len(items)))
+        if not entries:
+            break
+        items += history_view(entries, await _begun(store, run, entries))
+        after = entries[-1].seq
+    return items[:limit], full or len(items) > limit
+
+
 async def _begun(store: Store, run: str, entries: Sequence[Entry]) -> dict[int, datetime]:
     """By the number of the entry that tells an attempt's end. None of one that did not wait for a worker."""
     ends = [entry for entry in entries if entry.kind in ("ended", "attempt") and entry.attempt is not None]
-    rows = await store.timings([run]) if ends else []
-    begun = {(row.firing, row.attempt): row.started_at for row in rows if row.index == WHOLE}
+    firings = sorted({entry.firing for entry in ends if entry.firing is not None})
+    rows = await store.timings_of(run, firings) if firings else []
+    begun = {(row.firing, row.attempt): row.started_at for row in rows}
     found = {entry.seq: begun.get((entry.firing or 0, entry.attempt or 0)) for entry in ends if begun}
     return {seq: at for seq, at in found.items() if at is not None}
 
@@ -49,7 +66,7 @@ async def _pages(store: Runs, run: str, after: int, limit: int | None) -> AsyncI
     left = limit
     while left is None or left > 0:
         want = PAGE if left is None else min(left, PAGE)
-        entries = await _some(store, run, after, want)
+        entries, _ = await _some(store, run, after, want)
         if not entries:
             return
         yield entries[:left]
@@ -57,15 +74,37 @@ async def _pages(store: Runs, run: str, after: int, limit: int | None) -> AsyncI
         left = None if left is None else left - len(entries)
 
 
-async def _some(store: Runs, run: str, after: int, limit: int) -> list[Entry]:
+async def _some(store: Runs, run: str, after: int, limit: int) -> tuple[list[Entry], bool]:
+    """The next entries, enough for `limit` or as many as there is room for; whether it is the room that ends them."""
     pages = await store.pages(run, after, limit)
     entries = [entry for page in pages for entry in decode_page(page) if entry.seq > after]
-    digests = set(refs_of(entries))
-    if not digests:
-        return entries
+    whole = await _filled(store, run, entries)
+    return whole, len(whole) < len(entries)
+
+
+async def _filled(store: Runs, run: str, entries: Sequence[Entry]) -> list[Entry]:
+    """The first entries with their payloads: one, or as many as weigh no more than there is room for."""
+    due = list(dict.fromkeys(refs_of(entries)))
+    found: dict[bytes, tuple[Any, int]] = {}  # the first of those that are due
+    whole: list[Entry] = []
+    left = ROOM
+    for entry in entries:
+        if isinstance(entry.data, Ref):
+            if entry.data.digest not in found:
+                found |= await _fetched(store, run, due[len(found) :][:FEW])
+            value, size = found[entry.data.digest]
+            left -= size
+            if left < 0 and whole:
+                break
+            entry = replace(entry, data=value)
+        whole.append(entry)
+    return whole
+
+
+async def _fetched(store: Runs, run: str, digests: Sequence[bytes]) -> dict[bytes, tuple[Any, int]]:
+    """Payloads and their sizes; None of one that is gone."""
     bodies = await store.payloads([(run, digest) for digest in digests])
-    values = {digest: decode(body) for (_, digest), body in bodies.items()}
-    return [
-        replace(entry, data=values.get(entry.data.digest)) if isinstance(entry.data, Ref) else entry
-        for entry in entries
-    ]
+    found = {digest: bodies.get((run, digest)) for digest in digests}
+    return {
+        digest: (None, 0) if body is None else (decode(body), len(body)) for digest, body in found.items()
+    }

@@ -53,7 +53,7 @@ class Past:
         if entry.step in self._steps:
             _count(self._steps[entry.step], entry)
         self._then.take(entry)
-        if entry.kind == "ended" and entry.port == "done" and entry.firing is not None:
+        if entry.kind == "ended" and entry.port != "failed" and entry.firing is not None:
             self._then.taken.pop(entry.firing, None)  # only what failed or was withdrawn is ever put back
 
     def view(self) -> dict[str, Any]:

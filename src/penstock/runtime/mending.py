@@ -9,7 +9,7 @@ from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
 from penstock.flow.advance import advance, new_run
-from penstock.flow.forking import fork_before
+from penstock.flow.forking import Fork, Forking
 from penstock.flow.mending import misfit, no_way, unskippable
 from penstock.flow.occurrence import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.plan import Plan
@@ -129,10 +129,7 @@ class Mender:
         live = await self._intake.look(run)
         header = live.snapshot.run
         self._flows.managers.refuse(header.workflow)
-        history = [entry async for entry in read_history(store, run)]
-        fork = fork_before(live.flow, history, step, plain_payload(input, "the input"))
-        if fork is None:
-            raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
+        fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
         passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
         await self._refuse_round(live, sorted(passed), begins=True)
         flow = (await self._flows.newest(header.workflow))[0]
@@ -161,6 +158,20 @@ class Mender:
         """Let a run fail; its clean-up steps still run. Raises UnknownRun, RunEnded."""
         if await self._intake.ask(run, GivenUp(reason)) == "refused":
             raise RunEnded(run, (await self._intake.look(run)).snapshot.status)
+
+
+async def _fork_before(store: Runs, live: Live, step: str, input: Any) -> Fork:
+    """How a run was before `step` began for the last time. Raises Invalid where it never did."""
+    run, last = live.snapshot.run.id, 0
+    async for entry in read_history(store, run):
+        if entry.kind == "fired" and entry.step == step:
+            last = entry.seq
+    if not last:
+        raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
+    forking = Forking(live.flow, input)
+    async for entry in read_history(store, run, 0, last - 1):
+        forking.take(entry)
+    return forking.fork()
 
 
 def _read(items: Sequence[Mapping[str, Any]], kind: type[T]) -> tuple[T, ...]:

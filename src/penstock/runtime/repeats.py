@@ -17,6 +17,8 @@ from penstock.store.protocol import Runs
 
 ASIDE = ("set", "correlated")
 """What a report changes besides ending the attempt: it stands right before that."""
+OVER = ("ended", "withdrawn")
+"""How a firing is told to be over."""
 
 
 async def verdict_of(store: Runs, report: Report) -> Verdict:
@@ -31,6 +33,8 @@ async def verdict_of(store: Runs, report: Report) -> Verdict:
                 return _judged(entry, aside, report.outcome)
         else:
             aside.clear()
+        if entry.firing == lease.firing and entry.kind in OVER:
+            break  # nothing more is told of it, however long the run goes on
     return "superseded"
 
 

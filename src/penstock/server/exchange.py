@@ -6,6 +6,7 @@ the application finds this as `scope["extensions"]["penstock.exchange"]`. What i
 
 from __future__ import annotations
 
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from penstock.api.quick import EXCHANGE
@@ -17,6 +18,13 @@ class Exchange(RequestResponseCycle):
     def offer(self) -> None:
         """Let the application know."""
         self.scope["extensions"] = {EXCHANGE: self}  # type: ignore[dict-item]
+
+    async def run_asgi(self, app: ASGI3Application) -> None:
+        try:
+            await super().run_asgi(app)
+        finally:
+            # It names this exchange. Left so, both would stay until a collection, with whatever of a body nobody read.
+            del self.scope["extensions"]
 
     def whole_body(self) -> bytes | None:
         if self.more_body or self.waiting_for_100_continue or self.disconnected or self.response_complete:

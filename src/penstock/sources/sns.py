@@ -10,13 +10,14 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
+import msgspec
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from penstock.runtime.strict_json import Unreadable, read_json
+from penstock.runtime.strict_json import Unreadable
 from penstock.sources.errors import Untrusted, Unverified
 from penstock.sources.signatures import refuse_stale
 
@@ -65,8 +66,8 @@ def read_letter(body: bytes, topics: Collection[str], now: datetime) -> Letter:
 
     Raises Unreadable, Untrusted, Unverified, Stale: all before anything is fetched for it.
     """
-    value = read_json(body)
-    kind = value.get("Type") if isinstance(value, dict) else None
+    value = _texts(body)
+    kind = value.get("Type")
     if not isinstance(kind, str) or kind not in _PLAIN:
         raise Unreadable("bad_event", "this is no message of Amazon SNS: turn raw delivery off")
     names = _PLAIN[kind]
@@ -78,7 +79,7 @@ def read_letter(body: bytes, topics: Collection[str], now: datetime) -> Letter:
     at = _moment(letter["Timestamp"])
     refuse_stale(at, now, AGE)
     return Letter(
-        kind=value["Type"],
+        kind=kind,  # type: ignore[arg-type]
         id=letter["MessageId"],
         topic=letter["TopicArn"],
         message=letter["Message"],
@@ -90,6 +91,38 @@ def read_letter(body: bytes, topics: Collection[str], now: datetime) -> Letter:
         signature=_signature(value.get("Signature")),
         signed="".join(f"{name}\n{letter[name]}\n" for name in names if name in letter).encode(),
     )
+
+
+_NAMES = (
+    *sorted({name for names in _PLAIN.values() for name in names}),
+    "SigningCertURL",
+    "SignatureVersion",
+    "Signature",
+)
+_read = msgspec.json.Decoder(
+    msgspec.defstruct("_Said", [(name, Raw, Raw(b"null")) for name in _NAMES])
+).decode
+
+
+def _texts(body: bytes) -> dict[str, Any]:
+    """What a letter says, by name; None where it says nothing, False where it is no text. Raises Unreadable.
+
+    Anybody may send one: what else is in it is passed over, however large and deep, and never made into values.
+    """
+    try:
+        raw = msgspec.structs.asdict(_read(body))
+        said = {name: _text(bytes(each)) for name, each in raw.items()}
+    except msgspec.ValidationError:
+        raise Unreadable("bad_event", "this is no message of Amazon SNS: turn raw delivery off") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise Unreadable("invalid_json", "the body is not JSON") from None
+    if any("\0" in each for each in said.values() if isinstance(each, str)):
+        raise Unreadable("invalid_unicode", "a text has a NUL character, which cannot be kept: leave it out")
+    return said
+
+
+def _text(raw: bytes) -> Any:
+    return msgspec.json.decode(raw) if raw == b"null" or raw.startswith(b'"') else False
 
 
 def _moment(text: str) -> datetime:

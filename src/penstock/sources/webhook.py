@@ -113,8 +113,16 @@ class Hooks:
         rule = rule_of(_verify_of(hook))
         return handshake(rule.origins if rule is not None and not isinstance(rule, Sns) else (), headers)
 
+    async def _is_known(self, workflow: str) -> bool:
+        """Asked first: to find the name that is nearest to a wrong one takes its time, and nobody is told of it."""
+        if self._flows.at_hand(workflow) is not None:
+            return True
+        return any(state.name == workflow for state in await self._flows.states())
+
     async def _newest(self, workflow: str, event: str | None) -> tuple[Flow, WorkflowState]:
         """Raises UnknownHook: anybody may call, and must not learn which workflows there are."""
+        if not await self._is_known(workflow):
+            raise UnknownHook(workflow, event)
         try:
             return await self._flows.newest(workflow)
         except UnknownWorkflow:

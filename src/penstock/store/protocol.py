@@ -237,6 +237,10 @@ class Views(Protocol):
         """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited."""
         ...
 
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        """The same of these firings of one run, those of elements left out."""
+        ...
+
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
         """How many runs of a workflow started then, by version and status."""
         ...

@@ -36,9 +36,9 @@ def answers(handler: Handler) -> Handler:
     return answered
 
 
-async def body_of(ask: Ask[None, None]) -> Any:
-    """The body as JSON. Raises Refused."""
-    raw = await raw_body(ask.request)
+async def body_of(ask: Ask[None, None], most: int | None = None) -> Any:
+    """The body as JSON, of at most so many bytes. Raises Refused."""
+    raw = await raw_body(ask.request, most)
     try:
         return value_of(raw) if raw.strip() else {}
     except Unreadable as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
 from penstock.store.opening import restore_store
 from penstock.store.rows import Filter
+from penstock.store.sqlite import upkeep
 from penstock.store.sqlite.beside import Beside
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
@@ -88,6 +91,27 @@ def test_a_backup_without_room_leaves_nothing_behind_and_says_so(tmp_path: Path,
     assert asyncio.run(scenario()) == []
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "a.db.lock"}
     disk.unregister()
+
+
+def test_a_journal_that_a_full_disk_leaves_behind_goes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite itself does not remove it there."""
+
+    def full(path: str) -> None:
+        Path(f"{path}-journal").write_bytes(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def scenario() -> None:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        with pytest.raises(StoreFull):
+            await store.backup(str(tmp_path / "copy.db"))
+        await store.close()
+
+    monkeypatch.setattr(upkeep, "make_private", full)
+    asyncio.run(scenario())
+
+    assert {path.name for path in tmp_path.iterdir()} == {"a.db", "a.db.lock"}
 
 
 def test_a_backup_whose_name_is_taken_meanwhile_is_refused(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from penstock.api.wire.access import BackTo, Made, MakeToken, SignIn, Who
 calls = Calls("access")
 LOGIN = "penstock-login"
 """The cookie that proves that a sign-in was begun in the same browser."""
+SMALL = 4096
+"""Bytes of a body that anybody may send: reading a large one takes time that belongs to others."""
 
 
 @calls.get("/api/access", "admin", query=Paged, gives=Page[TokenView])
@@ -69,7 +71,7 @@ async def who_am_i(ask: Ask[None, None]) -> Who:
         raise
 
 
-@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201)
+@calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, most=SMALL)
 async def sign_in(ask: Ask[SignIn, None]) -> Reply:
     """Begin a session of a browser with a token."""
     request, access = ask.request, ask.service.access

@@ -14,7 +14,7 @@ from penstock.api.call import Calls
 from penstock.api.paging import Page, page
 from penstock.api.reading import raw_body, value_of
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
-from penstock.runtime.errors import UnknownApproval
+from penstock.runtime.errors import UnknownApproval, UnknownCallback
 
 calls = Calls("approvals")
 LARGEST = 1024 * 1024
@@ -60,8 +60,12 @@ async def decide_approval(ask: Ask[Decide, None]) -> Approval:
 @calls.post("/hooks/callback/{id}", "public", reads="raw", gives=CalledBack)
 async def call_back(ask: Ask[None, None]) -> CalledBack:
     """A function says how it ended, at the address that it was given: `{port, output, tags, data, error}`."""
-    id = ask.path["id"]
-    ask.service.limiters.hooks.check("callback", monotonic())
+    id, limiter = ask.path["id"], ask.service.limiters.hooks
+    # Before the body is read: anybody may call, and a large one takes its time.
+    if not await ask.engine.knows_callback(id):
+        limiter.check("callback", monotonic())
+        raise UnknownCallback
+    limiter.check(f"callback/{id}", monotonic())
     raw = await raw_body(ask.request, LARGEST)
     body: Any = value_of(raw) if raw.strip() else None
     return CalledBack(await ask.engine.call_back(id, body))  # type: ignore[arg-type]

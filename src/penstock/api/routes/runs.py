@@ -8,6 +8,7 @@ from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Page, page
 from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
+from penstock.runtime.cursors import write_cursor
 
 calls = Calls("runs")
 
@@ -45,10 +46,10 @@ async def show_run(ask: Ask[None, None]) -> Any:
 
 @calls.get("/api/runs/{id}/history", "read", query=HistoryQuery, gives=Page[Entry])
 async def show_history(ask: Ask[None, HistoryQuery]) -> Any:
-    """All that happened to a run, in order, without a gap."""
-    run, limit = await ask.may_run("read"), ask.query.limit
-    items = await ask.engine.history(run, after=ask.query.begin, limit=limit + 1)
-    return page(items, limit, lambda each: each["seq"])
+    """All that happened to a run, in order, without a gap; a page has fewer entries where they are large."""
+    run = await ask.may_run("read")
+    items, more = await ask.engine.history_page(run, after=ask.query.begin, limit=ask.query.limit)
+    return Page(items, write_cursor(items[-1]["seq"]) if more else None)
 
 
 @calls.get("/api/runs/{id}/logs", "read", query=HistoryQuery, gives=Page[LogLine])

@@ -11,11 +11,13 @@ from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.reading import fit
 from penstock.api.wire.views import Name, SaveView, View
-from penstock.runtime.errors import NotFound
+from penstock.runtime.errors import Invalid, NotFound
 from penstock.runtime.recording import by_for
 
 calls = Calls("views")
 PREFIX = "view/"
+MOST = 1000
+"""Views that are kept: all of them are read whenever somebody looks at the list."""
 
 
 class UnknownView(NotFound):
@@ -42,6 +44,9 @@ async def save_view(ask: Ask[SaveView, None]) -> Reply:
     """Keep a list of runs under a name."""
     name: str = fit(ask.path["name"], Name)
     text = msgspec.json.encode(ask.body).decode()
+    kept = await ask.service.store.notes(PREFIX)
+    if PREFIX + name not in kept and len(kept) >= MOST:
+        raise Invalid(f"{MOST} views are kept, as many as there may be: drop one that nobody needs")
     was = await ask.service.store.put_note(PREFIX + name, text, by_for(name, after=text))
     return Reply(View(name, ask.body.title, ask.body.filter), 200 if was else 201)
 

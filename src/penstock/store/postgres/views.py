@@ -98,6 +98,10 @@ class PostgresViews:
     async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
         return [TimingRow(*row) for row in await self.database.read("timings_of_runs", runs=list(runs))]
 
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        found = await self.database.read("timings_of_firings", run=run, firings=list(firings))
+        return [TimingRow(*row) for row in found]
+
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
         asked = {"workflow": workflow, "since": since, "until": until}
 

@@ -48,6 +48,11 @@ SELECT task_list, task, count(*) AS count, min(queued_at) AS oldest FROM task WH
 SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = ANY(:runs::text[])
  ORDER BY run, firing, idx, attempt;
 
+-- name: timings_of_firings
+-- Of an `each` with very many elements none is read.
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing
+ WHERE run = :run::text AND firing = ANY(:firings::bigint[]) AND idx = -1 ORDER BY firing, attempt;
+
 -- name: tally_versions
 -- From the index alone, and so the next one: who went well is whoever is left.
 SELECT version, count(*) FROM run

@@ -12,7 +12,7 @@ from penstock.store.backups import sync_folder
 from penstock.store.errors import StoreError
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema
 from penstock.store.sqlite.desk import told
-from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file
+from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file, remove_copy
 from penstock.store.sqlite.times import micros
 
 GZIP = b"\x1f\x8b"
@@ -39,7 +39,7 @@ def restore(path: str, source: str) -> str | None:
     lock = FileLock(path)
     try:
         part = Path(f"{path}.part")
-        part.unlink(missing_ok=True)
+        remove_copy(str(part))
         try:
             if holds_something(path):
                 raise StoreError(
@@ -50,7 +50,7 @@ def restore(path: str, source: str) -> str | None:
             part.rename(path)
             sync_folder(path)
         finally:
-            part.unlink(missing_ok=True)
+            remove_copy(str(part))
     except BaseException:
         lock.remove()
         raise

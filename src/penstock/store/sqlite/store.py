@@ -244,6 +244,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     async def timings(self, runs_: Sequence[str]) -> list[TimingRow]:
         return await self._desk.read(lambda session: views.timings(session, runs_))
 
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        return await self._desk.read(lambda session: views.timings_of(session, run, firings))
+
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
         return await self._desk.read(lambda session: views.tally(session, workflow, since, until))
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import timedelta
-from pathlib import Path
 
 import apsw
 
 from penstock.store.backups import refuse_backup_at, sync_folder, taken
 from penstock.store.errors import StoreFull
 from penstock.store.rows import PRESENT, Worker
-from penstock.store.sqlite.files import make_private
+from penstock.store.sqlite.files import make_private, remove_copy
 from penstock.store.sqlite.granting import drop_kept
 from penstock.store.sqlite.session import Session, json_list
 from penstock.store.sqlite.times import length, micros
@@ -123,7 +122,7 @@ def backup(db: apsw.Connection, to: str) -> None:
     """See `Store.backup`. Under another name until it is whole: half a copy is never taken for one."""
     refuse_backup_at(to)
     part = f"{to}.part"
-    Path(part).unlink(missing_ok=True)
+    remove_copy(part)
     try:
         make_private(part)
         db.execute("VACUUM INTO ?", (part,))
@@ -136,7 +135,7 @@ def backup(db: apsw.Connection, to: str) -> None:
     except OSError as error:
         raise StoreFull(str(error)) from error
     finally:
-        Path(part).unlink(missing_ok=True)
+        remove_copy(part)
 
 
 def attend(session: Session, worker: Worker) -> None:

@@ -168,12 +168,20 @@ def waiting_tasks(session: Session) -> list[WaitingTasks]:
 
 def timings(session: Session, runs: Sequence[str]) -> list[TimingRow]:
     """See `Store.timings`."""
+    return [_timing(row) for row in session.rows_of_runs("timings_of_runs", runs)]
+
+
+def timings_of(session: Session, run: str, firings: Sequence[int]) -> list[TimingRow]:
+    """See `Store.timings_of`."""
     return [
-        TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
-        for run, firing, index, attempt, queued_at, started_at in session.rows_of_runs(
-            "timings_of_runs", runs
-        )
+        _timing(row)
+        for row in session.rows("timings_of_firings", (run, msgspec.json.encode(firings).decode()))
     ]
+
+
+def _timing(row: Row) -> TimingRow:
+    run, firing, index, attempt, queued_at, started_at = row
+    return TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
 
 
 def tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:

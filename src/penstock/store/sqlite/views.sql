@@ -37,6 +37,11 @@ SELECT task_list, task, count(*), min(queued_at) FROM task WHERE worker IS NULL 
 SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run IN (SELECT value FROM json_each(:runs))
  ORDER BY run, firing, idx, attempt;
 
+-- name: timings_of_firings
+-- Of an `each` with very many elements none is read.
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing
+ WHERE run = :run AND firing IN (SELECT value FROM json_each(:firings)) AND idx = -1 ORDER BY firing, attempt;
+
 -- name: tally_versions
 -- From the index alone, and so the next one: who went well is whoever is left.
 SELECT version, count(*) FROM run INDEXED BY run_by_version

@@ -24,7 +24,7 @@ define install
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(if $(wildcard $(STAMP) $(RUNS)),,--clear) $(VENV)
 	@rm -f $(STAMP) $(RUNS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes $(1:%=-r %)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(1:%=-r %)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 endef
 

@@ -59,7 +59,15 @@ def install(name: str, seconds: float) -> str:
     shutil.rmtree(home, ignore_errors=True)
     home.parent.mkdir(parents=True, exist_ok=True)
     _run([sys.executable, "-m", "venv", str(home)], until)
-    pip = [str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    pip = [
+        str(home / "bin" / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]
     _run([*pip, "--require-hashes", "-r", str(source / "requirements.txt")], until)
     if (source / "package.json").is_file():
         _node(source, home, until)

@@ -34,9 +34,11 @@ ONLY_SQLITE = {
     "insert_timing",  # there: part of the lease
     "highest_number",  # PostgreSQL has sequences
     "update_running",  # PostgreSQL sees by itself which columns are as they were
+    "insert_page",  # there: part of update_run and insert_run
 }
 ONLY_POSTGRES = {
     *("workflows_of_runs", "versions_of_runs"),
+    "begin_runs",  # SQLite has no way to go
     *("lock_tokens", "insert_token", "update_token", "claim_tokens"),
     *(
         "lease_tasks",

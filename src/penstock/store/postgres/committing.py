@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from penstock.store.change import Change, Committed, Message, NewTask, Outcome
+from penstock.store.change import Change, Committed, Message, NewTask, Outcome, belief_of
 from penstock.store.postgres import approvals
 from penstock.store.postgres.auditing import note
 from penstock.store.postgres.bundle import columns, texts
@@ -21,8 +21,9 @@ from penstock.store.postgres.outbox import post_letters
 from penstock.store.postgres.sorting import has_twins, misjudged_of, sort_out
 from penstock.store.postgres.texts import refuse_bad_texts
 
-_RUN = "run revision seq status ended_at waiting head"
+_RUN = "run revision seq status ended_at waiting head page_from page"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
+_NO_TASK = (None,) * 5
 _KIND = "task task_list priority worker beat start_within run_for end_within held step"
 
 
@@ -34,11 +35,36 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
     """Apply each change that fits; see `Store.commit`. Raises BadText before anything is sent."""
     refuse_bad_texts(changes)
     look = has_twins(changes)
+    if changes and not look and all(change.new is not None and change.plain for change in changes):
+        begun = await begin(database, changes)
+        if begun is not None:
+            return begun
     while True:
         try:
             return await database.transact(partial(commit_once, changes=changes, look=look))
         except Misfit:
             look = True  # also after a look: somebody was faster
+
+
+async def begin(database: Database, changes: Sequence[Change]) -> Committed | None:
+    """Make plain runs, in one way to the database and back; None: none could be made so, and nothing was done."""
+    new = sorted(changes, key=lambda c: c.run)
+    beliefs = {said.workflow: said for said in map(belief_of, new) if said is not None}
+    if any(belief_of(c) != beliefs[c.new.workflow] for c in new if c.new is not None):
+        return None  # made from different looks at one workflow
+    said = [(each.workflow, *each.paused, each.latest) for each in beliefs.values()]
+    tasks, kinds = _tasks(changes)
+    [(made, now, fence)] = await database.rows(
+        "begin_runs",
+        **texts(_NEW, [_new_row(c) for c in new]),
+        **columns("names pauses halts newest", said),
+        **texts("of firing idx attempt kind", tasks or [_NO_TASK]),
+        **columns(_KIND, kinds),
+    )
+    if made is None:
+        return None
+    there = set(made)
+    return Committed(["applied" if c.run in there else "stale" for c in changes], [], now, fence)
 
 
 async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Committed:
@@ -60,9 +86,6 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
         change for change in fitting if not change.plain
     ]  # what most have not is looked for in these alone
     await _guard(work, fitting, rare)
-    pages = [(c.run, c.page_from, c.seq, c.page) for c in fitting if c.page is not None]
-    if pages:
-        await work.rows("insert_page", **texts("run seq last body", pages))
     await _states(work, rare)
     await _marks(work, rare, now)
     await _void_tasks(work, rare, now)
@@ -78,7 +101,7 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
 
 
 async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
-    """Write the runs' rows; the time, and those that are at another revision: nothing was done to them."""
+    """Write the runs' rows and history; the time, and those at another revision: nothing was done to them."""
     # By id: two batches that share runs would wait for each other otherwise.
     old = sorted((c for c in changes if c.new is None), key=lambda c: c.run)
     new = sorted((c for c in changes if c.new is not None), key=lambda c: c.run)
@@ -97,7 +120,7 @@ async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
 
 
 def _row(c: Change) -> tuple[object, ...]:
-    return c.run, c.revision, c.seq, c.status, c.ended_at, c.waiting, c.head
+    return c.run, c.revision, c.seq, c.status, c.ended_at, c.waiting, c.head, c.page_from, c.page
 
 
 def _new_row(c: Change) -> tuple[object, ...]:
@@ -172,17 +195,23 @@ async def _void_tasks(work: Work, changes: list[Change], now: datetime) -> None:
 
 async def _new_tasks(work: Work, changes: list[Change], now: datetime) -> int:
     """Put attempts on their task lists; the fence of those that are leased at once."""
+    new, kinds = _tasks(changes)
+    if not new:
+        return 1
+    rows = texts("run firing idx attempt kind", new)
+    return int(await work.value("insert_task", now=now, **rows, **columns(_KIND, kinds)))
+
+
+def _tasks(changes: Sequence[Change]) -> tuple[list[tuple[object, ...]], dict[tuple[object, ...], int]]:
+    """The rows of attempts, each with the number of its kind, and the kinds."""
     kinds: dict[tuple[object, ...], int] = {}
-    new = [
+    rows: list[tuple[object, ...]] = [
         (c.run, t.firing, t.index, t.attempt, kinds.setdefault(_kind(t), len(kinds) + 1))
         for c in changes
         if not c.over
         for t in c.tasks
     ]
-    if not new:
-        return 1
-    rows = texts("run firing idx attempt kind", new)
-    return int(await work.value("insert_task", now=now, **rows, **columns(_KIND, kinds)))
+    return rows, kinds
 
 
 def _kind(t: NewTask) -> tuple[object, ...]:

@@ -5,14 +5,16 @@
 -- name: update_run
 -- Only the revision that the decision was made from: whoever comes second changes nothing.
 -- Locked by id first: two batches that share runs would wait for each other otherwise.
+-- With the page of its history: each statement more is a way to the database and back.
 WITH asked AS (
     SELECT x.id, base::bigint, revision::bigint, seq::bigint, status, ended_at::timestamptz, waiting::jsonb,
-           decode(head, 'base64') AS head
+           decode(head, 'base64') AS head, page_from::bigint, decode(page, 'base64') AS page
       FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:base::json),
                       json_array_elements_text(:revision::json), json_array_elements_text(:seq::json),
                       json_array_elements_text(:status::json), json_array_elements_text(:ended_at::json),
-                      json_array_elements_text(:waiting::json), json_array_elements_text(:head::json))
-           AS x (id, base, revision, seq, status, ended_at, waiting, head)),
+                      json_array_elements_text(:waiting::json), json_array_elements_text(:head::json),
+                      json_array_elements_text(:page_from::json), json_array_elements_text(:page::json))
+           AS x (id, base, revision, seq, status, ended_at, waiting, head, page_from, page)),
 line AS MATERIALIZED (
     SELECT asked.* FROM run JOIN asked ON run.id = asked.id
      WHERE run.revision = asked.base ORDER BY run.id FOR NO KEY UPDATE OF run),
@@ -20,28 +22,104 @@ done AS (
     UPDATE run SET revision = line.revision, seq = line.seq, status = line.status, ended_at = line.ended_at,
            waiting = line.waiting, head = line.head
       FROM line WHERE run.id = line.id
-    RETURNING run.id)
+    RETURNING run.id),
+told AS (
+    INSERT INTO history (run, seq, last, body)
+    SELECT id, page_from, seq, page FROM line WHERE page IS NOT NULL)
 SELECT array_agg(id), penstock_now() FROM done;
 
 -- name: insert_run
-WITH done AS (
+WITH asked AS MATERIALIZED (
+    SELECT * FROM ROWS FROM (
+                      json_array_elements_text(:run::json), json_array_elements_text(:revision::json),
+                      json_array_elements_text(:seq::json), json_array_elements_text(:status::json),
+                      json_array_elements_text(:ended_at::json), json_array_elements_text(:waiting::json),
+                      json_array_elements_text(:head::json), json_array_elements_text(:page_from::json),
+                      json_array_elements_text(:page::json), json_array_elements_text(:workflow::json),
+                      json_array_elements_text(:version::json), json_array_elements_text(:subject::json),
+                      json_array_elements_text(:parent::json), json_array_elements_text(:labels::json),
+                      json_array_elements_text(:started_at::json), json_array_elements_text(:header::json))
+           AS x (id, revision, seq, status, ended_at, waiting, head, page_from, page, workflow, version, subject,
+                 parent, labels, started_at, header)),
+done AS (
     INSERT INTO run (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
                      started_at, header)
     SELECT id, revision::bigint, seq::bigint, status, ended_at::timestamptz, waiting::jsonb, decode(head, 'base64'),
            workflow, version::integer, subject, parent, labels::jsonb, started_at::timestamptz,
            decode(header, 'base64')
-      FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:revision::json),
+      FROM asked
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id),
+told AS (
+    INSERT INTO history (run, seq, last, body)
+    SELECT id, page_from::bigint, seq::bigint, decode(page, 'base64') FROM asked WHERE page IS NOT NULL
+    ON CONFLICT (run, seq) DO NOTHING)
+SELECT count(*), penstock_now() FROM done;
+
+-- name: begin_runs
+-- Plain runs that are made, with all that is written of each, in one statement: nothing where what was believed of
+-- their workflows is not so any more, and nothing of a run that is there already.
+WITH clock AS MATERIALIZED (SELECT penstock_now() AS now),
+base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
+halt AS MATERIALIZED (SELECT value = 'yes' AS halted FROM setting WHERE name = 'paused' FOR SHARE),
+flow AS MATERIALIZED (
+    SELECT name, paused, latest FROM workflow WHERE name = ANY(:names::text[]) ORDER BY name FOR SHARE),
+wrong AS MATERIALIZED (
+    SELECT flow.name FROM flow
+      JOIN unnest(:names::text[], :pauses::boolean[], :halts::boolean[], :newest::integer[])
+           AS said (name, paused, halted, latest) ON said.name = flow.name
+     WHERE flow.paused <> said.paused OR flow.latest <> said.latest
+        OR COALESCE((SELECT halted FROM halt), false) <> said.halted),
+asked AS MATERIALIZED (
+    SELECT * FROM ROWS FROM (
+                      json_array_elements_text(:run::json), json_array_elements_text(:revision::json),
                       json_array_elements_text(:seq::json), json_array_elements_text(:status::json),
                       json_array_elements_text(:ended_at::json), json_array_elements_text(:waiting::json),
-                      json_array_elements_text(:head::json), json_array_elements_text(:workflow::json),
+                      json_array_elements_text(:head::json), json_array_elements_text(:page_from::json),
+                      json_array_elements_text(:page::json), json_array_elements_text(:workflow::json),
                       json_array_elements_text(:version::json), json_array_elements_text(:subject::json),
                       json_array_elements_text(:parent::json), json_array_elements_text(:labels::json),
                       json_array_elements_text(:started_at::json), json_array_elements_text(:header::json))
-           AS x (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
-                 started_at, header)
+           AS x (id, revision, seq, status, ended_at, waiting, head, page_from, page, workflow, version, subject,
+                 parent, labels, started_at, header)
+     WHERE NOT EXISTS (SELECT 1 FROM wrong)),
+done AS (
+    INSERT INTO run (id, revision, seq, status, ended_at, waiting, head, workflow, version, subject, parent, labels,
+                     started_at, header)
+    SELECT id, revision::bigint, seq::bigint, status, ended_at::timestamptz, waiting::jsonb, decode(head, 'base64'),
+           workflow, version::integer, subject, parent, labels::jsonb, started_at::timestamptz,
+           decode(header, 'base64')
+      FROM asked
     ON CONFLICT (id) DO NOTHING
-    RETURNING id)
-SELECT count(*), penstock_now() FROM done;
+    RETURNING id),
+told AS (
+    INSERT INTO history (run, seq, last, body)
+    SELECT id, page_from::bigint, seq::bigint, decode(page, 'base64') FROM asked JOIN done USING (id)
+     WHERE page IS NOT NULL),
+kind AS MATERIALIZED (
+    SELECT x.*, CASE WHEN worker IS NOT NULL THEN now + run_for END AS stop_by,
+           CASE WHEN worker IS NOT NULL THEN now + beat END AS lease_until
+      FROM unnest(:task::text[], :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
+                  :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[], :step::text[])
+           WITH ORDINALITY AS x (task, task_list, priority, worker, beat, start_within, run_for, end_within, held,
+                                 step, number), clock),
+made AS (
+    INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
+                      start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held, step)
+    SELECT run, firing::bigint, idx::bigint, attempt::integer, base.fence + CASE WHEN worker IS NULL THEN 0 ELSE 1 END,
+           task, task_list, priority, now, CASE WHEN worker IS NOT NULL THEN now END, worker, beat, start_within, run_for,
+           end_within, COALESCE(now + start_within, 'infinity'), COALESCE(stop_by, 'infinity'),
+           COALESCE(now + end_within, 'infinity'), COALESCE(lease_until, 'infinity'),
+           CASE WHEN held THEN 'infinity' ELSE COALESCE(LEAST(
+               CASE WHEN worker IS NULL THEN now + start_within END, stop_by, now + end_within, lease_until),
+               'infinity') END,
+           held, step
+      FROM ROWS FROM (json_array_elements_text(:of::json), json_array_elements_text(:firing::json),
+                      json_array_elements_text(:idx::json), json_array_elements_text(:attempt::json),
+                      json_array_elements_text(:kind::json)) WITH ORDINALITY AS x (run, firing, idx, attempt, kind, ord)
+      JOIN kind ON kind.number = x.kind::bigint JOIN done ON done.id = x.run, base, clock
+     ORDER BY ord)
+SELECT (SELECT array_agg(id) FROM done), now, fence + 1 FROM clock, base;
 
 -- name: insert_start_key
 INSERT INTO start_key (run, workflow, key, digest)
@@ -49,13 +127,6 @@ SELECT * FROM unnest(:run::text[], :workflow::text[], :key::text[], :digest::byt
  ORDER BY x.workflow, x.key
 ON CONFLICT (workflow, key) DO NOTHING
 RETURNING run;
-
--- name: insert_page
-INSERT INTO history (run, seq, last, body)
-SELECT run, seq::bigint, last::bigint, decode(body, 'base64')
-  FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:seq::json),
-                  json_array_elements_text(:last::json), json_array_elements_text(:body::json))
-       AS x (run, seq, last, body);
 
 -- name: put_part
 INSERT INTO part (run, kind, firing, idx, body)

@@ -328,7 +328,7 @@ def test_a_large_payload_is_known_as_long_as_each_round_uses_it() -> None:
 
 def test_a_payload_that_was_read_from_the_store_is_known_in_the_first_round() -> None:
     pack, payload = Packer(), ["x" * 5000]
-    pack.adopt(payload, b"d" * 16)
+    pack.adopt(payload, b"d" * 16, 5_000)
     pack.begin()
     pack(payload)
 

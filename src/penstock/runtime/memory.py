@@ -19,6 +19,9 @@ from penstock.store.rows import StoredRun
 REMEMBERED = 5_000
 """Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""
 
+HEAVIEST = 32 * 1024 * 1024
+"""Bytes of large payloads that the runs at hand may have together, encoded: as values they take some times that."""
+
 
 class Live:
     """One run as this node knows it. Its revision tells the store whether that is still so."""
@@ -41,6 +44,10 @@ class Memory:
     def __init__(self, store: Runs, flows: Flows, most: int = REMEMBERED) -> None:
         self._store, self._flows, self._most = store, flows, most
         self._runs: OrderedDict[str, Live] = OrderedDict()
+        self._weights: OrderedDict[str, int] = (
+            OrderedDict()
+        )  # of those with large payloads, in the same order
+        self._weight = 0
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -53,11 +60,23 @@ class Memory:
         runs = self._runs
         runs[run] = live
         runs.move_to_end(run)
+        weight = live.pack.weight
+        if weight or run in self._weights:
+            self._weigh(run, weight)
         if len(runs) > self._most:
-            runs.popitem(last=False)
+            self.forget(next(iter(runs)))
+
+    def _weigh(self, run: str, weight: int) -> None:
+        """Forget what has large payloads and was not used for longest, where they are too much together."""
+        self._weight += weight - self._weights.pop(run, 0)
+        self._weights[run] = weight
+        while self._weight > HEAVIEST:
+            self.forget(next(iter(self._weights)))
 
     def forget(self, run: str) -> None:
         self._runs.pop(run, None)
+        if self._weights:
+            self._weight -= self._weights.pop(run, 0)
 
     async def fetch(self, runs: Sequence[str], remember: bool = False) -> dict[str, Live | BaseException]:
         """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all.

@@ -43,7 +43,9 @@ def _hook(code: int, data: memoryview) -> Any:
 decode = Decoder(ext_hook=_hook).decode
 
 
-_NONE: dict[int, tuple[Any, Raw]] = {}
+Known = tuple[Any, Raw, int]
+"""A payload, what stands for it, and its bytes."""
+_NONE: dict[int, Known] = {}
 
 
 class Packer:
@@ -53,9 +55,9 @@ class Packer:
 
     def __init__(self) -> None:
         # One that is never filled stands for all of them: most runs have only small payloads, and keep none.
-        self._large: dict[int, tuple[Any, Raw]] = _NONE  # the object is kept, so that its id stays its own
-        self._before: dict[int, tuple[Any, Raw]] = _NONE  # the large ones of the round before
-        self._round: dict[int, tuple[Any, Raw]] = _NONE
+        self._large: dict[int, Known] = _NONE  # the object is kept, so that its id stays its own
+        self._before: dict[int, Known] = _NONE  # the large ones of the round before
+        self._round: dict[int, Known] = _NONE
         self.fresh: tuple[tuple[bytes, bytes], ...] = ()
 
     def begin(self) -> None:
@@ -80,18 +82,25 @@ class Packer:
             digest = blake2b(body, digest_size=16).digest()
             self.fresh += ((digest, body),)
             raw = Raw(encode(Ext(APART, digest)))
-            self._keep(key, (value, raw))
+            self._keep(key, (value, raw, len(body)))
         else:
             if self._round is _NONE:
                 self._round = {}
-            self._round[key] = (value, raw)
+            self._round[key] = (value, raw, len(body))
         return raw
 
-    def adopt(self, value: Any, digest: bytes) -> None:
+    def adopt(self, value: Any, digest: bytes, size: int) -> None:
         """A payload that lies in the store already."""
-        self._keep(id(value), (value, Raw(encode(Ext(APART, digest)))))
+        self._keep(id(value), (value, Raw(encode(Ext(APART, digest))), size))
 
-    def _keep(self, key: int, large: tuple[Any, Raw]) -> None:
+    @property
+    def weight(self) -> int:
+        """The bytes of the large ones that are in use, or just were."""
+        if not (self._large or self._before):
+            return 0
+        return sum(size for _, _, size in (self._before | self._large).values())
+
+    def _keep(self, key: int, large: Known) -> None:
         if self._large is _NONE:
             self._large = {}
         self._large[key] = large

@@ -238,7 +238,7 @@ class Stored:
         """Raises Unreadable."""
         self._bodies = {digest: decode(body) for digest, body in bodies.items()}
         for digest, value in self._bodies.items():
-            pack.adopt(value, digest)
+            pack.adopt(value, digest, len(bodies[digest]))
         try:
             return (
                 self._snapshot() if self._plain is None else decode_plain(self._plain, self._header_value())

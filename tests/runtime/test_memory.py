@@ -1,0 +1,84 @@
+"""Runs at hand: the ones used last, and no more of them than fit, by number and by what they carry."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from penstock import Engine
+from penstock.engine.loading import load
+from penstock.flow.advance import new_run
+from penstock.flow.run import Header, RunId
+from penstock.runtime import memory
+from penstock.runtime.memory import Live, Memory
+
+FLOW = load("penstock: 1\nname: one\nsteps:\n  a: {task: t}\n").flow
+
+
+def live(*payloads: str) -> Live:
+    made = Live(FLOW, new_run(Header(id=RunId("0" * 20), workflow="one")))
+    for payload in payloads:
+        made.pack([payload])
+    return made
+
+
+def at_hand(most: int = 5_000) -> Memory:
+    return Memory(None, None, most)  # type: ignore[arg-type]
+
+
+def test_the_run_that_was_not_used_for_longest_is_forgotten() -> None:
+    runs = at_hand(2)
+    for name in ("a", "b", "a", "c"):
+        runs.keep(name, live())
+
+    assert [name for name in "abc" if runs.get(name)] == ["a", "c"]
+
+
+def test_of_runs_with_large_payloads_as_many_are_kept_as_are_not_too_heavy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(memory, "HEAVIEST", 25_000)
+    runs = at_hand()
+    runs.keep("small", live())
+    for name in ("a", "b", "a", "c"):
+        runs.keep(name, live("x" * 10_000))
+
+    assert [name for name in ("small", "a", "b", "c") if runs.get(name)] == ["small", "a", "c"]
+    runs.forget("a")
+    runs.keep("b", live("x" * 10_000))
+    assert [name for name in ("small", "a", "b", "c") if runs.get(name)] == ["small", "b", "c"]
+
+
+def test_what_a_run_does_not_carry_any_more_does_not_weigh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "HEAVIEST", 27_000)
+    runs, changing = at_hand(), live("x" * 10_000)
+    runs.keep("other", live("x" * 10_000))
+    for turn in range(20):
+        changing.pack.begin()
+        changing.pack(["y" * 5_000 + str(turn)])
+        runs.keep("changing", changing)
+
+    assert runs.get("other") and runs.get("changing")
+    changing.pack.begin()
+    changing.pack.begin()
+    runs.keep("changing", changing)
+    runs.keep("third", live("x" * 10_000))
+    assert runs.get("other") and runs.get("third")
+
+
+def test_a_run_that_is_too_heavy_by_itself_goes_on_from_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "HEAVIEST", 1_000)
+
+    async def main() -> list[str]:
+        async with Engine(f"{tmp_path}/p.db", tasks={"t": lambda: None}) as engine:
+            await engine.publish({"penstock": 1, "name": "one", "steps": {"a": {"task": "t"}}})
+            runs = [await engine.start("one", input={"text": "x" * 20_000}) for _ in range(3)]
+            ended = [(await engine.wait(run, 20))["status"] for run in runs]
+            assert len((await engine.running()).node.memory) == 0
+            return ended
+
+    assert asyncio.run(main()) == ["succeeded"] * 3

@@ -7,6 +7,7 @@ do not fit are found by looking, and the rest is written again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.sqlite import approvals
@@ -17,8 +18,9 @@ from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.sorting import misjudged_of, sort_out
 from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
 
-Halves = tuple[tuple[object, ...], tuple[object, ...]]
-"""The row of a task, but for its run and its turn in the list."""
+Limits = tuple[timedelta | None, timedelta | None, timedelta | None, timedelta]
+Kind = tuple[str, str, int, str | None, Limits, bool, str]
+"""Task, list, priority, worker, limits, whether it is held, step: see `NewTask`."""
 
 
 class Misfit(Exception):
@@ -158,13 +160,14 @@ def _void_tasks(session: Session, changes: list[Change]) -> None:
 
 def _new_tasks(session: Session, changes: list[Change]) -> None:
     new = [(c.run, task) for c in changes for task in c.tasks]
-    made: dict[int, Halves] = {}  # runs that are alike share their tasks
-    rows = []
+    kinds: dict[Kind, list[tuple[object, ...]]] = {}
+    known: dict[int, list[tuple[object, ...]]] = {}  # runs that are alike share their tasks
     for (run, task), turn in zip(new, session.numbers(len(new)), strict=True):
-        if (halves := made.get(id(task))) is None:
-            halves = made[id(task)] = _new_task(task, session.now, session.fence)
-        rows.append((run, *halves[0], turn, *halves[1]))
-    session.at_once("insert_task", rows)
+        if (rows := known.get(id(task))) is None:
+            rows = known[id(task)] = kinds.setdefault(_kind(task), [])
+        rows.append((run, task.firing, task.index, task.attempt, turn))
+    for kind, rows in kinds.items():
+        session.at_once("insert_task", rows, _shared(*kind, session.now, session.fence))
     over = [c.run for c in changes if c.over]
     for query in ("drop_tasks_of_runs", "drop_timers_of_runs"):
         session.rows_of_runs(query, over)
@@ -179,31 +182,34 @@ def _timers(session: Session, changes: list[Change]) -> None:
     session.many("insert_timer", rows)
 
 
-def _new_task(task: NewTask, now: int, fence: int) -> Halves:
-    """What stands before its turn, behind the run, and what stands after it."""
-    leased = task.worker is not None
-    start_by, end_by = after(now, task.schedule_to_start), after(now, task.schedule_to_close)
-    beat = length(task.heartbeat)
-    stop_by = after(now, task.start_to_close) if leased else NEVER
+def _kind(task: NewTask) -> Kind:
+    """What the attempts of a step have in common."""
+    limits = task.schedule_to_start, task.start_to_close, task.schedule_to_close, task.heartbeat
+    return task.task, task.task_list, task.priority, task.worker, limits, task.held, task.step
+
+
+def _shared(
+    task: str,
+    task_list: str,
+    priority: int,
+    worker: str | None,
+    limits: Limits,
+    held: bool,
+    step: str,
+    now: int,
+    fence: int,
+) -> tuple[object, ...]:
+    """The columns of a kind; with a worker it is leased at once."""
+    leased, (to_start, to_close, to_end, heartbeat) = worker is not None, limits
+    start_by, end_by, beat = after(now, to_start), after(now, to_end), length(heartbeat)
+    stop_by = after(now, to_close) if leased else NEVER
     lease_until = now + beat if leased else NEVER
     expires = min(lease_until, stop_by, end_by) if leased else min(start_by, end_by)
-    fenced = fence + 1 if leased else fence
-    return (task.firing, task.index, task.attempt, fenced, task.task, task.task_list, task.priority), (
-        now,
-        now if leased else None,
-        task.worker,
-        beat,
-        length_or_none(task.schedule_to_start),
-        length_or_none(task.start_to_close),
-        length_or_none(task.schedule_to_close),
-        start_by,
-        stop_by,
-        end_by,
-        lease_until,
-        NEVER if task.held else expires,
-        task.held,
-        task.step,
-    )
+    within = length_or_none(to_start), length_or_none(to_close), length_or_none(to_end)
+    return (
+        fence + 1 if leased else fence, task, task_list, priority, now, now if leased else None, worker, beat, *within,
+        start_by, stop_by, end_by, lease_until, NEVER if held else expires, held, step,
+    )  # fmt: skip
 
 
 def _queues(session: Session, changes: list[Change], letters: Letters) -> None:

@@ -127,22 +127,22 @@ class Session:
         self.db.executemany(SQL[query], rows)
         return self.db.total_changes() - before
 
-    def at_once(self, query: str, rows: Sequence[Sequence[Any]]) -> int:
-        """The same in few statements, for a query whose parameters are all in its `VALUES`.
+    def at_once(self, query: str, rows: Sequence[Sequence[Any]], shared: Row = ()) -> int:
+        """The same in few statements, for a query whose parameters are all in its `VALUES`, but for those `shared`.
 
         Every statement gives the interpreter away and must get it back: one for each row would have the writing
         thread wait, row by row, for a loop that decides meanwhile. And each of them takes a place among the
         statements that are kept prepared (`connection.PREPARED`).
         """
         if len(rows) < WIDTHS[-1]:
-            return self.many(query, rows)
+            return self.many(query, [(*shared, *row) for row in rows] if shared else rows)
         done, before, sql = 0, self.db.total_changes(), SQL[query]
         for width in WIDTHS:
             while len(rows) - done >= width and (wide := _widened(sql, width)) is not None:
-                self.db.execute(wide, list(chain.from_iterable(rows[done : done + width])))
+                self.db.execute(wide, [*shared, *chain.from_iterable(rows[done : done + width])])
                 done += width
         if done < len(rows):
-            self.db.executemany(sql, rows[done:])
+            self.db.executemany(sql, [(*shared, *row) for row in rows[done:]] if shared else rows[done:])
         return self.db.total_changes() - before
 
     def numbers(self, count: int) -> range:

@@ -1,10 +1,10 @@
 -- name: insert_task
-INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, turn, queued_at, started_at, worker, beat,
-                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held,
-                  step)
-VALUES (:run, :firing, :idx, :attempt, :fence, :task, :task_list, :priority, :turn, :queued_at, :started_at, :worker, :beat,
-        :start_within, :run_for, :end_within, :start_by, :stop_by, :end_by, :lease_until, :expires, :held,
-        :step);
+-- What the attempts of a kind have in common comes once, before the rows.
+INSERT INTO task (fence, task, task_list, priority, queued_at, started_at, worker, beat, start_within, run_for, end_within,
+                  start_by, stop_by, end_by, lease_until, expires, held, step, run, firing, idx, attempt, turn)
+SELECT :fence, :task, :task_list, :priority, :queued_at, :started_at, :worker, :beat, :start_within, :run_for, :end_within,
+       :start_by, :stop_by, :end_by, :lease_until, :expires, :held, :step, column1, column2, column3, column4, column5
+  FROM (VALUES (:run, :firing, :idx, :attempt, :turn));
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.

@@ -167,7 +167,10 @@ _NO_FENCE = sql(
     ("attempt, fence) IN", "attempt > 0, fence > 0) IN"),
     (":attempt, :fence", ":attempt > 0, :fence > 0"),
 )
-_NO_CAS = sql("update_run", ("run.revision = new.base", "new.base >= 0"))
+_NO_CAS = both(
+    sql("update_run", ("run.revision = new.base", "new.base >= 0")),
+    sql("update_running", ("run.revision = new.base", "new.base >= 0")),
+)
 _SECONDS = 1_000_000
 _ATTENDED = "(worker IS NULL OR worker IN (SELECT id FROM worker))"
 

@@ -78,7 +78,9 @@ def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -
 
 
 @pytest.mark.parametrize("width", (1, *WIDTHS))
-@pytest.mark.parametrize(("query", "table"), [("update_run", "run"), ("end_task", "task")])
+@pytest.mark.parametrize(
+    ("query", "table"), [("update_run", "run"), ("update_running", "run"), ("end_task", "task")]
+)
 def test_a_statement_for_many_rows_finds_each_by_its_key(query: str, table: str, width: int) -> None:
     db = apsw.Connection(":memory:")
     for migration in read_migrations("penstock.store.sqlite"):

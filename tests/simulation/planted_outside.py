@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -24,7 +24,7 @@ from penstock.runtime import dispatch, intake
 from penstock.runtime.errors import AlreadyDecided
 from penstock.runtime.flows import Flows
 from penstock.runtime.gate import Report, Verdict
-from penstock.runtime.history import show_history
+from penstock.runtime.history import show_page
 from penstock.runtime.lists import list_runs
 from penstock.runtime.memory import Live
 from penstock.runtime.node import Node
@@ -56,15 +56,13 @@ def _forget_the_first(patch: Patch) -> None:
 
 def _leave_out(patch: Patch) -> None:
     """Show a history without its second entry until there are more than four."""
-    real = show_history
+    real = show_page
 
-    async def shown(*args: Any) -> AsyncIterator[dict[str, Any]]:
-        items = [item async for item in real(*args)]
-        for item in items:
-            if item["seq"] != 2 or len(items) > 4:
-                yield item
+    async def shown(*args: Any) -> tuple[list[dict[str, Any]], bool]:
+        items, more = await real(*args)
+        return [item for item in items if item["seq"] != 2 or len(items) > 4], more
 
-    patch.setattr(reading, "show_history", shown)
+    patch.setattr(reading, "show_page", shown)
 
 
 def _old_list(patch: Patch) -> None:
@@ -161,7 +159,7 @@ class _NoLimit:
 def _two_eyes(patch: Patch) -> None:
     """Let who started a run decide about it."""
 
-    async def barred(running: Running, row: ApprovalRow, by: str) -> str | None:
+    async def barred(running: Running, row: ApprovalRow, by: str, known: object = None) -> str | None:
         return None
 
     patch.setattr(awaiting, "_barred", barred)

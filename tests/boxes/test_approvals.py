@@ -285,7 +285,7 @@ def test_few_wanted_approvals_are_found_among_many_in_few_readings(
             assert await here.engine.approvals(workflow="none", limit=1) == []
 
     asyncio.run(main())
-    assert asked == [200]
+    assert asked == [64]
 
 
 def test_why_says_who_can_decide(tmp_path: Path) -> None:

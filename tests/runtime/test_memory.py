@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,37 @@ def test_what_a_run_does_not_carry_any_more_does_not_weigh(monkeypatch: pytest.M
     assert runs.get("other") and runs.get("third")
 
 
-def test_a_run_that_is_too_heavy_by_itself_goes_on_from_the_store(
+def test_the_last_of_the_heavy_runs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "HEAVIEST", 1_000)
+    runs = at_hand()
+    for name in ("a", "b"):
+        runs.keep(name, live("x" * 10_000))
+
+    assert [name for name in "ab" if runs.get(name)] == ["b"]
+
+
+@pytest.mark.parametrize("output", ["x" * 20_000, "x" * 1_000])
+def test_a_run_weighs_what_its_steps_gave_also_long_ago(output: str) -> None:
+    after: dict[str, Any] = {
+        f"s{number}": {"task": "t", "after": f"s{number - 1}"} for number in range(1, 20)
+    }
+    steps = {"s0": {"task": "t"}, **after, "last": {"task": "approval", "after": "s19"}}
+
+    async def main() -> int:
+        async with Engine(tasks={"t": lambda: output}) as engine:
+            await engine.publish({"penstock": 1, "name": "one", "steps": steps})
+            run = await engine.start("one")
+            async with asyncio.timeout(20):
+                while not await engine.approvals():
+                    await asyncio.sleep(0.01)
+            kept = (await engine.running()).node.memory.get(run)
+            assert kept is not None
+            return kept.pack.weight
+
+    assert 20 * len(output) < asyncio.run(main()) < 25 * len(output)
+
+
+def test_runs_that_are_too_heavy_together_go_on_from_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "HEAVIEST", 1_000)

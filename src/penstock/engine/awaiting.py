@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.http import read_callback
@@ -34,18 +35,32 @@ from penstock.runtime.errors import (
     UnknownCallback,
     UnknownRun,
 )
+from penstock.runtime.history import ROOM
 from penstock.runtime.host import plain_payload
 from penstock.runtime.inbox import KEPT_FOR
 from penstock.runtime.texts import refuse_no_text
 from penstock.steps.worldly import KEY
 from penstock.store.change import Seen
+from penstock.store.protocol import Approvals
 from penstock.store.rows import ApprovalRow, LogLine
 
 Before = tuple[datetime, str]
 Bars = dict[tuple[str, str | None], str | None]
 """What bars somebody, by the run and who started it: a run may have thousands of approvals, and all are looked at."""
-LOOKED = 200
-"""Approvals that are read at a time where few of them may be wanted."""
+LOOKED, TOGETHER = 1_000, 64
+"""Approvals that one page looks at, for where few are wanted it would look at them all; and those read at a time."""
+
+
+class Which(Struct, frozen=True, kw_only=True):
+    """Approvals that somebody asks for: see `Awaiting.approvals`."""
+
+    status: str | None = "open"
+    workflow: str | None = None
+    sees: Callable[[str], bool] | None = None
+    by: str | None = None
+
+    def wants(self, row: ApprovalRow) -> bool:
+        return self.workflow in (None, row.workflow) and (self.sees is None or self.sees(row.workflow))
 
 
 class Awaiting:
@@ -66,22 +81,20 @@ class Awaiting:
         `before` is `opened_at` and `id` of the last one seen; `sees` says of which workflows one may know; `barred`
         says why `by` may not decide, where four eyes are asked for.
         """
-        running = await self._open()
-        store = running.store
-        found: list[ApprovalRow] = []
-        many = limit if workflow is None and sees is None else max(limit, LOOKED)
+        found: list[dict[str, Any]] = []
+        running, which = await self._open(), Which(status=status, workflow=workflow, sees=sees, by=by)
         while len(found) < limit:
-            page = await store.approvals(status, before, many)
-            found += [
-                row
-                for row in page
-                if workflow in (None, row.workflow) and (sees is None or sees(row.workflow))
-            ]
-            if len(page) < many:
+            items, before = await _page(running, which, before, limit - len(found))
+            found += items
+            if before is None:
                 break
-            before = page[-1].opened_at, page[-1].id
-        known: Bars = {}
-        return [await _view_for(running, row, by, known) for row in found[:limit]]
+        return found
+
+    async def approvals_page(
+        self: Opening, *, limit: int = 50, before: Before | None = None, **which: Any
+    ) -> tuple[list[dict[str, Any]], Before | None]:
+        """The next of them, fewer than `limit` where they are large or few are wanted; and where to go on."""
+        return await _page(await self._open(), Which(**which), before, limit)
 
     async def approval(self: Opening, id: str, by: str | None = None) -> dict[str, Any]:
         """One of them. Raises UnknownApproval."""
@@ -184,6 +197,34 @@ def _refuse_decided(row: ApprovalRow) -> None:
     if row.status != "open":
         first = None if row.decision is None else msgspec.json.decode(row.decision)
         raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at), first)
+
+
+async def _page(
+    running: Running, which: Which, before: Before | None, limit: int
+) -> tuple[list[dict[str, Any]], Before | None]:
+    rows, last = await _some(running.store, which, before, limit)
+    known: Bars = {}
+    return [await _view_for(running, row, which.by, known) for row in rows], last
+
+
+async def _some(
+    store: Approvals, which: Which, before: Before | None, limit: int
+) -> tuple[list[ApprovalRow], Before | None]:
+    """The next that are wanted, as many as there is room for, and behind which one to go on; None: those are all."""
+    found: list[ApprovalRow] = []
+    left = ROOM
+    for _ in range(0, LOOKED, TOGETHER):
+        rows = await store.approvals(which.status, before, TOGETHER)
+        for row in rows:
+            if which.wants(row):
+                left -= len(row.body) + len(row.decision or b"")
+                if len(found) == limit or (found and left < 0):
+                    return found, before
+                found.append(row)
+            before = row.opened_at, row.id
+        if len(rows) < TOGETHER:
+            return found, None
+    return found, before
 
 
 async def _view_for(

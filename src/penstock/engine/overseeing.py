@@ -19,6 +19,7 @@ from penstock.runtime.incidents import list_incidents
 from penstock.runtime.lagging import list_slow, list_stuck
 from penstock.runtime.lists import list_runs, read_filter
 from penstock.runtime.marking import Past, marking_now
+from penstock.runtime.portions import portion
 from penstock.runtime.pulse import take_pulse
 from penstock.runtime.recording import by_for
 from penstock.runtime.showing import show_run
@@ -168,6 +169,14 @@ class Overseeing:
         refuse_no_number(after=after)
         refuse_no_number(most=MANY, limit=limit)
         return [undelivered_view(row) for row in await (await self._open()).store.undelivered(after, limit)]
+
+    async def undelivered_page(
+        self: Opening, *, after: int = 0, limit: int = 50
+    ) -> tuple[list[dict[str, Any]], bool]:
+        """The next of them, fewer than `limit` where they are large; and whether there are more."""
+        read = (await self._open()).store.undelivered
+        rows, more = await portion(read, lambda row: row.id, lambda row: len(row.body), after, limit)
+        return [undelivered_view(row) for row in rows], more
 
     async def redeliver(self: Opening, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none.

@@ -13,7 +13,9 @@ from penstock.flow.patterns import matches
 from penstock.flow.rest import starving
 from penstock.flow.view import failure_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
+from penstock.runtime.history import FEW, ROOM
 from penstock.runtime.memory import Live, Memory
+from penstock.runtime.portions import fitting
 from penstock.runtime.views import row_view, undelivered_view
 from penstock.store.protocol import Views
 from penstock.store.rows import Filter, KeptRow, RunRow
@@ -41,22 +43,27 @@ async def list_incidents(
     cursor: str | None = None,
     failing: Failing | None = None,
 ) -> dict[str, Any]:
-    """One page: `items`, and `next`. `since` is of the start of a run, or of the coming of an event. Raises BadCursor.
+    """One page: `items`, fewer where they are large, and `next`. Raises BadCursor.
 
-    Of the filter count `since`, `workflow`, `workflows` and `limit`. Who may see only some workflows is not shown
-    events that belong to none.
+    `since` is of the start of a run, or of the coming of an event. Of the filter count `since`, `workflow`,
+    `workflows` and `limit`. Who may see only some workflows is not shown events that belong to none.
     """
     place = Place(0) if cursor is None else read_cursor(cursor, Place)
     failing = failing or _none
     limit, bound = filter.limit, filter.workflow is not None or filter.workflows is not None
     items: list[dict[str, Any]] = []
     following: Place | None = place
-    while following is not None and len(items) < limit:
+    left = ROOM
+    while following is not None and len(items) < limit and left > 0:
         if following.kind == 0:
             found, following = _sources(await failing(), filter, following.kept, limit - len(items))
         else:
-            found, following = await _some(store, memory, filter, following, limit - len(items), bound)
+            # A few at a time: runs are read whole, and nobody knows how large they are.
+            few = min(FEW, limit - len(items))
+            found, following = await _some(store, memory, filter, following, few, bound)
         items += found
+        fit, left = fitting(found, left)
+        left = left if fit == len(found) else 0
     return {"items": items, "next": None if following is None else write_cursor(following)}
 
 

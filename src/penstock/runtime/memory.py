@@ -20,7 +20,8 @@ REMEMBERED = 5_000
 """Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""
 
 HEAVIEST = 32 * 1024 * 1024
-"""Bytes of large payloads that the runs at hand may have together, encoded: as values they take some times that."""
+"""Bytes that large runs at hand may have together, encoded: as values they take some times that. What the elements of
+`each` have does not count: who reads it anew for every one of them is done with none."""
 
 
 class Live:
@@ -44,9 +45,7 @@ class Memory:
     def __init__(self, store: Runs, flows: Flows, most: int = REMEMBERED) -> None:
         self._store, self._flows, self._most = store, flows, most
         self._runs: OrderedDict[str, Live] = OrderedDict()
-        self._weights: OrderedDict[str, int] = (
-            OrderedDict()
-        )  # of those with large payloads, in the same order
+        self._weights: OrderedDict[str, int] = OrderedDict()  # of those that are large, in the same order
         self._weight = 0
 
     def __len__(self) -> int:
@@ -67,10 +66,10 @@ class Memory:
             self.forget(next(iter(runs)))
 
     def _weigh(self, run: str, weight: int) -> None:
-        """Forget what has large payloads and was not used for longest, where they are too much together."""
+        """Forget what is large and was not used for longest, where it is too much together; never the last of all."""
         self._weight += weight - self._weights.pop(run, 0)
         self._weights[run] = weight
-        while self._weight > HEAVIEST:
+        while self._weight > HEAVIEST and len(self._weights) > 1:
             self.forget(next(iter(self._weights)))
 
     def forget(self, run: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,11 +20,13 @@ from penstock.flow.run import ENDED
 from penstock.flow.view import step_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
+from penstock.runtime.history import ROOM
 from penstock.runtime.host import plain_payload
 from penstock.runtime.managing import Managers
 from penstock.runtime.marking import marking_now
 from penstock.runtime.memory import Live, Memory
 from penstock.runtime.mending import Mender
+from penstock.runtime.portions import fitting, portion
 from penstock.runtime.recording import by_for
 from penstock.runtime.texts import refuse_no_text
 from penstock.store.listing import STATUSES
@@ -114,9 +117,12 @@ class Tokens:
         if prefix in WHOLE:
             prefix += "/"
         if prefix.startswith(CUSTOM):
-            rows = await self._store.tokens(prefix, place.name, limit + 1)
-            following = Place(rows[limit - 1].name) if len(rows) > limit else None
-            items = [_custom(row) for row in rows[:limit]]
+            read = partial(self._store.tokens, prefix)
+            rows, more = await portion(
+                read, lambda row: row.name, lambda row: len(row.data), place.name, limit
+            )
+            following = Place(rows[-1].name) if more else None
+            items = [_custom(row) for row in rows]
         elif prefix.startswith((RUNS, HISTORY)):
             items, following = await self._of_runs(prefix, limit, place)
         else:
@@ -130,7 +136,7 @@ class Tokens:
         _refuse_prefix(prefix)
         filter = _filter(prefix, place)
         items: list[dict[str, Any]] = []
-        looked = 0
+        looked, left = 0, ROOM
         while True:
             rows = await self._store.runs(filter)
             looked += len(rows)
@@ -141,7 +147,8 @@ class Tokens:
                     found = [each for each in tokens_of(live) if each["name"].startswith(prefix)]
                     if place.run == row.id:
                         found = [each for each in found if each["name"] > place.name]
-                    room = limit - len(items)
+                    fit, left = fitting(found, left)
+                    room = min(limit - len(items), fit if items else max(fit, 1))
                     if len(found) > room:
                         last = found[room - 1]["name"] if room else place.name if place.run == row.id else ""
                         return items + found[:room], Place(last, row.started_at, row.id)

@@ -11,9 +11,10 @@ from penstock.access.errors import Forbidden
 from penstock.access.roles import ROLES
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
-from penstock.api.paging import Page, page
+from penstock.api.paging import Page
 from penstock.api.reading import raw_body, value_of
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
+from penstock.runtime.cursors import write_cursor
 from penstock.runtime.errors import UnknownApproval, UnknownCallback
 
 calls = Calls("approvals")
@@ -22,18 +23,17 @@ LARGEST = 1024 * 1024
 
 @calls.get("/api/approvals", "read", query=WhichApprovals, gives=Page[Approval])
 async def list_approvals(ask: Ask[None, WhichApprovals]) -> Page[Approval]:
-    """What people are, or were, asked to decide, the newest first."""
+    """What people are, or were, asked to decide, the newest first; a page has fewer where they are large."""
     query, caller = ask.query, ask.caller
-    place = query.place(tuple[datetime, str])
-    found = await ask.engine.approvals(
+    found, last = await ask.engine.approvals_page(
         status=None if query.status == "all" else query.status,
         workflow=query.workflow,
-        limit=query.limit + 1,
-        before=place,
+        limit=query.limit,
+        before=query.place(tuple[datetime, str]),
         sees=None if caller.everywhere else caller.sees,
         by=caller.name,
     )
-    return page([_shown(each, caller) for each in found], query.limit, lambda one: (one.opened_at, one.id))
+    return Page([_shown(each, caller) for each in found], None if last is None else write_cursor(last))
 
 
 @calls.get("/api/approvals/{id}", "read", gives=Approval)

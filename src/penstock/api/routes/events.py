@@ -6,8 +6,9 @@ from typing import Any
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.paging import Page, Paged, page
+from penstock.api.paging import Page, Paged
 from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
+from penstock.runtime.cursors import write_cursor
 from penstock.runtime.errors import Conflict, NotFound
 
 calls = Calls("events")
@@ -52,12 +53,12 @@ async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
 
 @calls.get("/api/events/undelivered", "read", query=Paged, gives=Page[Undelivered])
 async def list_undelivered(ask: Ask[None, Paged]) -> Any:
-    """Events of the last seven days that no run has taken, the oldest first."""
+    """Events of the last seven days that no run has taken, the oldest first; a page has fewer where they are large."""
     if not ask.caller.everywhere:
         return Page([])
-    limit, after = ask.query.limit, ask.query.place(int) or 0
-    items = await ask.engine.undelivered(after=after, limit=limit + 1)
-    return page(items, limit, lambda each: each["id"])
+    after = ask.query.place(int) or 0
+    items, more = await ask.engine.undelivered_page(after=after, limit=ask.query.limit)
+    return Page(items, write_cursor(items[-1]["id"]) if more else None)
 
 
 @calls.post("/api/events/undelivered/{number}/redeliver", "operate", gives=Redelivered)

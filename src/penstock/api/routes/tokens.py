@@ -19,7 +19,7 @@ calls = Calls("tokens")
 
 @calls.get("/api/tokens", "read", query=TokenQuery, gives=Page[Token])
 async def list_tokens(ask: Ask[None, TokenQuery]) -> Any:
-    """Tokens by the beginning of their names."""
+    """Tokens by the beginning of their names; a page has fewer where they are large."""
     _may(ask, "read", ask.query.prefix)
     return await ask.engine.tokens(ask.query.prefix, limit=ask.query.limit, cursor=ask.query.cursor)
 

@@ -51,7 +51,7 @@ _NONE: dict[int, Known] = {}
 class Packer:
     """Encodes the payloads of one run. One object is encoded once in a round, a large one once while it is in use."""
 
-    __slots__ = ("_before", "_large", "_round", "fresh")
+    __slots__ = ("_before", "_large", "_round", "apart", "fresh", "head")
 
     def __init__(self) -> None:
         # One that is never filled stands for all of them: most runs have only small payloads, and keep none.
@@ -59,6 +59,8 @@ class Packer:
         self._before: dict[int, Known] = _NONE  # the large ones of the round before
         self._round: dict[int, Known] = _NONE
         self.fresh: tuple[tuple[bytes, bytes], ...] = ()
+        self.apart = 0  # bytes of the large ones that were asked for, ever: it grows by what something has
+        self.head = 0  # bytes of a large head, and of what its steps have apart
 
     def begin(self) -> None:
         """A new round: what it finds to be large and new is in `fresh`. What the last one did not use is dropped."""
@@ -75,12 +77,15 @@ class Packer:
         if known is None and (known := self._before.get(key)) is not None:
             self._keep(key, known)
         if known is not None:
+            if known[2] > INLINE:
+                self.apart += known[2]
             return known[1]
         body = encode(value)
         raw = Raw(body)
         if len(body) > INLINE:
             digest = blake2b(body, digest_size=16).digest()
             self.fresh += ((digest, body),)
+            self.apart += len(body)
             raw = Raw(encode(Ext(APART, digest)))
             self._keep(key, (value, raw, len(body)))
         else:
@@ -95,10 +100,10 @@ class Packer:
 
     @property
     def weight(self) -> int:
-        """The bytes of the large ones that are in use, or just were."""
-        if not (self._large or self._before):
+        """The bytes of a large head and of the large ones that are in use; one that just was may count twice."""
+        if not (self._large or self._before or self.head):
             return 0
-        return sum(size for _, _, size in (self._before | self._large).values())
+        return self.head + sum(size for _, _, size in (self._before | self._large).values())
 
     def _keep(self, key: int, large: Known) -> None:
         if self._large is _NONE:

@@ -49,7 +49,7 @@ class HeadEncoder:
         self.pack = pack
         self.plain = False  # the last one: it holds every payload in place
         self._large = False
-        self._states: dict[str, tuple[StepState, Raw]] | None = None
+        self._states: dict[str, tuple[StepState, Raw, int]] | None = None  # with the bytes it has apart
 
     def __call__(self, was: Snapshot) -> bytes:
         plain = None if self._large else encode_plain(was)
@@ -58,7 +58,11 @@ class HeadEncoder:
             if self.plain:
                 return plain
             self._large = True
-        return _Writing(self.pack).head(was, self._steps(was.steps))
+        steps = self._steps(was.steps)
+        head = _Writing(self.pack).head(was, steps)
+        # Of steps that are not encoded anew the packer hears nothing any more, and they weigh as before.
+        self.pack.head = len(head) + sum(apart for _, _, apart in (self._states or {}).values())
+        return head
 
     def _steps(self, steps: Map[str, StepState]) -> dict[str, Raw]:
         if self._states is None:
@@ -68,13 +72,14 @@ class HeadEncoder:
         for name, state in steps.items():
             before = known.get(name)
             if before is None or before[0] is not state:
+                apart = pack.apart
                 fields = (
                     state.status, state.firings, state.live, state.latest, state.attempts,
                     None if state.output is None else pack(state.output),
                     None if state.error is None else _failure(state.error, pack), state.port, state.reason,
                     state.elements, state.spoke,
                 )  # fmt: skip
-                known[name] = before = (state, Raw(encode(fields)))
+                known[name] = before = (state, Raw(encode(fields)), pack.apart - apart)
             made[name] = before[1]
         return made
 

@@ -65,15 +65,18 @@ def test_an_event_that_comes_too_early_is_kept_listed_and_delivered_again(serve:
         id = first["items"][0]["id"]
         path = "/api/events/undelivered"
         refused = [await client.post(f"{path}/{each}/redeliver") for each in (id, id + 9, "x", 2**70)]
-        return [early, first, second, refused]
+        return [early, first, second, refused, (await client.get("/api/incidents")).json["items"]]
 
-    early, first, second, refused = serve(talk, tasks={"send": send})
+    early, first, second, refused, incidents = serve(talk, tasks={"send": send})
 
     assert [(each.status, each.json) for each in early] == [(202, TAKEN)] * 2
     [item] = first["items"]
     assert (item["event"], item["key"], item["data"]) == ("done", {"job": "8"}, {})
     assert ([each["key"] for each in second["items"]], second["next"]) == ([{"job": "9"}], None)
     assert [each.status for each in refused] == [409, 404, 404, 404]
+    assert sorted(each["text"] for each in incidents) == [
+        f"Event 'done' (job={n}) was taken by no run: no live run has its key" for n in "89"
+    ]
 
 
 def test_an_event_that_does_not_fit_is_refused(serve: Serve) -> None:

@@ -101,6 +101,15 @@ def test_a_page_of_another_site_is_not_answered(serve: Serve) -> None:
     assert serve(talk) == [(403, "wrong_host"), (403, "csrf"), (403, "csrf")]
 
 
+def test_a_page_of_another_site_is_told_of_no_session_where_nobody_signs_in(serve: Serve) -> None:
+    headers = {"origin": "https://evil.example", "x-penstock": "1"}
+
+    refused = serve(lambda client: client.get("/api/runs", headers=headers)).json["detail"]
+
+    assert "'https://evil.example'" in refused
+    assert "session" not in refused and "X-Penstock" not in refused
+
+
 def test_what_is_public_is_not_for_pages_of_other_sites_either(serve: Serve) -> None:
     async def talk(client: Client) -> list[int]:
         paths = ("/", "/health", "/openapi.json", "/api/session")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.cli.explaining import reason_line
 from tests.cli.served import Place, a_place
 
 
@@ -63,6 +64,16 @@ def test_it_is_said_why_a_run_waits(at: Place) -> None:
 
     assert said.out.splitlines()[0] == "The run waits for 'go' from outside."
     assert [each["step"] for each in found["steps"]] == ["again"]
+
+
+def test_why_tells_how_far_a_worker_is_and_its_lines_stand_below_each_other() -> None:
+    running = {"reason": "running", "text": "'a' runs.", "progress": {"percent": 40}}
+    missing = {"reason": "missing events", "text": "'b' waits for 'paid'."}
+
+    lines = [reason_line(each).plain for each in (running, missing)]
+
+    assert lines[0].endswith("""'a' runs. Progress: {"percent": 40}""")
+    assert lines[0].index("'a'") == lines[1].index("'b'")
 
 
 def test_an_event_says_that_it_is_kept_for_a_run_that_is_not_there(at: Place) -> None:

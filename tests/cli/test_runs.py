@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock import Engine
+from penstock import Context, Engine
 from tests.cli.command import penstock, write
 from tests.cli.serving import HELLO, serving
 
@@ -73,6 +73,23 @@ def test_a_failed_run_is_tried_again(db: str, tmp_path: Path) -> None:
         assert engine.wait(run, 30)["status"] == "failed"
 
     assert penstock("retry", run, "greet", "--db", db, "--json").json["status"] == "running"
+
+
+def test_the_history_says_why_attempts_failed_and_how_the_run_ended(db: str, tmp_path: Path) -> None:
+    def fail(ctx: Context) -> None:
+        raise RuntimeError(f"no bread, try {ctx.attempt}")
+
+    steps = "steps: {greet: {task: greet, retries: 1, backoff: {initial: 1ms}}}"
+    write(tmp_path, "hello.yaml", f"penstock: 1\nname: hello\n{steps}\n")
+    with Engine.sync(db, tasks={"greet": fail}) as engine:
+        engine.publish(tmp_path / "hello.yaml")
+        run = engine.start("hello")
+        engine.wait(run, 30)
+
+    shown = penstock("history", run, "--db", db).out.splitlines()
+    assert [line.split()[-1] for line in shown if " run_ended " in line] == ["failed"]
+    assert [line for line in shown if line.endswith("  attempt 1: RuntimeError: no bread, try 1")]
+    assert [line for line in shown if line.endswith("  failed  RuntimeError: no bread, try 2")]
 
 
 def test_a_run_that_is_waited_for_tells_how_it_ended(tmp_path: Path) -> None:

@@ -77,6 +77,11 @@ def test_a_task_whose_workers_are_busy_says_how_many_wait() -> None:
     )
     assert said == [("a", "queued", text)]
 
+    [(_, _, one)] = told(
+        drive, tasks=[task_row(drive)], workers=[worker(concurrency=3)], queues=[queue(1, 2)]
+    )
+    assert one.endswith("1 task waits, and its worker (amy) has 2 of 3 places taken.")
+
 
 def test_a_running_step_says_since_when_and_where_and_whether_it_is_slow() -> None:
     drive = Drive(flow_of("a: {task: t, warn_after: 2m}"))

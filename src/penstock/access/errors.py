@@ -57,15 +57,18 @@ class BoundToWorkflows(Forbidden):
 
 
 class ForeignOrigin(Forbidden):
-    """A page of another site asks with the session of this one."""
+    """A page of another site asks with the session of this one, or, given its `origin`, where nobody signs in."""
 
     code = "csrf"
 
-    def __init__(self) -> None:
+    def __init__(self, origin: str | None = None) -> None:
         PenstockError.__init__(
             self,
             "a request with a session must come from Penstock's own pages: "
-            "send an Origin that is this host, or the header 'X-Penstock: 1'",
+            "send an Origin that is this host, or the header 'X-Penstock: 1'"
+            if origin is None
+            else f"this Penstock asks nobody to sign in, and so answers no page of another site, such as '{origin}': "
+            "send no Origin, or one that is this host",
         )
 
 

@@ -104,7 +104,7 @@ def refuse_hosts(request: Request) -> None:
     if not is_loopback_host(host):
         raise WrongHost(host or "")
     if origin is not None and not is_same_origin(host, origin):
-        raise ForeignOrigin
+        raise ForeignOrigin(origin)
 
 
 def _refuse_two_hosts(request: Request) -> None:

@@ -14,6 +14,7 @@ from penstock.cli.console import out, print_json, printable
 from penstock.cli.filters import Since
 from penstock.cli.inputs import AsJson
 from penstock.cli.pages import up_to
+from penstock.cli.run_report import short
 from penstock.cli.runs import Limit, OfWorkflow, Run
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, moment, read_moment
@@ -38,7 +39,14 @@ def why(at: At, run: Run, step: AtStep = None, json: AsJson = False) -> None:
         return
     out().print(printable(found["text"]), style="bold")
     for each in (*found["steps"], *found["refused_keys"]):
-        out().print(Text.assemble((f"  {each.get('reason', 'key'):<10} ", "faint"), printable(each["text"])))
+        out().print(reason_line(each))
+
+
+def reason_line(each: dict[str, Any]) -> Text:
+    """Why a step does not go on, and how far its worker says that it is."""
+    progress = each.get("progress")
+    told = "" if progress is None else f" Progress: {short(progress)}"
+    return Text.assemble((f"  {each.get('reason', 'key'):<14} ", "faint"), printable(each["text"] + told))
 
 
 @acting

@@ -131,5 +131,9 @@ def _show_starving(console: Console, hosted: Hosted) -> None:
 
 def short(value: Any) -> str:
     """A value as JSON, cut where it is very long."""
-    text = json.dumps(value, ensure_ascii=False)
+    return cut(json.dumps(value, ensure_ascii=False))
+
+
+def cut(text: str) -> str:
+    """A text, cut where it is very long."""
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]} … (--json shows all of it)"

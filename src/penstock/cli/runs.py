@@ -13,7 +13,7 @@ from penstock.cli.completing import run_ids, workflow_names
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.inputs import AsJson
 from penstock.cli.progress import LOOKS
-from penstock.cli.run_report import STYLES, short
+from penstock.cli.run_report import STYLES, cut, short
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, ago, between, moment
 
@@ -118,10 +118,27 @@ def history(at: At, run: Run, after: After = 0, local: Local = False, json: AsJs
             moment(entry["at"], local),
             entry["kind"],
             *(printable(entry[name] or "") for name in ("step", "event", "port")),
+            printable(_what(entry)),
         )
         for entry in found
     ]
-    print_table(out(), ("entry:", "at", "kind", "step", "event", "port"), rows, ("at",))
+    print_table(out(), ("entry:", "at", "kind", "step", "event", "port", "what"), rows, ("at",))
+
+
+def _what(entry: dict[str, Any]) -> str:
+    """Why an attempt or a step failed, why somebody repaired, how the run ended; else nothing."""
+    data = entry["data"] if isinstance(entry["data"], dict) else {}
+    if entry["kind"] == "attempt" and "error" in data:
+        return f"attempt {entry['attempt']}: {_message(data)}"
+    if entry["kind"] == "ended" and entry["port"] == "failed":
+        return _message(data)
+    told = {"repaired": "reason", "run_ended": "status"}.get(entry["kind"], "")
+    return str(data.get(told) or "")
+
+
+def _message(data: dict[str, Any]) -> str:
+    error = data.get("error")
+    return cut(str(error.get("message", ""))) if isinstance(error, dict) else ""
 
 
 def show_view(view: dict[str, Any], local: bool = False) -> None:

@@ -185,7 +185,9 @@ def _of_source(feed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_event(row: KeptRow) -> dict[str, Any]:
-    text, view = f"Event '{row.event}' was taken by no run: {row.reason}", undelivered_view(row)
+    key = ", ".join(f"{name}={value}" for name, value in row.keys)
+    text = f"Event '{row.event}'{f' ({key})' if key else ''} was taken by no run: {row.reason}"
+    view = undelivered_view(row)
     # A message that could not be read has none of these: it would be refused again and again.
     data = view["data"] if isinstance(view["data"], dict) else {}
     start = "start_key" in data or data.get("again") is True

@@ -378,14 +378,12 @@ def _load(task_list: str, facts: Facts) -> str:
 def _load_text(task_list: str, facts: Facts) -> str:
     row, workers = _queue(task_list, facts), facts.serving(task_list)
     room = sum(each.concurrency for each in workers)
-    busy = (
-        ("busy" if len(workers) == 1 else "all busy")
-        if row.leased >= room
-        else f"{row.leased} of {room} places taken"
-    )
-    names = ", ".join(each.name for each in workers)
-    whose = "its worker" if len(workers) == 1 else "its workers"
-    return f"{_wait(row.ready)}, and {whose} ({names}) {'is' if len(workers) == 1 else 'are'} {busy}"
+    names, one = ", ".join(each.name for each in workers), len(workers) == 1
+    if row.leased >= room:
+        busy = "is busy" if one else "are all busy"
+    else:
+        busy = f"{'has' if one else 'have'} {row.leased} of {room} places taken"
+    return f"{_wait(row.ready)}, and its {'worker' if one else 'workers'} ({names}) {busy}"
 
 
 def _tasks(number: int) -> str:

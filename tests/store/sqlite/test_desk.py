@@ -16,6 +16,7 @@ import pytest
 from penstock.store.change import Committed
 from penstock.store.errors import StoreAway, StoreBusy, StoreFull
 from penstock.store.rows import Filter
+from penstock.store.sqlite import desk
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import MANY, SqliteStore
 from tests.store.sqlite.builders import T0, a_task, begin, turn
@@ -225,3 +226,31 @@ def test_the_statements_of_batches_stay_prepared(tmp_path: Path) -> None:
         return int(after - before)
 
     assert asyncio.run(main()) <= 3
+
+
+@pytest.mark.parametrize(("moment", "here"), [(10.0, True), (0.0, False)])
+def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: float, here: bool
+) -> None:
+    monkeypatch.setattr(desk, "MOMENT", moment)
+
+    async def main() -> tuple[set[bool], set[bool]]:
+        store = SqliteStore.open(str(tmp_path / "p.db"))
+        threads: list[bool] = []
+        finish = store._ledger.finish
+
+        def noted(served: list[desk.Served]) -> list[desk.Served]:
+            threads.append(threading.current_thread() is threading.main_thread())
+            return finish(served)
+
+        store._ledger.finish = noted  # type: ignore[method-assign]
+        for number in range(30):
+            assert (await store.commit([begin(number)])).outcomes == ["applied"]
+        few = set(threads[desk.ROW :])
+        threads.clear()
+        await store.commit([begin(number) for number in range(100, 120)])
+        many = set(threads)
+        await store.close()
+        return few, many
+
+    assert asyncio.run(main()) == ({here}, {False})

@@ -10,6 +10,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
+from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 import apsw
@@ -19,6 +20,11 @@ from penstock.store.sqlite.session import Numbers, Result, Session, Ticks, Work
 
 MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
+
+MOMENT = 0.001
+"""Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
+ROW = 10
+"""Commits in a row that took no longer, before the next one is expected to."""
 
 Source = TypeVar("Source")
 Served = tuple[Any, BaseException | None]
@@ -34,8 +40,11 @@ class Desk(Protocol):
         """What the work answers, once it is durable; if it raises, nothing of it stays."""
         ...
 
-    async def write_here(self, work: Work[Result]) -> Result:
-        """The same of work that takes the caller's thread no longer than handing it over would."""
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        """The same of work that takes the caller's thread no longer than handing it over would.
+
+        `brief`: somebody waits for little, and the thread may wait a moment for a disk that was quick of late.
+        """
         ...
 
     async def read(self, work: Work[Result]) -> Result:
@@ -57,6 +66,7 @@ class Ledger:
     def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers) -> None:
         self.db, self.path, self.ticks, self.numbers = db, path, ticks, numbers
         self.transactions = 0
+        self.quick = 0  # commits in a row that the disk did in a moment
         self._begun = False
 
     def session(self) -> Session:
@@ -88,11 +98,13 @@ class Ledger:
         if not self._begun:
             return answers
         self._begun = False
+        began = perf_counter()
         try:
             self.db.execute("COMMIT")
         except BaseException as error:
             return self._given_up(answers, error)
         self.transactions += 1
+        self.quick = self.quick + 1 if perf_counter() - began < MOMENT else 0
         return answers
 
     def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
@@ -147,7 +159,8 @@ class InlineDesk:
         result: Result = answer
         return result
 
-    write_here = write
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        return await self.write(work)
 
     async def read(self, work: Work[Result]) -> Result:
         return look(self._ledger.session(), work, self._ledger.path)
@@ -259,20 +272,29 @@ class ThreadDesk:
         answer: Result = await self._writing.ask(work)
         return answer
 
-    async def write_here(self, work: Work[Result]) -> Result:
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
         self._check()
         future = asyncio.get_running_loop().create_future()
         self._here.append((work, future))
-        self._begin_here()
+        self._begin_here(future if brief else None)
         answer: Result = await future
         return answer
 
-    def _begin_here(self) -> None:
-        """Write what waits for this thread, unless another has the pen: it calls again when it lays it down."""
+    def _begin_here(self, brief: asyncio.Future[Any] | None = None) -> None:
+        """Write what waits for this thread, unless another has the pen: it calls again when it lays it down.
+
+        Where nothing but what is `brief` waits, and the disk was quick of late, nobody else is asked to wait for it.
+        """
         if not self._here or not self._pen.acquire(blocking=False):
             return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
-        self._disk.submit(self._finish, asked, self._ledger.begin([work for work, _ in asked]))
+        served = self._ledger.begin([work for work, _ in asked])
+        if len(asked) == 1 and asked[0][1] is brief and self._ledger.quick >= ROW:
+            [(answer, error)] = self._ledger.finish(served)
+            self._lay_down()
+            _settle([(brief, answer, error)])
+        else:
+            self._disk.submit(self._finish, asked, served)
 
     def _finish(self, asked: list[Asked], served: list[Served]) -> None:
         served = self._ledger.finish(served)

@@ -63,6 +63,9 @@ from penstock.store.sqlite.times import moment
 
 MEMORY = ":memory:"
 
+FEW = 4
+"""Changes of a batch on a system that has little to do: who waits for them is to know soon."""
+
 MANY = 2_000
 """Rows of one batch that nobody is to wait for: they are written by a thread."""
 
@@ -119,8 +122,9 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         if not changes:
             return Committed([], [], await self.now())
         rows = sum([len(change.tasks) + len(change.parts) for change in changes])
-        write = self._desk.write if rows > MANY else self._desk.write_here
-        return await write(lambda session: commit(session, changes))
+        if rows > MANY:
+            return await self._desk.write(lambda session: commit(session, changes))
+        return await self._desk.write_here(lambda session: commit(session, changes), len(changes) <= FEW)
 
     async def load(self, runs_: Sequence[str]) -> list[StoredRun | None]:
         return await self._desk.read(lambda session: runs.load(session, runs_))

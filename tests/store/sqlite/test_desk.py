@@ -243,7 +243,7 @@ def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
             threads.append(threading.current_thread() is threading.main_thread())
             return finish(served)
 
-        store._ledger.finish = noted  # type: ignore[method-assign]
+        store._ledger.finish = noted  # type: ignore[method-assign, assignment]
         for number in range(30):
             assert (await store.commit([begin(number)])).outcomes == ["applied"]
         few = set(threads[desk.ROW :])

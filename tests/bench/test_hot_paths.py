@@ -29,9 +29,9 @@ def test_what_is_counted_is_within_the_committed_budgets_every_time() -> None:
 def test_a_statement_more_a_step_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = Session.at_once
 
-    def slower(self: Session, query: str, rows: Any) -> int:
+    def slower(self: Session, query: str, rows: Any, shared: Any = ()) -> int:
         self.db.execute("SELECT 1").fetchall()
-        return at_once(self, query, rows)
+        return at_once(self, query, rows, shared)
 
     monkeypatch.setattr(Session, "at_once", slower)
     wrong, _ = judge(durable(), of("SQLite"))

@@ -23,6 +23,7 @@ from penstock.store.postgres.texts import refuse_bad_texts
 
 _RUN = "run revision seq status ended_at waiting head page_from page"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
+_TASK = "of firing idx attempt kind"
 _NO_TASK = (None,) * 5
 _KIND = "task task_list priority worker beat start_within run_for end_within held step"
 
@@ -58,7 +59,7 @@ async def begin(database: Database, changes: Sequence[Change]) -> Committed | No
         "begin_runs",
         **texts(_NEW, [_new_row(c) for c in new]),
         **columns("names pauses halts newest", said),
-        **texts("of firing idx attempt kind", tasks or [_NO_TASK]),
+        **texts(_TASK, tasks or [_NO_TASK]),
         **columns(_KIND, kinds),
     )
     if made is None:
@@ -198,7 +199,7 @@ async def _new_tasks(work: Work, changes: list[Change], now: datetime) -> int:
     new, kinds = _tasks(changes)
     if not new:
         return 1
-    rows = texts("run firing idx attempt kind", new)
+    rows = texts(_TASK, new)
     return int(await work.value("insert_task", now=now, **rows, **columns(_KIND, kinds)))
 
 

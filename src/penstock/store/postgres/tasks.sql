@@ -3,35 +3,6 @@ timed AS (INSERT INTO timing (run, firing, idx, attempt, queued_at, started_at)
                 SELECT run, firing, idx, attempt, queued_at, started_at FROM leased
                 ON CONFLICT (run, firing, idx, attempt) DO UPDATE SET started_at = excluded.started_at)
 
--- name: insert_task
--- With a worker it is leased at once. Fences begin where the last restore says; told is the one of a first lease.
--- Most tasks of a batch are of few kinds: what those of a kind have in common comes once.
-WITH base AS MATERIALIZED (SELECT COALESCE((SELECT value::bigint FROM setting WHERE name = 'fence'), 0) AS fence),
-     kind AS MATERIALIZED (
-    SELECT *, CASE WHEN worker IS NOT NULL THEN :now::timestamptz + run_for END AS stop_by,
-           CASE WHEN worker IS NOT NULL THEN :now::timestamptz + beat END AS lease_until
-      FROM unnest(:task::text[], :task_list::text[], :priority::integer[], :worker::text[], :beat::interval[],
-                  :start_within::interval[], :run_for::interval[], :end_within::interval[], :held::boolean[], :step::text[])
-           WITH ORDINALITY AS x (task, task_list, priority, worker, beat, start_within, run_for, end_within, held,
-                                 step, number)),
-     made AS (
-INSERT INTO task (run, firing, idx, attempt, fence, task, task_list, priority, queued_at, started_at, worker, beat,
-                  start_within, run_for, end_within, start_by, stop_by, end_by, lease_until, expires, held, step)
-SELECT run, firing::bigint, idx::bigint, attempt::integer, base.fence + CASE WHEN worker IS NULL THEN 0 ELSE 1 END,
-       task, task_list, priority, :now::timestamptz, CASE WHEN worker IS NOT NULL THEN :now::timestamptz END, worker,
-       beat, start_within, run_for, end_within, COALESCE(:now::timestamptz + start_within, 'infinity'),
-       COALESCE(stop_by, 'infinity'), COALESCE(:now::timestamptz + end_within, 'infinity'),
-       COALESCE(lease_until, 'infinity'),
-       CASE WHEN held THEN 'infinity' ELSE COALESCE(LEAST(
-           CASE WHEN worker IS NULL THEN :now::timestamptz + start_within END, stop_by, :now::timestamptz + end_within, lease_until), 'infinity') END,
-       held, step
-  FROM ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:firing::json),
-                  json_array_elements_text(:idx::json), json_array_elements_text(:attempt::json),
-                  json_array_elements_text(:kind::json)) WITH ORDINALITY AS x (run, firing, idx, attempt, kind, ord)
-  JOIN kind ON kind.number = x.kind::bigint, base
- ORDER BY ord)
-SELECT fence + 1 FROM base;
-
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.
 WITH asked AS (

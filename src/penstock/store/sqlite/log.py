@@ -1,0 +1,78 @@
+"""The log of the file: room for it is taken ahead, and it is folded into the file when it is full.
+
+A commit that makes the log longer has the disk write down its new length as well, which takes as long again. A log
+that was written to its end keeps its length until the file is closed, and commits go over what is there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+import apsw
+
+HEADER, FRAME = 32, 24
+"""Bytes before the first page of a log, and before each."""
+
+LEAST = 64
+"""Pages for which room is taken at least."""
+
+PIECE = bytes(65_536)
+"""What is written at a time: a file of SQLite takes less than 128 KiB in one call."""
+
+
+class Log:
+    """Knows how many pages are in the log; `most` of them come together before it begins anew.
+
+    Room is doubled as it is used, so that a file that is hardly written takes little.
+    """
+
+    def __init__(self, db: apsw.Connection, path: str, vfs: str | None, most: int) -> None:
+        self._db, self._path, self._vfs, self._most = db, path, vfs or "", most
+        self._pages = self._room = 0
+        self._full = 1  # pages at which there is something to do
+        db.set_wal_hook(self._hear)  # in place of SQLite's own, which folds the log as part of some COMMIT
+
+    @property
+    def is_full(self) -> bool:
+        """Whether somebody who has the time should tend it, as the only one who writes."""
+        return self._pages >= self._full
+
+    def tend(self) -> None:
+        """Take room, or fold the log into the file. What a disk has no room for is tried again with the next commit,
+        or done without: nothing of it is for keeping what was committed."""
+        if not self.is_full:
+            return
+        with contextlib.suppress(apsw.Error):
+            if self._pages >= self._most:
+                self._db.wal_checkpoint()
+            else:
+                self._take_room(min(self._most, max(2 * self._pages, LEAST)))
+
+    def _hear(self, db: apsw.Connection, name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def _take_room(self, pages: int) -> None:
+        """Fill the log up with zeros, which SQLite takes for its end."""
+        self._full = self._most if pages >= self._most else pages * 3 // 4
+        if pages <= self._room:
+            return
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
+        log = apsw.VFSFile(self._vfs, f"{self._path}-wal", [flags, 0])
+        try:
+            _fill(log, HEADER + pages * (FRAME + self._db.pragma("page_size")))
+            self._room = pages
+        finally:
+            log.xClose()
+
+
+def _fill(log: apsw.VFSFile, end: int) -> None:
+    at = before = log.xFileSize()
+    try:
+        while at < end:
+            log.xWrite(PIECE[: end - at], at)
+            at += len(PIECE)
+        log.xSync(apsw.SQLITE_SYNC_NORMAL)
+    except apsw.Error:
+        log.xTruncate(before)
+        raise

@@ -1,0 +1,146 @@
+"""The log of a file gets its room ahead, as it is written, and nothing else changes by that."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import apsw
+import pytest
+
+from penstock.store.rows import Filter
+from penstock.store.sqlite.connection import Options
+from penstock.store.sqlite.store import SqliteStore
+from tests.store.sqlite.builders import begin
+from tests.store.sqlite.power import Disk
+
+PAGES = 400
+FULL = 32 + PAGES * (24 + 4096)
+COMMITS = 120
+
+
+async def lengths(store: SqliteStore, path: Path, commits: int = COMMITS) -> list[int]:
+    """Of the log, after each commit."""
+    found: list[int] = []
+    for number in range(commits):
+        await store.commit([begin(number)])
+        found.append(Path(f"{path}-wal").stat().st_size)
+    return found
+
+
+def options(inline: bool, vfs: str | None = None) -> Options:
+    return Options(inline=inline, vfs=vfs, checkpoint=PAGES)
+
+
+def made(path: Path) -> None:
+    """A file with its tables, as a store leaves it."""
+    asyncio.run(SqliteStore.open(str(path)).close())
+
+
+def soaked(path: Path, inline: bool, vfs: str | None = None) -> list[int]:
+    async def scenario() -> list[int]:
+        store = SqliteStore.open(str(path), options=options(inline, vfs))
+        found = await lengths(store, path)
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", path.with_name(f"dead.db{suffix}"))
+        await store.close()
+        return found
+
+    return asyncio.run(scenario())
+
+
+def runs_in(path: Path) -> int:
+    async def scenario() -> int:
+        store = SqliteStore.open(str(path))
+        counted = await store.count(Filter())
+        await store.close()
+        return sum(counted.values())
+
+    return asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_the_log_grows_a_few_times_and_not_with_every_commit(tmp_path: Path, inline: bool) -> None:
+    """The point of it: the disk need not write down a new length."""
+    path = tmp_path / "a.db"
+    made(path)
+
+    found = soaked(path, inline)
+
+    assert found == sorted(found)
+    assert len(set(found)) <= 8  # it would be nearly each of them
+    # The commit that goes over the number of pages is still in it.
+    assert FULL <= found[-1] < FULL * 1.1
+    assert runs_in(tmp_path / "dead.db") == COMMITS  # what a process that dies leaves behind
+    assert not Path(f"{path}-wal").exists()  # as ever where it was closed in good order
+    assert runs_in(path) == COMMITS
+
+
+def test_a_file_that_is_hardly_written_takes_little_room(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    made(path)
+
+    async def scenario() -> list[int]:
+        store = SqliteStore.open(str(path), options=options(False))
+        found = await lengths(store, path, 1)
+        await store.close()
+        return found
+
+    [found] = asyncio.run(scenario())
+    assert found < FULL / 4
+
+
+def test_the_log_is_folded_into_the_file_when_it_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    made(path)
+    before = path.stat().st_size
+
+    async def scenario() -> int:
+        store = SqliteStore.open(str(path), options=options(False))
+        await lengths(store, path)
+        grown = path.stat().st_size - before
+        await store.close()
+        return grown
+
+    assert asyncio.run(scenario()) > 0
+
+
+def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) -> None:
+    path, usual = tmp_path / "a.db", tmp_path / "usual.db"
+    made(path)
+    made(usual)
+    free, tight = Disk(), Disk(room=path.stat().st_size + 1_000_000)
+    disks = [(usual, free), (path, tight)]
+
+    async def scenario(path: Path, disk: Disk) -> list[int]:
+        disk.sizes[str(path)] = path.stat().st_size
+        store = SqliteStore.open(str(path), options=options(True, disk.name))
+        found = await lengths(store, path, 24)
+        await store.close()
+        return found
+
+    ahead, without = [asyncio.run(scenario(path, disk)) for path, disk in disks]
+
+    assert max(without) < max(ahead)
+    assert runs_in(path) == runs_in(usual) == 24
+
+
+def test_a_store_in_memory_has_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def scenario() -> None:
+        store = SqliteStore.open(":memory:")
+        await store.commit([begin(1)])
+        await store.close()
+
+    asyncio.run(scenario())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_is_whole_after_the_log_began_anew_many_times(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    soaked(path, inline=False)
+    soaked_again = apsw.Connection(str(path))
+    assert soaked_again.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    soaked_again.close()

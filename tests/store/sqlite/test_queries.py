@@ -7,7 +7,20 @@ import pytest
 
 from penstock.store.migrate import read_migrations
 from penstock.store.queries import parse, read_queries
-from penstock.store.sqlite.session import SQL, WIDTHS, _widened
+from penstock.store.sqlite.session import (
+    FEWEST,
+    LONGEST,
+    MOST,
+    SQL,
+    Numbers,
+    Session,
+    _most,
+    _widened,
+    _width,
+)
+
+WIDE = ("insert_page", "insert_run", "insert_task", "update_run", "update_running", "end_task")
+"""The queries that are asked for many rows at once."""
 
 
 class Nothing(dict[str, None]):
@@ -39,9 +52,7 @@ def test_a_block_that_cannot_be_used_is_told(text: str, wrong: str) -> None:
 
 
 def test_every_query_fits_the_schema() -> None:
-    db = apsw.Connection(":memory:")
-    for migration in read_migrations("penstock.store.sqlite"):
-        db.execute(migration.sql)
+    db = migrated()
 
     for sql in SQL.values():
         db.execute(f"EXPLAIN {sql}", Nothing()).fetchall()
@@ -67,9 +78,7 @@ def test_every_query_fits_the_schema() -> None:
     ],
 )
 def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -> None:
-    db = apsw.Connection(":memory:")
-    for migration in read_migrations("penstock.store.sqlite"):
-        db.execute(migration.sql)
+    db = migrated()
 
     plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {SQL[query]}", Nothing())]
 
@@ -77,16 +86,13 @@ def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -
     assert query == "live_runs_of_workflow" or not any("TEMP B-TREE" in line for line in plan)
 
 
-@pytest.mark.parametrize("width", (1, *WIDTHS))
+@pytest.mark.parametrize("width", [1, FEWEST, 64, MOST])
 @pytest.mark.parametrize(
     ("query", "table"), [("update_run", "run"), ("update_running", "run"), ("end_task", "task")]
 )
 def test_a_statement_for_many_rows_finds_each_by_its_key(query: str, table: str, width: int) -> None:
-    db = apsw.Connection(":memory:")
-    for migration in read_migrations("penstock.store.sqlite"):
-        db.execute(migration.sql)
+    db = migrated()
     sql = _widened(SQL[query], width)
-    assert sql is not None
 
     plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", [None] * sql.count("?"))]
 
@@ -94,8 +100,55 @@ def test_a_statement_for_many_rows_finds_each_by_its_key(query: str, table: str,
     assert not any(line.startswith(f"SCAN {table}") for line in plan)
 
 
-def test_a_query_without_values_is_not_widened() -> None:
-    assert _widened(SQL["use_timer"], 4) is None
+@pytest.mark.parametrize("query", WIDE)
+def test_a_statement_for_many_rows_is_not_too_long_to_be_kept(query: str) -> None:
+    assert len(_widened(SQL[query], _most(SQL[query]))) <= LONGEST
+    assert _most(SQL[query]) >= 256
+
+
+@pytest.mark.parametrize("left", [*range(1, 70), 127, 128, 129, 389, 511, 512, 513, 5_000])
+def test_few_statements_take_all_rows_and_little_of_them_is_empty(left: int) -> None:
+    rows, widths = left, list[int]()
+    while rows > 0:
+        widths.append(_width(rows, MOST))
+        rows -= widths[-1]
+
+    assert all(FEWEST <= width <= MOST and width.bit_count() == 1 for width in widths)
+    assert 0 <= sum(widths) - left <= max(left // 4, FEWEST - 1)
+    assert len(widths) <= 5 + left // MOST
+
+
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 9, 31, 64, 100, 389, 512, 700])
+def test_many_rows_at_once_are_the_same_as_one_by_one(count: int) -> None:
+    rows = [(f"{number:020x}", 1, 2, b"page") for number in range(count)]
+    found = []
+    for at_once in (True, False):
+        session = Session(migrated(), Numbers(), 0)
+        changed = (session.at_once if at_once else session.many)("insert_page", rows)
+        again = session.db.execute("SELECT run, seq, last, body FROM history ORDER BY run").fetchall()
+        found.append((changed, again))
+
+    assert found[0] == found[1] == (count, rows)
+
+
+@pytest.mark.parametrize("count", [4, 9, 100])
+def test_what_is_missing_is_counted_whatever_fills_the_statement_up(count: int) -> None:
+    session = Session(migrated(), Numbers(), 0)
+    shared = (1, "task", "default", 0, 0, 0, "me", 1, None, None, None, 1, 1, 1, 1, 1, False, "step")
+    tasks = [(f"{number:020x}", 1, -1, 1, number) for number in range(count)]
+    assert session.at_once("insert_task", tasks, shared) == count
+
+    ended = [(run, 1, -1, 1, 1) for run, *_ in tasks]
+    ended[2] = (*ended[2][:4], 7)  # another fence
+    assert session.at_once("end_task", ended) == count - 1
+    assert session.db.execute("SELECT run FROM task").fetchall() == [(ended[2][0],)]
+
+
+def migrated() -> apsw.Connection:
+    db = apsw.Connection(":memory:")
+    for migration in read_migrations("penstock.store.sqlite"):
+        db.execute(migration.sql)
+    return db
 
 
 def test_a_part_stands_wherever_a_query_uses_it() -> None:

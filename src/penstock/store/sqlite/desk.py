@@ -18,6 +18,7 @@ import apsw
 from penstock.store.errors import StoreAway, StoreBusy, StoreDamaged, StoreError, StoreFull
 from penstock.store.sqlite.log import Log
 from penstock.store.sqlite.session import Numbers, Result, Session, Ticks, Work
+from penstock.store.sqlite.turns import SHORT_TURNS
 
 MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
@@ -253,8 +254,8 @@ def _settle(answers: list[Answer]) -> None:
 class ThreadDesk:
     """One thread writes, another reads, a third waits for the disk. They end with `close`.
 
-    A loop that decides and a thread that writes take the interpreter from each other, row by row, which costs both
-    more than the rows. So the loop writes its batches itself, and only the COMMIT is left to a thread.
+    A loop that decides and a thread that writes take the interpreter from each other, which costs both more than a
+    few rows. So the loop writes small batches itself, and only the COMMIT is left to a thread.
     """
 
     def __init__(
@@ -357,7 +358,8 @@ class ThreadDesk:
     def _transact(self, works: list[Work[Any]]) -> list[Served]:
         self._pen.acquire()
         try:
-            return self._ledger.transact(works)
+            with SHORT_TURNS:
+                return self._ledger.transact(works)
         finally:
             self._ledger.log.tend()
             self._lay_down()

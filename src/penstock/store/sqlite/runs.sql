@@ -18,8 +18,10 @@ UPDATE run SET revision = new.revision, seq = new.seq, head = new.head
 -- name: insert_run
 INSERT INTO run (id, workflow, version, subject, parent, labels, started_at, header, revision, seq, status, ended_at,
                  waiting, head)
-VALUES (:id, :workflow, :version, :subject, :parent, :labels, :started_at, :header, :revision, :seq, :status, :ended_at,
-        :waiting, :head)
+SELECT *
+  FROM (VALUES (:id, :workflow, :version, :subject, :parent, :labels, :started_at, :header, :revision, :seq, :status,
+                :ended_at, :waiting, :head))
+ WHERE column1 IS NOT NULL
 ON CONFLICT (id) DO NOTHING;
 
 -- name: insert_start_key
@@ -27,7 +29,8 @@ INSERT INTO start_key (workflow, key, run, digest) VALUES (:workflow, :key, :run
 ON CONFLICT (workflow, key) DO NOTHING;
 
 -- name: insert_page
-INSERT INTO history (run, seq, last, body) VALUES (:run, :seq, :last, :body);
+INSERT INTO history (run, seq, last, body)
+SELECT * FROM (VALUES (:run, :seq, :last, :body)) WHERE column1 IS NOT NULL;
 
 -- name: put_part
 INSERT INTO part (run, kind, firing, idx, body) VALUES (:run, :kind, :firing, :idx, :body)

@@ -21,8 +21,8 @@ Result = TypeVar("Result")
 
 SQL = read_queries("penstock.store.sqlite")
 
-WIDTHS = (64, 16, 4)
-"""Rows that one statement takes, the most first: a few sizes, so that each is prepared once."""
+FEWEST, MOST = 4, 512
+"""Rows that one statement takes: a power of two, so that there are few sizes and each is prepared once."""
 
 LONGEST = 16_000
 """Characters of a statement; one that is much longer would be prepared anew at every use."""
@@ -128,21 +128,26 @@ class Session:
         return self.db.total_changes() - before
 
     def at_once(self, query: str, rows: Sequence[Sequence[Any]], shared: Row = ()) -> int:
-        """The same in few statements, for a query whose parameters are all in its `VALUES`, but for those `shared`.
+        """The same in few statements, for a query whose parameters are all in its `VALUES`, but for those `shared`,
+        and that passes over rows of nulls: with such the last statement is filled up.
 
         Every statement gives the interpreter away and must get it back: one for each row would have the writing
         thread wait, row by row, for a loop that decides meanwhile. And each of them takes a place among the
         statements that are kept prepared (`connection.PREPARED`).
         """
-        if len(rows) < WIDTHS[-1]:
+        if len(rows) < FEWEST:
             return self.many(query, [(*shared, *row) for row in rows] if shared else rows)
         done, before, sql = 0, self.db.total_changes(), SQL[query]
-        for width in WIDTHS:
-            while len(rows) - done >= width and (wide := _widened(sql, width)) is not None:
-                self.db.execute(wide, [*shared, *chain.from_iterable(rows[done : done + width])])
-                done += width
-        if done < len(rows):
-            self.db.executemany(sql, [(*shared, *row) for row in rows[done:]] if shared else rows[done:])
+        most, columns = _most(sql), len(rows[0])
+        while (left := len(rows) - done) > 0:
+            width = _width(left, most)
+            values = [
+                *shared,
+                *chain.from_iterable(rows[done : done + width]),
+                *[None] * ((width - left) * columns),
+            ]
+            self.db.execute(_widened(sql, width), values)
+            done += width
         return self.db.total_changes() - before
 
     def numbers(self, count: int) -> range:
@@ -159,15 +164,30 @@ Work = Callable[[Session], Result]
 """Something to do in a transaction."""
 
 
+def _width(left: int, most: int) -> int:
+    """How many rows the next statement takes: not fewer than there are, where that leaves little of it empty."""
+    width = max(FEWEST, 1 << (left - 1).bit_length())
+    if width > most:
+        return most
+    return width if width - left <= max(left // 4, FEWEST - 1) else width // 2
+
+
 @cache
-def _widened(sql: str, rows: int) -> str | None:
-    """A statement that takes so many rows of values; None where it has none, or would be too long."""
+def _widened(sql: str, rows: int) -> str:
+    """A statement that takes so many rows of values."""
     found = _ROW.search(sql)
-    if found is None:
-        return None
+    assert found is not None, f"no rows of values: {sql}"
     row = f"({','.join('?' * found[1].count(':'))})"
-    wide = f"{sql[: found.start()]}VALUES {','.join([row] * rows)}{sql[found.end() :]}"
-    return wide if len(wide) <= LONGEST else None
+    return f"{sql[: found.start()]}VALUES {','.join([row] * rows)}{sql[found.end() :]}"
+
+
+@cache
+def _most(sql: str) -> int:
+    """How many rows a statement takes that is not too long."""
+    rows = MOST
+    while len(_widened(sql, rows)) > LONGEST:
+        rows //= 2
+    return rows
 
 
 def json_list(items: Sequence[str]) -> str:

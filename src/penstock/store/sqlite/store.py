@@ -67,8 +67,12 @@ MEMORY = ":memory:"
 FEW = 4
 """Changes of a batch on a system that has little to do: who waits for them is to know soon."""
 
+BESIDE = 64
+"""Changes of a batch that a thread writes, while the loop decides about the next: fewer are written sooner by the loop
+than they are handed over."""
+
 MANY = 2_000
-"""Rows of one batch that nobody is to wait for: they are written by a thread."""
+"""Rows of a smaller batch that a thread writes nevertheless: the loop must not stand for so long."""
 
 
 class WallClock:
@@ -123,10 +127,10 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     async def commit(self, changes: Sequence[Change]) -> Committed:
         if not changes:
             return Committed([], [], await self.now())
-        rows = sum([len(change.tasks) + len(change.parts) for change in changes])
-        if rows > MANY:
+        count = len(changes)
+        if count >= BESIDE or sum([len(change.tasks) + len(change.parts) for change in changes]) > MANY:
             return await self._desk.write(lambda session: commit(session, changes))
-        return await self._desk.write_here(lambda session: commit(session, changes), len(changes) <= FEW)
+        return await self._desk.write_here(lambda session: commit(session, changes), count <= FEW)
 
     async def load(self, runs_: Sequence[str]) -> list[StoredRun | None]:
         return await self._desk.read(lambda session: runs.load(session, runs_))

@@ -4,7 +4,8 @@ INSERT INTO task (fence, task, task_list, priority, queued_at, started_at, worke
                   start_by, stop_by, end_by, lease_until, expires, held, step, run, firing, idx, attempt, turn)
 SELECT :fence, :task, :task_list, :priority, :queued_at, :started_at, :worker, :beat, :start_within, :run_for, :end_within,
        :start_by, :stop_by, :end_by, :lease_until, :expires, :held, :step, column1, column2, column3, column4, column5
-  FROM (VALUES (:run, :firing, :idx, :attempt, :turn));
+  FROM (VALUES (:run, :firing, :idx, :attempt, :turn))
+ WHERE column1 IS NOT NULL;
 
 -- name: end_task
 -- Only with the attempt and the fence of the row: a worker that was given up changes nothing.

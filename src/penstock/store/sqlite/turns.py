@@ -1,0 +1,46 @@
+"""Whose turn it is to have the interpreter, while rows are written beside a loop that decides."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import TracebackType
+
+TURN = 0.0001
+"""Seconds after which a thread that waits for the interpreter gets it. A batch is few statements, and after each of
+them the writing thread must have it for a moment: by Python's own measure it would wait for most of its time."""
+
+
+HALF = 0.0000005
+"""Half of the microsecond to which Python rounds down: else turns would become shorter from time to time."""
+
+
+class ShortTurns:
+    """Turns are short as long as anybody is in here; what they were before is how they are again afterwards.
+
+    Not always: threads that compute would take turns all the time, and each change of hands costs.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._inside = 0
+        self._before = 0.0
+
+    def __enter__(self) -> None:
+        with self._guard:
+            self._inside += 1
+            if self._inside == 1:
+                self._before = sys.getswitchinterval()
+                sys.setswitchinterval(min(TURN, self._before))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._guard:
+            self._inside -= 1
+            if self._inside == 0:
+                sys.setswitchinterval(self._before + HALF)
+
+
+SHORT_TURNS = ShortTurns()
+"""That of the process: all stores share it, as they share the interpreter."""

@@ -38,7 +38,7 @@ ONLY_SQLITE = {
 }
 ONLY_POSTGRES = {
     *("workflows_of_runs", "versions_of_runs"),
-    "begin_runs",  # SQLite has no way to go
+    *("begin_runs", "advance_runs"),  # SQLite has no way to go
     *("lock_tokens", "insert_token", "update_token", "claim_tokens"),
     *(
         "lease_tasks",
@@ -84,6 +84,7 @@ READ_WHOLE = {
 HOT = (
     *(
         "update_run",
+        "advance_runs",
         "insert_start_key",
         "end_task",
         "void_task",

@@ -1,4 +1,4 @@
--- What is made: runs, with the first page of their history, and the tasks of their steps.
+-- Most of what is written: runs that are made and that go on, with their history, and the tasks of their steps.
 
 -- part: new_runs
 asked AS MATERIALIZED (
@@ -83,6 +83,46 @@ wrong AS MATERIALIZED (
         OR COALESCE((SELECT halted FROM halt), false) <> said.halted),
 -- use: new_runs
 ,
+-- use: new_tasks
+      JOIN done ON done.id = x.run CROSS JOIN base CROSS JOIN clock
+     ORDER BY ord)
+SELECT (SELECT array_agg(id) FROM done), now, fence + 1 FROM clock, base;
+
+-- name: advance_runs
+-- Runs of which one task has ended, with all that is written of each, in one statement. Of a run at another revision,
+-- or whose task another has now, or that ends and has keys for which others may wait, nothing is written.
+-- Locked by id first: two batches that share runs would wait for each other otherwise.
+WITH clock AS MATERIALIZED (SELECT penstock_now() AS now),
+line AS MATERIALIZED (
+    SELECT x.* FROM run
+      JOIN ROWS FROM (json_array_elements_text(:run::json), json_array_elements_text(:base::json),
+                      json_array_elements_text(:revision::json), json_array_elements_text(:seq::json),
+                      json_array_elements_text(:status::json), json_array_elements_text(:ended_at::json),
+                      json_array_elements_text(:waiting::json), json_array_elements_text(:head::json),
+                      json_array_elements_text(:page_from::json), json_array_elements_text(:page::json),
+                      json_array_elements_text(:over::json), json_array_elements_text(:ended::json),
+                      json_array_elements_text(:place::json), json_array_elements_text(:try::json),
+                      json_array_elements_text(:fence::json))
+           AS x (id, base, revision, seq, status, ended_at, waiting, head, page_from, page, over, firing, idx, attempt,
+                 fence) ON run.id = x.id
+     WHERE run.revision = x.base::bigint
+       AND NOT (x.over::boolean AND (EXISTS (SELECT FROM lock WHERE lock.run = x.id)
+                                     OR EXISTS (SELECT FROM correlation WHERE correlation.run = x.id)))
+     ORDER BY run.id FOR NO KEY UPDATE OF run),
+gone AS (
+    DELETE FROM task USING line AS x
+     WHERE task.run = x.id AND task.firing = x.firing::bigint AND task.idx = x.idx::bigint
+       AND task.attempt = x.attempt::integer AND task.fence = x.fence::bigint
+    RETURNING task.run),
+done AS (
+    UPDATE run SET revision = x.revision::bigint, seq = x.seq::bigint, status = x.status,
+           ended_at = x.ended_at::timestamptz, waiting = x.waiting::jsonb, head = decode(x.head, 'base64')
+      FROM line AS x JOIN gone ON gone.run = x.id WHERE run.id = x.id
+    RETURNING run.id, run.seq, page_from::bigint, decode(page, 'base64') AS page, over::boolean),
+told AS (
+    INSERT INTO history (run, seq, last, body) SELECT id, page_from, seq, page FROM done WHERE page IS NOT NULL),
+others AS (DELETE FROM task USING done WHERE done.over AND task.run = done.id),
+timers AS (DELETE FROM timer USING done WHERE done.over AND timer.run = done.id),
 -- use: new_tasks
       JOIN done ON done.id = x.run CROSS JOIN base CROSS JOIN clock
      ORDER BY ord)

@@ -15,9 +15,9 @@ from penstock.store.sqlite.store import SqliteStore
 from tests.store.sqlite.builders import begin
 from tests.store.sqlite.power import Disk
 
-PAGES = 400
+PAGES = 1_600
 FULL = 32 + PAGES * (24 + 4096)
-COMMITS = 120
+COMMITS = 500
 
 
 async def lengths(store: SqliteStore, path: Path, commits: int = COMMITS) -> list[int]:
@@ -70,7 +70,7 @@ def test_the_log_grows_a_few_times_and_not_with_every_commit(tmp_path: Path, inl
     found = soaked(path, inline)
 
     assert found == sorted(found)
-    assert len(set(found)) <= 8  # it would be nearly each of them
+    assert len(set(found)) <= 4  # it would be nearly each of them
     # The commit that goes over the number of pages is still in it.
     assert FULL <= found[-1] < FULL * 1.1
     assert runs_in(tmp_path / "dead.db") == COMMITS  # what a process that dies leaves behind
@@ -89,7 +89,7 @@ def test_a_file_that_is_hardly_written_takes_little_room(tmp_path: Path) -> None
         return found
 
     [found] = asyncio.run(scenario())
-    assert found < FULL / 4
+    assert found < FULL * 0.7
 
 
 def test_the_log_is_folded_into_the_file_when_it_is_full(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) 
     path, usual = tmp_path / "a.db", tmp_path / "usual.db"
     made(path)
     made(usual)
-    free, tight = Disk(), Disk(room=path.stat().st_size + 1_000_000)
+    free, tight = Disk(), Disk(room=path.stat().st_size + 3_000_000)
     disks = [(usual, free), (path, tight)]
 
     async def scenario(path: Path, disk: Disk) -> list[int]:

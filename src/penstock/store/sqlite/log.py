@@ -13,18 +13,15 @@ import apsw
 HEADER, FRAME = 32, 24
 """Bytes before the first page of a log, and before each."""
 
-LEAST = 64
-"""Pages for which room is taken at least."""
+FIRST = 1_000
+"""Pages for which room is taken with the first commit: enough for a file that is hardly written."""
 
 PIECE = bytes(65_536)
 """What is written at a time: a file of SQLite takes less than 128 KiB in one call."""
 
 
 class Log:
-    """Knows how many pages are in the log; `most` of them come together before it begins anew.
-
-    Room is doubled as it is used, so that a file that is hardly written takes little.
-    """
+    """Knows how many pages are in the log; `most` of them come together before it begins anew."""
 
     def __init__(self, db: apsw.Connection, path: str, vfs: str | None, most: int) -> None:
         self._db, self._path, self._vfs, self._most = db, path, vfs or "", most
@@ -46,7 +43,7 @@ class Log:
             if self._pages >= self._most:
                 self._db.wal_checkpoint()
             else:
-                self._take_room(min(self._most, max(2 * self._pages, LEAST)))
+                self._take_room(self._most if self._pages > FIRST // 2 else min(self._most, FIRST))
 
     def _hear(self, db: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages

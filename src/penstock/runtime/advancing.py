@@ -27,8 +27,7 @@ from penstock.store.errors import StoreAway, StoreError, StoreFull
 from penstock.store.protocol import Runs
 
 BATCH = 512
-LANES, SHARED_LANES = 2, 4
-"""Batches that are on their way at a time; a server that nodes share writes several while it waits for its disk."""
+LANES = 2
 TOGETHER = 32
 """Runs that are decided and then written down: few enough for a processor to have them still at hand."""
 
@@ -52,7 +51,7 @@ class Advancer:
         self._dispatch, self._clock, self._shared = dispatch, clock, shared
         self._waiting: dict[str, list[Request]] = {}
         self._busy: set[str] = set()
-        self._lanes = asyncio.Semaphore(SHARED_LANES if shared else LANES)
+        self._lanes = asyncio.Semaphore(LANES)
         self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
         self._closed: BaseException | None = None

@@ -26,9 +26,6 @@ T = TypeVar("T")
 CONNECT, COMMAND = 5.0, 30.0
 """Seconds after which a connection, or an answer, is given up."""
 
-POOL = "6"
-"""Connections of a node, where its address does not say how many."""
-
 TRIES = 50
 """How often a transaction that lost a race with another one is begun anew."""
 
@@ -71,7 +68,7 @@ def read_address(url: str) -> Address:
     if parts.scheme not in ("postgresql", "postgres"):
         raise BadAddress(shown, "is no address of a PostgreSQL database")
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    pool, prepared = options.pop("pool", POOL), options.pop("prepared", "on")
+    pool, prepared = options.pop("pool", "4"), options.pop("prepared", "on")
     if not (pool.isascii() and pool.isdigit() and 1 <= int(pool) <= 1000):
         raise BadAddress(shown, "has a 'pool' that is no number from 1 to 1000")
     if prepared not in ("on", "off"):

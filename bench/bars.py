@@ -93,16 +93,29 @@ def winner(results: Results, work: str, keys: Sequence[tuple[str, str]], most: b
 
 
 def _chain(results: Results) -> Iterator[Bar]:
-    durable = _every(durable=True)
     ours = results.figure(_ours("postgresql"), "W1")
-    note = winner(results, "W1", durable, True)
-    rival = best(results, "W1", durable, True)
-    yield ratio("W1 on PostgreSQL, beside the best durable neighbour", ours, rival, 25, True, over, note)
+    there = _every(durable=True, store="postgresql")
+    note, rival = winner(results, "W1", there, True), best(results, "W1", there, True)
+    yield ratio("W1 on PostgreSQL, beside the best durable neighbour there", ours, rival, 25, True, over, note)
     mine, theirs = results.figure(_ours("sqlite"), "W1"), results.figure("dbos-sqlite", "W1")
     yield ratio("W1 on SQLite, beside DBOS on SQLite", mine, theirs, 50, True, over)
     for store in reversed(STORES):
         name = f"W1 on {NAMES[store]}, part of the floor"
         yield value(name, results.figure(_ours(store), "W1 of floor"), FLOOR_BARS[store], True, "times")
+
+
+def fastest(results: Results) -> str | None:
+    """Where W1 on PostgreSQL stands beside the fastest durable neighbour of any kind, and where nobody can be above."""
+    every = _every(durable=True)
+    ours, rival = results.figure(_ours("postgresql"), "W1"), best(results, "W1", every, True)
+    floor = results.figure(_ours("postgresql"), "floor W1")
+    if ours is None or rival is None or floor is None:
+        return None
+    return (
+        f"The fastest durable neighbour of any kind ({winner(results, 'W1', every, True)}) need not be on PostgreSQL:"
+        f" beside it W1 on PostgreSQL is {over(ours.middle, rival.middle):.1f} times as fast, and the floor there"
+        f" {over(floor.middle, rival.middle):.1f} times."
+    )
 
 
 def _fan(results: Results) -> Iterator[Bar]:

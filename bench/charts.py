@@ -134,7 +134,7 @@ def _shorter(name: str) -> str:
 
 
 SHORTER = (
-    (", beside the best durable neighbour", " / durable peers"),
+    (", beside the best durable neighbour there", " / durable peers"),
     (", beside DBOS on SQLite", " / DBOS"),
     (", part of the floor", " / floor"),
     (", beside the fastest that schedules each step", " / peers"),

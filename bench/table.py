@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from bench.bars import fastest
 from bench.results import Bar, Entry, Figure, Results
 from bench.roster import BY_KEY
 from bench.svg import number
@@ -72,6 +73,8 @@ def _bars(results: Results) -> Iterator[str]:
     for bar in results.bars:
         note = f" ({bar.note})" if bar.note else ""
         yield f"| {bar.name}{note} | {_found(bar)}{_spread(bar)} | {_bar(bar)} | {WORDS[bar.kept]} |"
+    if said := fastest(results):
+        yield f"\n{said}"
 
 
 def _durable(results: Results) -> Iterator[str]:

@@ -96,7 +96,9 @@ def _chain(results: Results) -> Iterator[Bar]:
     ours = results.figure(_ours("postgresql"), "W1")
     there = _every(durable=True, store="postgresql")
     note, rival = winner(results, "W1", there, True), best(results, "W1", there, True)
-    yield ratio("W1 on PostgreSQL, beside the best durable neighbour there", ours, rival, 25, True, over, note)
+    yield ratio(
+        "W1 on PostgreSQL, beside the best durable neighbour there", ours, rival, 25, True, over, note
+    )
     mine, theirs = results.figure(_ours("sqlite"), "W1"), results.figure("dbos-sqlite", "W1")
     yield ratio("W1 on SQLite, beside DBOS on SQLite", mine, theirs, 50, True, over)
     for store in reversed(STORES):

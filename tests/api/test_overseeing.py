@@ -206,6 +206,20 @@ def test_a_canceled_run_is_no_success_and_says_nothing_of_how_long_one_takes(ser
     assert mine["typical"] == stats.json["runs"]["seconds"]["p50"] == stats.json["runs"]["seconds"]["max"]
 
 
+def test_steps_that_are_handed_over_at_once_are_said_to_begin_at_once(serve: Serve) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        before = await client.get("/api/stats?points=4")
+        runs = await begun(client, "chain")
+        await client.engine.wait(runs[0], 30)
+        return [before, await client.get("/api/stats?points=4")]
+
+    before, after = serve(talk, tasks={})
+
+    assert (before.json["start"], set(before.json["starts"])) == (None, {None})
+    assert after.json["start"]["p50"] < 1.0
+    assert sum(1 for each in after.json["starts"] if each) == 1
+
+
 def test_what_ended_is_told_over_time_and_by_workflow(serve: Serve) -> None:
     def fail() -> None:
         raise RuntimeError("no")

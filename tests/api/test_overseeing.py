@@ -187,6 +187,27 @@ def test_tokens_are_claimed(serve: Serve) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("size", "claims"), [(1, [60, 0]), (20_000, [60, 0]), (200_000, [16, 16, 16, 12, 0])]
+)
+def test_of_large_tokens_some_are_claimed_at_a_time(serve: Serve, size: int, claims: list[int]) -> None:
+    async def talk(client: Client) -> list[Answer]:
+        for first in range(0, 60, 4):
+            some = [
+                {"name": f"/custom/{number:02}", "priority": -number, "data": "x" * size}
+                for number in range(first, first + 4)
+            ]
+            assert (await client.post("/api/tokens", {"insert": some})).status == 200
+        claim = {"claim": {"owner": "ann", "prefix": "/custom/", "lease": 60, "limit": 100}}
+        return [await client.post("/api/tokens", claim) for _ in claims]
+
+    answers = serve(talk)
+
+    assert [len(answer.json["items"]) for answer in answers] == claims
+    names = [each["name"] for answer in answers for each in answer.json["items"]]
+    assert names == [f"/custom/{number:02}" for number in range(60)]
+
+
 def test_a_canceled_run_is_no_success_and_says_nothing_of_how_long_one_takes(serve: Serve) -> None:
     async def talk(client: Client) -> tuple[Answer, Answer]:
         engine = client.engine

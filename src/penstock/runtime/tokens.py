@@ -20,7 +20,7 @@ from penstock.flow.run import ENDED
 from penstock.flow.view import step_view, time_text
 from penstock.runtime.cursors import read_cursor, write_cursor
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
-from penstock.runtime.history import ROOM
+from penstock.runtime.history import FEW, ROOM
 from penstock.runtime.host import plain_payload
 from penstock.runtime.managing import Managers
 from penstock.runtime.marking import marking_now
@@ -223,7 +223,10 @@ class Tokens:
         return await self._mender.repair(run, put=put, take=take, expect=expect, reason=edit.reason)
 
     async def claim(self, owner: str, prefix: str, lease: timedelta, limit: int = 1) -> list[dict[str, Any]]:
-        """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time."""
+        """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time.
+
+        Fewer than `limit` where they are large: the rest is for the next claim.
+        """
         if prefix != CUSTOM:
             _refuse_name(prefix)
             self._refuse_managed(prefix)
@@ -231,7 +234,15 @@ class Tokens:
         refuse_no_text(owner=owner)
         if not owner or not timedelta(0) < lease <= LONGEST_LEASE or not 1 <= limit <= MOST:
             raise Invalid(f"a claim needs an owner, a lease of up to a day, and a number from 1 to {MOST}")
-        claimed = await self._store.claim_tokens(owner, prefix, lease, limit, by_for(prefix))
+        claimed: list[TokenRow] = []
+        taken, some = 0, FEW  # nobody knows how large they are
+        while taken < ROOM and (left := limit - len(claimed)) > 0:
+            found = await self._store.claim_tokens(owner, prefix, lease, min(some, left), by_for(prefix))
+            claimed += found
+            if len(found) < min(some, left):
+                break
+            taken += sum(len(row.data) for row in found)
+            some = max(1, (ROOM - taken) * len(claimed) // max(1, taken))
         return [_custom(row) for row in claimed]
 
 

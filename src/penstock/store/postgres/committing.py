@@ -105,7 +105,7 @@ async def advance(database: Database, changes: Sequence[Change]) -> Committed:
         raise StoreAway(str(error), unsure=True) from error  # some of it is done
     others = iter(rest.outcomes)
     outcomes = ["applied" if change.run in there else next(others) for change in changes]
-    return Committed(outcomes, rest.messages, rest.now, rest.fence)
+    return Committed(outcomes, rest.messages, rest.now, fence)  # `rest` knows none where it made no task
 
 
 def _step_row(c: Change) -> tuple[object, ...]:

@@ -91,7 +91,7 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
-        log = Log(opened.db, path, options.vfs, options.checkpoint)
+        log = Log(opened.db, options.vfs, options.checkpoint)
         self._ledger = Ledger(opened.db, path, self._ticks, numbers, log)
         self._desk: Desk
         if options.inline:

@@ -10,8 +10,9 @@ import apsw
 import pytest
 
 from penstock.store.rows import Filter
+from penstock.store.sqlite import log
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.store import BESIDE, SqliteStore
 from tests.store.sqlite.builders import begin
 from tests.store.sqlite.power import Disk
 
@@ -125,6 +126,25 @@ def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) 
 
     assert max(without) < max(ahead)
     assert runs_in(path) == runs_in(usual) == 24
+
+
+def test_whatever_goes_wrong_with_the_log_others_still_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(log, "_fill", fail)
+
+    async def scenario() -> list[str]:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        batches = [[begin(1)], [begin(2)], [begin(number) for number in range(10, 10 + BESIDE)]]
+        async with asyncio.timeout(10):
+            found = [(await store.commit(batch)).outcomes[0] for batch in batches]
+        await store.close()
+        return list(found)
+
+    assert asyncio.run(scenario()) == ["applied"] * 3
 
 
 def test_the_log_of_another_file_of_that_name_is_left_alone(

@@ -36,10 +36,11 @@ class Log:
 
     def tend(self) -> None:
         """Take room, or fold the log into the file. What a disk has no room for is tried again with the next commit,
-        or done without: nothing of it is for keeping what was committed."""
+        or done without: nothing of it is for keeping what was committed, and it never fails. Who calls has committed
+        already, and holds what all others wait for."""
         if not self.is_full:
             return
-        with contextlib.suppress(apsw.Error):
+        with contextlib.suppress(Exception):
             if self._pages >= self._most:
                 self._db.wal_checkpoint()
             else:

@@ -251,8 +251,8 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     async def stuck(self, limit: int) -> list[str]:
         return await self._desk.read(lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))])
 
-    async def timings(self, runs_: Sequence[str]) -> list[TimingRow]:
-        return await self._desk.read(lambda session: views.timings(session, runs_))
+    async def timings(self, runs_: Sequence[str], most: int) -> list[TimingRow]:
+        return await self._desk.read(lambda session: views.timings(session, runs_, most))
 
     async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
         return await self._desk.read(lambda session: views.timings_of(session, run, firings))

@@ -12,7 +12,7 @@ from penstock.store.change import Change
 from penstock.store.opening import open_store, restore_store
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Lease, Renewal
-from tests.store.builders import A, B, change, ended, given, lease, start, task
+from tests.store.builders import A, B, change, end, ended, given, lease, start, task
 from tests.store.places import Place, PostgresPlace
 
 
@@ -65,3 +65,22 @@ async def test_st5_no_lease_of_the_time_before_a_restore_is_taken_for_one_after_
             )
             await given(store, report(after[-1]))
             before += after
+
+
+@pytest.mark.parametrize("other", ["stale", "applied"])
+async def test_st5_the_fence_told_is_that_of_the_tasks_also_where_another_run_was_looked_at(
+    place: Place, tmp_path: Path, other: str
+) -> None:
+    """One of the batch came too late, or ended with a key: on PostgreSQL it is written apart from the rest."""
+    copy = tmp_path / "copy"
+    await place.store.backup(str(copy))
+    async with restored(place, copy, 1) as store:
+        await given(store, *[start(run, plain=True, tasks=(task(worker="amy"),)) for run in (A, B)])
+        await given(store, change(B, 1, keys=(("order", "1"),)))
+        [mine], [its] = [[row.lease for row in await store.tasks(run)] for run in (A, B)]
+        step = change(A, 1, plain=True, goes_on=True, ended=(ended(mine),), tasks=(task(2, worker="amy"),))
+        last = end(B, 2 if other == "applied" else 1, plain=True, ended=(ended(its),))
+        committed = await store.commit([step, last])
+
+        assert committed.outcomes == ["applied", other]
+        assert [row.lease.fence for row in await store.tasks(A)] == [committed.fence]

@@ -334,7 +334,18 @@ async def test_how_long_an_attempt_waited_is_kept_unless_it_was_handed_over(
     later = await clock.forward(9)
     await store.lease(wish())
 
-    assert await store.timings([A, B, C]) == [TimingRow(A, 1, -1, 1, NOON, later)]
+    assert await store.timings([A, B, C], 10) == [TimingRow(A, 1, -1, 1, NOON, later)]
+
+
+async def test_how_long_attempts_waited_is_told_of_the_first_of_each_run(store: Store, clock: Clock) -> None:
+    await given(
+        store, start(B, tasks=tuple(task(firing) for firing in (3, 1, 2))), start(A, tasks=(task(4),))
+    )
+    await clock.forward(9)
+    await store.lease(wish())
+
+    found = await store.timings([B, A], 2)
+    assert [(row.run, row.firing) for row in found] == [(A, 4), (B, 1), (B, 2)]
 
 
 async def test_how_long_attempts_waited_is_told_of_the_firings_that_are_asked_for(

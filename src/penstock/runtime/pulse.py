@@ -31,6 +31,9 @@ SLICES, OF_SLICE = 24, 100
 FEW = 16
 """Runs of a piece that are all looked at; of more, one in 16."""
 
+OF_RUN = 20
+"""Attempts of one run that are looked at: it may have tens of thousands."""
+
 BAD_ENDS = frozenset(("failed", "timed_out"))
 
 
@@ -103,7 +106,7 @@ async def _starts(
         known.update((row.id, number) for row in some)
         at_once.update(row.id for row in some if row.status == "succeeded")
     waits: dict[int, list[float]] = defaultdict(list)
-    for timing in await store.timings(list(known)):
+    for timing in await store.timings(list(known), OF_RUN):
         at_once.discard(timing.run)
         piece = min(SLICES - 1, max(0, (timing.queued_at - begin) // span))
         waits[piece].append((timing.started_at - timing.queued_at).total_seconds())

@@ -38,7 +38,7 @@ ENOUGH = 20
 """With so many runs of which waiting is known, those of which it is not are left out."""
 
 LONGEST = 5_000
-"""Entries of one history that are read."""
+"""Entries of one history that are read, and attempts of which it is read how long they waited."""
 
 
 class Spell(Struct):
@@ -121,7 +121,7 @@ async def _sample(store: Store, asked: Filter, since: datetime, until: datetime)
 
 async def _figures(store: Store, runs: Sequence[str]) -> dict[str, StepFigures]:
     waits: dict[tuple[str, int], float] = defaultdict(float)
-    for row in await store.timings([run for run in runs if timed(run)]):
+    for row in await store.timings([run for run in runs if timed(run)], LONGEST):
         waits[row.run, row.firing] += (row.started_at - row.queued_at).total_seconds()
     figures: dict[str, StepFigures] = defaultdict(StepFigures)
     for first in range(0, len(runs), READ):

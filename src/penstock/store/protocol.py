@@ -233,8 +233,9 @@ class Views(Protocol):
         """Runs that are running, with nothing that could ever move them on."""
         ...
 
-    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
-        """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited."""
+    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
+        """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited: the
+        first of each run, `most` of them."""
         ...
 
     async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:

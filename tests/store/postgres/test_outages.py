@@ -11,9 +11,11 @@ import pytest
 
 from penstock.store.change import Change
 from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
+from penstock.store.postgres import committing
 from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.testing.postgres import PostgresServer
+from tests.store.builders import A, B, change, ended, given, lease_of, revisions, start, task
 from tests.store.postgres.making import name, opened, started, with_store
 
 
@@ -205,3 +207,31 @@ def test_a_full_disk_is_told_as_such(url: str) -> None:
 
     with pytest.raises(StoreFull, match="no room"):
         with_store(url, main)
+
+
+@pytest.mark.parametrize("trouble", [StoreAway("gone"), StoreFull("no room")])
+@pytest.mark.parametrize("some", [True, False])
+def test_a_batch_of_which_some_is_done_is_not_said_to_have_changed_nothing(
+    url: str, monkeypatch: pytest.MonkeyPatch, trouble: StoreError, some: bool
+) -> None:
+    """A step that does not fit is looked at after the others are written, and then the server is in trouble."""
+
+    async def fail(*_: object, **__: object) -> None:
+        raise trouble
+
+    async def main(store: PostgresStore) -> tuple[StoreError, list[int | None]]:
+        await given(store, *[start(run, plain=True, tasks=(task(worker="amy"),)) for run in (A, B)])
+        late = change(A, 7, plain=True, goes_on=True, ended=(ended(lease_of(A)),))
+        step = change(B, 1, plain=True, goes_on=True, ended=(ended(lease_of(B)),))
+        monkeypatch.setattr(committing, "_commit", fail)
+        with pytest.raises(StoreError) as told:
+            await store.commit([late, step] if some else [late])
+        return told.value, await revisions(store, B)
+
+    told, reached = with_store(url, main)
+    if some:
+        assert isinstance(told, StoreAway)
+        assert told.unsure
+    else:
+        assert told is trouble
+    assert reached == [2 if some else 1]

@@ -10,8 +10,9 @@ import apsw
 import pytest
 
 from penstock.store.rows import Filter
+from penstock.store.sqlite import log
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.store import BESIDE, SqliteStore
 from tests.store.sqlite.builders import begin
 from tests.store.sqlite.power import Disk
 
@@ -125,6 +126,66 @@ def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) 
 
     assert max(without) < max(ahead)
     assert runs_in(path) == runs_in(usual) == 24
+
+
+def test_whatever_goes_wrong_with_the_log_others_still_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(log, "_fill", fail)
+
+    async def scenario() -> list[str]:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        batches = [[begin(1)], [begin(2)], [begin(number) for number in range(10, 10 + BESIDE)]]
+        async with asyncio.timeout(10):
+            found = [(await store.commit(batch)).outcomes[0] for batch in batches]
+        await store.close()
+        return list(found)
+
+    assert asyncio.run(scenario()) == ["applied"] * 3
+
+
+def test_the_log_of_another_file_of_that_name_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task may change the folder of the process: somebody else may be writing a file of that name there."""
+    one, two = tmp_path / "one" / "a.db", tmp_path / "two" / "a.db"
+    for path in (one, two):
+        path.parent.mkdir()
+        made(path)
+
+    async def scenario() -> tuple[list[int], int, int]:
+        other = SqliteStore.open(str(two))
+        before = Path(f"{two}-wal").stat().st_size
+        monkeypatch.chdir(one.parent)
+        store = SqliteStore.open("a.db")
+        monkeypatch.chdir(two.parent)
+        found = await lengths(store, one, 1)
+        after = Path(f"{two}-wal").stat().st_size
+        await store.close()
+        await other.close()
+        return found, before, after
+
+    [found], before, after = asyncio.run(scenario())
+    assert found > 1_000 * 4_096  # the first room
+    assert after == before
+
+
+def test_a_file_behind_a_link_has_its_room_too(tmp_path: Path) -> None:
+    path, link = tmp_path / "a.db", tmp_path / "link.db"
+    made(path)
+    link.symlink_to(path)
+
+    async def scenario() -> list[int]:
+        store = SqliteStore.open(str(link))
+        found = await lengths(store, path, 1)
+        await store.close()
+        return found
+
+    [found] = asyncio.run(scenario())
+    assert found > 1_000 * 4_096  # the first room
 
 
 def test_a_store_in_memory_has_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,30 @@ def test_they_do_not_become_shorter_from_time_to_time(micros: int) -> None:
         with turns:
             pass
     assert sys.getswitchinterval() == before
+
+
+def test_in_a_fork_they_are_as_before() -> None:
+    """Nobody writes there: who did is a thread of the parent."""
+    script = """
+import os, sys, threading
+from penstock.store.sqlite.turns import SHORT_TURNS
+sys.setswitchinterval(0.004)
+inside, left = threading.Event(), threading.Event()
+def write():
+    with SHORT_TURNS:
+        inside.set()
+        left.wait()
+threading.Thread(target=write).start()
+inside.wait()
+if child := os.fork():
+    _, status = os.waitpid(child, 0)
+    left.set()
+    sys.exit(os.waitstatus_to_exitcode(status))
+with SHORT_TURNS:
+    pass
+os._exit(0 if sys.getswitchinterval() > 0.003 else 1)
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=30).returncode == 0
 
 
 @pytest.mark.parametrize(("changes", "short"), [(BESIDE - 1, False), (BESIDE, True)])

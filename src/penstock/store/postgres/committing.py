@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from penstock.store.change import Change, Committed, Message, NewTask, Outcome, belief_of
-from penstock.store.errors import StoreAway
+from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.postgres import approvals
 from penstock.store.postgres.auditing import note
 from penstock.store.postgres.bundle import columns, texts
@@ -101,11 +101,13 @@ async def advance(database: Database, changes: Sequence[Change]) -> Committed:
     left = [change for change in changes if change.run not in there]
     try:
         rest = await _commit(database, left, look=True)
-    except StoreAway as error:
+    except (StoreAway, StoreFull) as error:
+        if not there:
+            raise
         raise StoreAway(str(error), unsure=True) from error  # some of it is done
     others = iter(rest.outcomes)
     outcomes = ["applied" if change.run in there else next(others) for change in changes]
-    return Committed(outcomes, rest.messages, rest.now, rest.fence)
+    return Committed(outcomes, rest.messages, rest.now, fence)  # `rest` knows none where it made no task
 
 
 def _step_row(c: Change) -> tuple[object, ...]:

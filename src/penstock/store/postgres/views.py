@@ -95,8 +95,9 @@ class PostgresViews:
     async def stuck(self, limit: int) -> list[str]:
         return [row[0] for row in await self.database.read("stuck_runs", limit=limit)]
 
-    async def timings(self, runs: Sequence[str]) -> list[TimingRow]:
-        return [TimingRow(*row) for row in await self.database.read("timings_of_runs", runs=list(runs))]
+    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
+        found = await self.database.read("timings_of_runs", runs=list(runs), most=most)
+        return [TimingRow(*row) for row in found]
 
     async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
         found = await self.database.read("timings_of_firings", run=run, firings=list(firings))

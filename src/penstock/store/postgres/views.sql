@@ -45,7 +45,10 @@ SELECT task_list, task, count(*) AS count, min(queued_at) AS oldest FROM task WH
  GROUP BY task_list, task ORDER BY task_list, task;
 
 -- name: timings_of_runs
-SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = ANY(:runs::text[])
+-- A run may have very many.
+SELECT first.* FROM unnest(:runs::text[]) AS x (run),
+       LATERAL (SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE timing.run = x.run
+                 ORDER BY run, firing, idx, attempt LIMIT :most::bigint) AS first
  ORDER BY run, firing, idx, attempt;
 
 -- name: timings_of_firings

@@ -23,8 +23,8 @@ PIECE = bytes(65_536)
 class Log:
     """Knows how many pages are in the log; `most` of them come together before it begins anew."""
 
-    def __init__(self, db: apsw.Connection, path: str, vfs: str | None, most: int) -> None:
-        self._db, self._path, self._vfs, self._most = db, path, vfs or "", most
+    def __init__(self, db: apsw.Connection, vfs: str | None, most: int) -> None:
+        self._db, self._vfs, self._most = db, vfs or "", most
         self._pages = self._room = 0
         self._full = 1  # pages at which there is something to do
         db.set_wal_hook(self._hear)  # in place of SQLite's own, which folds the log as part of some COMMIT
@@ -36,10 +36,11 @@ class Log:
 
     def tend(self) -> None:
         """Take room, or fold the log into the file. What a disk has no room for is tried again with the next commit,
-        or done without: nothing of it is for keeping what was committed."""
+        or done without: nothing of it is for keeping what was committed, and it never fails. Who calls has committed
+        already, and holds what all others wait for."""
         if not self.is_full:
             return
-        with contextlib.suppress(apsw.Error):
+        with contextlib.suppress(Exception):
             if self._pages >= self._most:
                 self._db.wal_checkpoint()
             else:
@@ -55,7 +56,8 @@ class Log:
         if pages <= self._room:
             return
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
-        log = apsw.VFSFile(self._vfs, f"{self._path}-wal", [flags, 0])
+        # As SQLite calls it: a name that was given may be a link, or mean another file since the folder was changed.
+        log = apsw.VFSFile(self._vfs, self._db.filename_wal, [flags, 0])
         try:
             _fill(log, HEADER + pages * (FRAME + self._db.pragma("page_size")))
             self._room = pages

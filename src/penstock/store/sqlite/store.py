@@ -91,7 +91,7 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
-        log = Log(opened.db, path, options.vfs, options.checkpoint)
+        log = Log(opened.db, options.vfs, options.checkpoint)
         self._ledger = Ledger(opened.db, path, self._ticks, numbers, log)
         self._desk: Desk
         if options.inline:
@@ -251,8 +251,8 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     async def stuck(self, limit: int) -> list[str]:
         return await self._desk.read(lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))])
 
-    async def timings(self, runs_: Sequence[str]) -> list[TimingRow]:
-        return await self._desk.read(lambda session: views.timings(session, runs_))
+    async def timings(self, runs_: Sequence[str], most: int) -> list[TimingRow]:
+        return await self._desk.read(lambda session: views.timings(session, runs_, most))
 
     async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
         return await self._desk.read(lambda session: views.timings_of(session, run, firings))

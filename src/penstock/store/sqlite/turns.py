@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from types import TracebackType
@@ -41,6 +42,15 @@ class ShortTurns:
             if self._inside == 0:
                 sys.setswitchinterval(self._before + HALF)
 
+    def forget(self) -> None:
+        """In a fork: whoever was inside is not there and never leaves, and may have held the guard."""
+        self._guard = threading.Lock()
+        if self._inside:
+            self._inside = 0
+            sys.setswitchinterval(self._before + HALF)
+
 
 SHORT_TURNS = ShortTurns()
 """That of the process: all stores share it, as they share the interpreter."""
+
+os.register_at_fork(after_in_child=SHORT_TURNS.forget)

@@ -166,9 +166,9 @@ def waiting_tasks(session: Session) -> list[WaitingTasks]:
     ]
 
 
-def timings(session: Session, runs: Sequence[str]) -> list[TimingRow]:
+def timings(session: Session, runs: Sequence[str], most: int) -> list[TimingRow]:
     """See `Store.timings`."""
-    return [_timing(row) for row in session.rows_of_runs("timings_of_runs", runs)]
+    return [_timing(row) for run in sorted(runs) for row in session.rows("timings_of_runs", (run, most))]
 
 
 def timings_of(session: Session, run: str, firings: Sequence[int]) -> list[TimingRow]:

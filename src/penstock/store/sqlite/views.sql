@@ -34,8 +34,9 @@ SELECT task_list, task, count(*), min(queued_at) FROM task WHERE worker IS NULL 
  GROUP BY task_list, task ORDER BY task_list, task;
 
 -- name: timings_of_runs
-SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run IN (SELECT value FROM json_each(:runs))
- ORDER BY run, firing, idx, attempt;
+-- Of one run, for it may have very many: each is asked for by itself.
+SELECT run, firing, idx, attempt, queued_at, started_at FROM timing WHERE run = :run
+ ORDER BY firing, idx, attempt LIMIT :most;
 
 -- name: timings_of_firings
 -- Of an `each` with very many elements none is read.

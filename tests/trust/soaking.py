@@ -105,7 +105,8 @@ def memory() -> int:
 async def soak(url: str, seconds: float, samples: int) -> list[Sample]:
     """So many samples, evenly over the time; at least a round of runs lies between two."""
     found: list[Sample] = []
-    async with Engine(url, tasks={"echo": echo}, grace=0, feed=False) as engine:
+    # As many threads for tasks as can be at work: more would come as a machine that is starved makes them wait.
+    async with Engine(url, tasks={"echo": echo}, grace=0, feed=False, concurrency=EACH) as engine:
         await engine.publish(WORK)
         (await engine.running()).node.memory._most = REMEMBERED
         began, runs = time.monotonic(), 0

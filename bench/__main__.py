@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from bench.charts import charts
 from bench.publishing import publish
 from bench.results import Results, decode, encode
@@ -23,6 +25,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="one short round, within five minutes")
     parser.add_argument(
+        "--minutes", type=float, help="nobody gets another turn after that; the table says who had none"
+    )
+    parser.add_argument(
         "--show", metavar="FILE", type=Path, help="write table and charts of a JSON file anew"
     )
     parser.add_argument("--docs", action="store_true", help="put the figures into docs/performance.md, too")
@@ -33,7 +38,10 @@ def main(arguments: list[str]) -> int:
     else:
         # As an installer leaves a package: the neighbours were installed, and nobody compiles at each launch.
         compileall.compile_dir(SOURCE, quiet=2)
-        results = measure(QUICK if asked.quick else Plan(), _saying())
+        plan = QUICK if asked.quick else Plan()
+        if asked.minutes is not None:
+            plan = replace(plan, budget=60 * asked.minutes)
+        results = measure(plan, _saying())
         stem = f"{results.began[:10]}-{results.kind}"
     write(results, asked.to, stem)
     if asked.docs:

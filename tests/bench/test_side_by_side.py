@@ -18,6 +18,7 @@ from bench.charts import charts
 from bench.results import Bar, Entry, Figure, Growth, Point, Results, decode, encode
 from bench.roster import CONTESTANTS, OURS, PEERS, PLACE
 from bench.session import Heard, Line, session
+from bench.suite import Plan
 from bench.svg import Row, Scale, number
 from bench.svg import bars as drawn
 from bench.table import bar_lines, table
@@ -134,6 +135,23 @@ def test_the_json_is_read_back_and_the_exit_code_says_whether_a_bar_was_missed(
     assert {each.name for each in (tmp_path / "out").glob("good*")} == {
         "good.json", "good.md", *(f"good-{name}.svg" for name in ("w1", "w2", "w3", "w5", "bars", "growth")),
     }  # fmt: skip
+
+
+def test_it_ends_after_so_many_minutes_where_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budgets: list[float] = []
+
+    def measured(plan: Plan, say: object) -> Results:
+        budgets.append(plan.budget)
+        return made()
+
+    monkeypatch.setattr("bench.__main__.measure", measured)
+    monkeypatch.setattr("bench.__main__.compileall.compile_dir", lambda *_, **__: True)
+    for more in ([], ["--minutes", "2"], ["--quick", "--minutes", "1.5"]):
+        main([*more, "--to", str(tmp_path)])
+
+    assert budgets == [Plan().budget, 120.0, 90.0]
 
 
 def test_the_table_has_every_contestant_its_settings_and_what_it_lacks() -> None:

@@ -2,7 +2,7 @@
 
 Nothing is counted while runs go on. The numbers of runs come from indexes, exactly. What steps did is read from the
 histories of all runs, or where there are many of some, spread evenly over the time: then counts are worked out for all.
-How long steps waited for a worker is kept of one run in 16.
+How long steps waited for a worker is asked of one run in 16, of which earlier versions kept it, too.
 """
 
 from __future__ import annotations

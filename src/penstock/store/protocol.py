@@ -234,8 +234,8 @@ class Views(Protocol):
         ...
 
     async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
-        """How long the attempts of runs waited for a worker, where that is kept (`change.timed`) and they waited: the
-        first of each run, `most` of them."""
+        """How long the attempts of runs waited for a worker, where they waited (in earlier versions only of those that
+        are `change.timed`): the first of each run, `most` of them."""
         ...
 
     async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:

@@ -278,6 +278,7 @@ function saveBeforeGone(): void {
   if (useEditor.getState().save === 'unsaved' && !saving) void saveNow(true)
 }
 
+globalThis.addEventListener?.('beforeunload', saveBeforeGone) // a browser waits half a second for the next, and a busy machine is slower
 globalThis.addEventListener?.('pagehide', saveBeforeGone)
 globalThis.document?.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') saveBeforeGone()

@@ -1,0 +1,1 @@
+-- Nothing here: both stores have the same numbers.

@@ -83,7 +83,7 @@ class Running:
     @classmethod
     async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
         """Open the store at an address and begin. Raises StoreError."""
-        store = await open_store(url, migrate=migrate)
+        store = await open_store(url, migrate=migrate, rehearse=more.get("work", True))
         try:
             return await cls.on(store, tasks, shared=is_shared(url), **more)
         except BaseException:

@@ -230,6 +230,10 @@ def test_the_statements_of_batches_stay_prepared(tmp_path: Path) -> None:
     assert asyncio.run(main()) <= 3
 
 
+def test_a_loop_waits_for_the_disk_no_longer_than_nobody_notices() -> None:
+    assert desk.MOMENT <= 0.002
+
+
 @pytest.mark.parametrize(("moment", "here"), [(10.0, True), (0.0, False)])
 def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: float, here: bool

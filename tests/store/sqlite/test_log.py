@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from penstock import Engine
 from penstock.store.rows import Filter
 from penstock.store.sqlite import log
 from penstock.store.sqlite.connection import Options
@@ -31,8 +32,8 @@ async def lengths(store: SqliteStore, path: Path, commits: int = COMMITS) -> lis
     return found
 
 
-def options(inline: bool, vfs: str | None = None) -> Options:
-    return Options(inline=inline, vfs=vfs, checkpoint=PAGES)
+def options(inline: bool, vfs: str | None = None, rehearse: bool = False) -> Options:
+    return Options(inline=inline, vfs=vfs, checkpoint=PAGES, rehearse=rehearse)
 
 
 def made(path: Path) -> None:
@@ -40,9 +41,9 @@ def made(path: Path) -> None:
     asyncio.run(SqliteStore.open(str(path)).close())
 
 
-def soaked(path: Path, inline: bool, vfs: str | None = None) -> list[int]:
+def soaked(path: Path, options: Options) -> list[int]:
     async def scenario() -> list[int]:
-        store = SqliteStore.open(str(path), options=options(inline, vfs))
+        store = SqliteStore.open(str(path), options=options)
         found = await lengths(store, path)
         for suffix in ("", "-wal"):
             shutil.copy(f"{path}{suffix}", path.with_name(f"dead.db{suffix}"))
@@ -50,6 +51,12 @@ def soaked(path: Path, inline: bool, vfs: str | None = None) -> list[int]:
         return found
 
     return asyncio.run(scenario())
+
+
+def grown(lengths: list[int]) -> list[int]:
+    """Pages for which there was room, one after the other; the commit that goes over the last is still in it."""
+    pages = sorted({(length - 32) // (24 + 4096) for length in lengths})
+    return [*(each for each in pages if each < PAGES), PAGES] if pages[-1] >= PAGES else pages
 
 
 def runs_in(path: Path) -> int:
@@ -68,7 +75,7 @@ def test_the_log_grows_a_few_times_and_not_with_every_commit(tmp_path: Path, inl
     path = tmp_path / "a.db"
     made(path)
 
-    found = soaked(path, inline)
+    found = soaked(path, options(inline))
 
     assert found == sorted(found)
     assert len(set(found)) <= 4  # it would be nearly each of them
@@ -77,6 +84,36 @@ def test_the_log_grows_a_few_times_and_not_with_every_commit(tmp_path: Path, inl
     assert runs_in(tmp_path / "dead.db") == COMMITS  # what a process that dies leaves behind
     assert not Path(f"{path}-wal").exists()  # as ever where it was closed in good order
     assert runs_in(path) == COMMITS
+
+
+def test_room_is_taken_twice_for_a_little_and_then_for_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    made(path)
+
+    assert grown(soaked(path, options(inline=True))) == [log.LITTLE, PAGES]
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_where_runs_will_follow_all_room_is_taken_at_once(tmp_path: Path, inline: bool) -> None:
+    """Whoever commits while it is taken waits for it: no run need."""
+    path = tmp_path / "a.db"
+    made(path)
+
+    assert grown(soaked(path, options(inline, rehearse=True))) == [PAGES]
+
+
+@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, log.LITTLE)])
+def test_an_engine_that_works_has_all_room_before_its_first_run(
+    tmp_path: Path, work: bool, pages: int
+) -> None:
+    path = tmp_path / "a.db"
+
+    async def scenario() -> int:
+        async with Engine(f"sqlite:///{path}", work=work) as engine:
+            await engine.publish({"penstock": 1, "name": "w", "steps": {"s": {"task": "set"}}})
+            return Path(f"{path}-wal").stat().st_size
+
+    assert asyncio.run(scenario()) // (24 + 4096) == pages
 
 
 def test_a_file_that_is_hardly_written_takes_little_room(tmp_path: Path) -> None:
@@ -126,6 +163,57 @@ def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) 
 
     assert max(without) < max(ahead)
     assert runs_in(path) == runs_in(usual) == 24
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_what_was_committed_outlives_a_disk_that_has_no_room_ahead(tmp_path: Path, inline: bool) -> None:
+    """The room is given back, and nothing that stands before it."""
+    path, dead = tmp_path / "a.db", tmp_path / "dead.db"
+    made(path)
+    disk = Disk(room=path.stat().st_size + 1_500_000)
+
+    async def scenario() -> None:
+        disk.sizes[str(path)] = path.stat().st_size
+        store = SqliteStore.open(str(path), options=options(inline, disk.name))
+        await store.commit([begin(number, size=3_000) for number in range(100)])
+        await store.discard([1])  # behind whoever looks after the log
+        for suffix in ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", f"{dead}{suffix}")
+        await store.close()
+
+    asyncio.run(scenario())
+
+    assert Path(f"{dead}-wal").stat().st_size > 100 * 3_000
+    assert runs_in(dead) == 100
+    whole = apsw.Connection(str(dead))
+    assert whole.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    whole.close()
+    disk.unregister()
+
+
+def test_where_there_was_no_room_it_is_looked_for_again_when_the_log_is_folded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not with every commit, of which each would wait for it."""
+    path = tmp_path / "a.db"
+    made(path)
+    tries: list[int] = []
+
+    def full(file: apsw.VFSFile, end: int) -> None:
+        tries.append(end)
+        raise apsw.FullError
+
+    async def scenario() -> list[int]:
+        store = SqliteStore.open(str(path), options=options(True))
+        await lengths(store, path)
+        await store.close()
+        return tries
+
+    monkeypatch.setattr(log, "_fill", full)
+
+    found = asyncio.run(scenario())
+    assert 2 <= len(found) <= COMMITS * 10 / PAGES
+    assert runs_in(path) == COMMITS
 
 
 def test_whatever_goes_wrong_with_the_log_others_still_write(
@@ -202,7 +290,7 @@ def test_a_store_in_memory_has_no_log(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_file_is_whole_after_the_log_began_anew_many_times(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    soaked(path, inline=False)
+    soaked(path, options(inline=False))
     soaked_again = apsw.Connection(str(path))
     assert soaked_again.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     soaked_again.close()

@@ -7,11 +7,11 @@ rest is written again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
-from penstock.store.change import Change, Committed, Message, NewTask, Outcome, belief_of
+from penstock.store.change import Belief, Change, Committed, Message, NewTask, Outcome, belief_of
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.postgres import approvals
 from penstock.store.postgres.auditing import note
@@ -26,7 +26,6 @@ _RUN = "run revision seq status ended_at waiting head page_from page"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
 _STEP = f"{_RUN} base over ended place try fence"
 _TASK = "of firing idx attempt kind"
-_NO_TASK = (None,) * 5
 _KIND = "task task_list priority worker beat start_within run_for end_within held step"
 
 
@@ -62,23 +61,26 @@ async def _commit(database: Database, changes: Sequence[Change], look: bool) -> 
 
 async def begin(database: Database, changes: Sequence[Change]) -> Committed | None:
     """Make plain runs, in one way to the database and back; None: none could be made so, and nothing was done."""
-    new = sorted(changes, key=lambda c: c.run)
-    beliefs = {said.workflow: said for said in map(belief_of, new) if said is not None}
-    if any(belief_of(c) != beliefs[c.new.workflow] for c in new if c.new is not None):
+    beliefs = {said.workflow: said for said in map(belief_of, changes) if said is not None}
+    if any(belief_of(c) != beliefs[c.new.workflow] for c in changes if c.new is not None):
         return None  # made from different looks at one workflow
-    said = [(each.workflow, *each.paused, each.latest) for each in beliefs.values()]
-    tasks, kinds = _tasks(changes)
-    [(made, now, fence)] = await database.rows(
-        "begin_runs",
-        **texts(_NEW, [_new_row(c) for c in new]),
-        **columns("names pauses halts newest", said),
-        **texts(_TASK, tasks or [_NO_TASK]),
-        **columns(_KIND, kinds),
-    )
+    [(made, now, fence)] = await database.rows("begin_runs", **begin_values(changes, beliefs.values()))
     if made is None:
         return None
     there = set(made)
     return Committed(["applied" if c.run in there else "stale" for c in changes], [], now, fence)
+
+
+def begin_values(changes: Sequence[Change], beliefs: Iterable[Belief]) -> dict[str, object]:
+    """The columns of `begin_runs`."""
+    said = [(each.workflow, *each.paused, each.latest) for each in beliefs]
+    tasks, kinds = _tasks(changes)
+    return {
+        **texts(_NEW, [_new_row(c) for c in sorted(changes, key=lambda c: c.run)]),
+        **columns("names pauses halts newest", said),
+        **texts(_TASK, tasks),
+        **columns(_KIND, kinds),
+    }
 
 
 def _is_step(change: Change) -> bool:
@@ -88,13 +90,7 @@ def _is_step(change: Change) -> bool:
 
 async def advance(database: Database, changes: Sequence[Change]) -> Committed:
     """Let runs go on by a step, in one way to the database and back; what does not fit is looked at by itself."""
-    tasks, kinds = _tasks(changes)
-    [(done, now, fence)] = await database.rows(
-        "advance_runs",
-        **texts(_STEP, [_step_row(c) for c in changes]),
-        **texts(_TASK, tasks or [_NO_TASK]),
-        **columns(_KIND, kinds),
-    )
+    [(done, now, fence)] = await database.rows("advance_runs", **advance_values(changes))
     there = set(done or ())
     if len(there) == len(changes):
         return Committed(["applied"] * len(changes), [], now, fence)
@@ -108,6 +104,16 @@ async def advance(database: Database, changes: Sequence[Change]) -> Committed:
     others = iter(rest.outcomes)
     outcomes = ["applied" if change.run in there else next(others) for change in changes]
     return Committed(outcomes, rest.messages, rest.now, fence)  # `rest` knows none where it made no task
+
+
+def advance_values(changes: Sequence[Change]) -> dict[str, object]:
+    """The columns of `advance_runs`."""
+    tasks, kinds = _tasks(changes)
+    return {
+        **texts(_STEP, [_step_row(c) for c in changes]),
+        **texts(_TASK, tasks),
+        **columns(_KIND, kinds),
+    }
 
 
 def _step_row(c: Change) -> tuple[object, ...]:

@@ -26,6 +26,9 @@ T = TypeVar("T")
 CONNECT, COMMAND = 5.0, 30.0
 """Seconds after which a connection, or an answer, is given up."""
 
+READY = 2
+"""Connections that are rehearsed: one run by itself seldom uses more."""
+
 TRIES = 50
 """How often a transaction that lost a race with another one is begun anew."""
 
@@ -126,6 +129,10 @@ class Work:
         return rows[0][0] if rows else None
 
 
+Rehearse = Callable[[Any], Awaitable[None]]
+"""What makes a connection ready."""
+
+
 class Database:
     """Connections to one database. It outlives restarts of the server: the next call connects again."""
 
@@ -148,6 +155,18 @@ class Database:
             await self._pool
         await self.transact(_nothing)
 
+    async def rehearse(self, does: Rehearse) -> None:
+        """Make the connections ready by that which will be used first and most."""
+        if not self.prepared:
+            return
+        with self._told(lambda: False):
+            async with contextlib.AsyncExitStack() as stack:
+                lines = [
+                    await stack.enter_async_context(self._pool.acquire(timeout=COMMAND))
+                    for _ in range(min(READY, self.address.pool))
+                ]
+                await asyncio.gather(*map(does, lines))
+
     async def close(self) -> None:
         """Let go of all connections, also of those that do not answer."""
         if self._pool is not None:
@@ -160,7 +179,10 @@ class Database:
     def options(self) -> dict[str, Any]:
         """How to connect."""
         found: dict[str, Any] = {"timeout": CONNECT, "command_timeout": COMMAND}
-        return found if self.prepared else found | {"statement_cache_size": 0}
+        if not self.prepared:
+            return found | {"statement_cache_size": 0}
+        # For good: the driver would prepare each anew every five minutes, and PostgreSQL plan it anew.
+        return found | {"max_cached_statement_lifetime": 0}
 
     async def rows(self, query: str, **values: object) -> list[Any]:
         """All rows of a named query, as a transaction of its own."""

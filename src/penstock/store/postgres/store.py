@@ -15,6 +15,7 @@ from penstock.store.postgres.migrating import migrate as bring_up_to_date
 from penstock.store.postgres.migrating import read_schema
 from penstock.store.postgres.notes import PostgresNotes
 from penstock.store.postgres.outbox import PostgresOutbox
+from penstock.store.postgres.rehearsing import call_in_vain
 from penstock.store.postgres.runs import PostgresRuns
 from penstock.store.postgres.shelf import PostgresShelf
 from penstock.store.postgres.tasks import PostgresTasks
@@ -47,12 +48,14 @@ class PostgresStore(
         self.again = set()
 
     @classmethod
-    async def open(cls, url: str, *, migrate: bool = True) -> PostgresStore:
+    async def open(cls, url: str, *, migrate: bool = True, rehearse: bool = False) -> PostgresStore:
         """Connect, and bring the schema up to date. Raises BadAddress, StoreAway, NeedsMigration, NewerSchema."""
         database = Database(read_address(url))
         try:
             await database.open()
             await bring_up_to_date(database, migrate)
+            if rehearse:
+                await database.rehearse(call_in_vain)
         except BaseException:
             await database.close()
             raise

@@ -23,7 +23,7 @@ from penstock.store.sqlite.turns import SHORT_TURNS
 MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
 
-MOMENT = 0.001
+MOMENT = 0.002
 """Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
 ROW = 10
 """Commits in a row that took no longer, before the next one is expected to."""

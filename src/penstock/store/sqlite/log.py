@@ -13,18 +13,21 @@ import apsw
 HEADER, FRAME = 32, 24
 """Bytes before the first page of a log, and before each."""
 
-FIRST = 1_000
-"""Pages for which room is taken with the first commit: enough for a file that is hardly written."""
+LITTLE = 1_000
+"""Pages for which room is taken with the first commit to a file that is hardly written."""
 
 PIECE = bytes(65_536)
 """What is written at a time: a file of SQLite takes less than 128 KiB in one call."""
 
 
 class Log:
-    """Knows how many pages are in the log; `most` of them come together before it begins anew."""
+    """Knows how many pages are in the log; `most` of them come together before it begins anew.
 
-    def __init__(self, db: apsw.Connection, vfs: str | None, most: int) -> None:
-        self._db, self._vfs, self._most = db, vfs or "", most
+    Room for the `first` of them is taken with the first commit, and when they are used up for all.
+    """
+
+    def __init__(self, db: apsw.Connection, vfs: str | None, first: int, most: int) -> None:
+        self._db, self._vfs, self._first, self._most = db, vfs or "", min(first, most), most
         self._pages = self._room = 0
         self._full = 1  # pages at which there is something to do
         db.set_wal_hook(self._hear)  # in place of SQLite's own, which folds the log as part of some COMMIT
@@ -35,16 +38,17 @@ class Log:
         return self._pages >= self._full
 
     def tend(self) -> None:
-        """Take room, or fold the log into the file. What a disk has no room for is tried again with the next commit,
-        or done without: nothing of it is for keeping what was committed, and it never fails. Who calls has committed
-        already, and holds what all others wait for."""
+        """Take room, or fold the log into the file. What a disk has no room for is done without until the log is full:
+        nothing of it is for keeping what was committed, and it never fails. Who calls has committed already, and holds
+        what all others wait for."""
         if not self.is_full:
             return
         with contextlib.suppress(Exception):
             if self._pages >= self._most:
+                self._full = self._most if self._room >= self._most else 1
                 self._db.wal_checkpoint()
             else:
-                self._take_room(self._most if self._pages > FIRST // 2 else min(self._most, FIRST))
+                self._take_room(self._most if self._room else self._first)
 
     def _hear(self, db: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages
@@ -52,15 +56,15 @@ class Log:
 
     def _take_room(self, pages: int) -> None:
         """Fill the log up with zeros, which SQLite takes for its end."""
-        self._full = self._most if pages >= self._most else pages * 3 // 4
-        if pages <= self._room:
-            return
+        self._full = self._most  # also where it fails: whoever commits waits for each try
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
         # As SQLite calls it: a name that was given may be a link, or mean another file since the folder was changed.
         log = apsw.VFSFile(self._vfs, self._db.filename_wal, [flags, 0])
         try:
             _fill(log, HEADER + pages * (FRAME + self._db.pragma("page_size")))
             self._room = pages
+            if pages < self._most:
+                self._full = pages
         finally:
             log.xClose()
 

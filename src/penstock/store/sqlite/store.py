@@ -56,7 +56,7 @@ from penstock.store.sqlite.connection import (
 )
 from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
 from penstock.store.sqlite.drafts import SqliteDrafts
-from penstock.store.sqlite.log import Log
+from penstock.store.sqlite.log import LITTLE, Log
 from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.outbox import SqliteOutbox
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
@@ -91,7 +91,8 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         self._ticks = Ticks(clock)
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
-        log = Log(opened.db, options.vfs, options.checkpoint)
+        first = options.checkpoint if options.rehearse else LITTLE
+        log = Log(opened.db, options.vfs, first, options.checkpoint)
         self._ledger = Ledger(opened.db, path, self._ticks, numbers, log)
         self._desk: Desk
         if options.inline:

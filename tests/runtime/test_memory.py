@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from penstock import Engine
 from penstock.engine.loading import load
@@ -113,3 +114,15 @@ def test_runs_that_are_too_heavy_together_go_on_from_the_store(
             return ended
 
     assert asyncio.run(main()) == ["succeeded"] * 3
+
+
+def test_what_was_only_read_does_not_take_the_place_of_what_is_newer() -> None:
+    runs, old, new = at_hand(), live(), live()
+    new.snapshot = replace(new.snapshot, revision=old.snapshot.revision + 1)
+
+    runs.offer("a", old)
+    assert runs.get("a") is old
+    runs.offer("a", new)
+    assert runs.get("a") is new
+    runs.offer("a", old)
+    assert runs.get("a") is new

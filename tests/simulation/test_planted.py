@@ -23,6 +23,7 @@ CANCELS = replace(LITTLE, runs=8, shapes=("cancel",))
 CHAINS = replace(LITTLE, runs=6, shapes=("chain",))
 SEEN = Scale(calm=150, runs=8, after=False, crowd=0, clock=0.0, shapes=("chain", "branch", "flaky"))
 CROWD = Scale(calm=150, runs=2, after=False, clock=0.0, crowd=20, troubled=10.0)
+QUEUED = replace(LITTLE, workers=1, runs=12, troubled=10.0, shapes=("chain",))
 STOPPED = replace(LITTLE, runs=6, troubled=2.0, after=True, shapes=("chain", "branch", "serial"))
 TICKING = replace(LITTLE, runs=1, troubled=30.0, clock=1.0)
 
@@ -38,7 +39,7 @@ FIRST: dict[str, tuple[Scale, int]] = {
     "heartbeat that extends nothing": (BIG, 0),
     "unreadable row that stops the others": (BIG, 0),
     "stop that does not wait": (STOPPED, 0),
-    "paused tasks handed out": (BIG, 5),
+    "paused tasks handed out": (QUEUED, 0),
     "stale cache": (BIG, 0),
     "lock leak": (SERIAL, 0),
     "key for everybody": (SERIAL, 0),

@@ -252,6 +252,11 @@ class Dispatch:
         found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
         missing = list({lease.run for lease, attempt in found.items() if attempt is None})
         fetched = await self._memory.fetch(missing) if missing else {}
+        if self._shared:
+            # Its report comes next, and would read it again. Where nobody else writes, nothing tells that one is old.
+            for run, live in fetched.items():
+                if isinstance(live, Live):
+                    self._memory.offer(run, live)
         made: list[Assignment] = []
         for each in leased:
             attempt = found[each.lease] or self._attempt(fetched.get(each.lease.run), each.lease)

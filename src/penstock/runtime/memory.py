@@ -65,6 +65,16 @@ class Memory:
         if len(runs) > self._most:
             self.forget(next(iter(runs)))
 
+    def offer(self, run: str, live: Live) -> None:
+        """Remember a run that was only read and goes on, where it is newer than what is known of it.
+
+        Only where others write, too, and each commit finds out whether what it was decided from is old.
+        """
+        known = self._runs.get(run)
+        newer = known is None or known.snapshot.revision < live.snapshot.revision
+        if newer and not live.snapshot.ended:
+            self.keep(run, live)
+
     def _weigh(self, run: str, weight: int) -> None:
         """Forget what is large and was not used for longest, where it is too much together; never the last of all."""
         self._weight += weight - self._weights.pop(run, 0)
@@ -80,7 +90,7 @@ class Memory:
     async def fetch(self, runs: Sequence[str], remember: bool = False) -> dict[str, Live | BaseException]:
         """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all.
 
-        Only who decides about the runs may have them remembered: what others read may be old by now.
+        Only who decides about the runs may have them remembered: what others read may be old by now (see `offer`).
         """
         found: dict[str, Live | BaseException] = {}
         halves: list[tuple[StoredRun, Stored]] = []

@@ -38,13 +38,13 @@ class PostgresServer:
     """One server. `start` it; after `stop` or `kill` it can be started again on the same port.
 
     `spawn` is one thread that starts its programs: where that is in a network of its own, so is the server, and
-    listens on `address` there, for everybody.
+    listens on `address` there, for everybody. Its files are in a temporary folder, within `folder` where one is given.
     """
 
-    def __init__(self, address: str = LOOPBACK, spawn: Executor = _SPAWN) -> None:
+    def __init__(self, address: str = LOOPBACK, spawn: Executor = _SPAWN, folder: str = "") -> None:
         self.address, self._starter = address, spawn
         self._who = _unprivileged()
-        self._home = _temporary(self._who)
+        self._home = _temporary(self._who, folder or tempfile.gettempdir())
         self._bin = _programs(self._who, self._home) / "bin"
         self._data = self._home / "data"
         self._process: subprocess.Popen[bytes] | None = None
@@ -228,9 +228,9 @@ def _as_user(who: pwd.struct_passwd | None) -> dict[str, Any]:
     return {"env": environment, "user": who.pw_uid, "group": who.pw_gid, "extra_groups": []}
 
 
-def _temporary(who: pwd.struct_passwd | None) -> Path:
-    """A new folder that the server's user owns and can reach."""
-    for parent in (tempfile.gettempdir(), "/tmp", "/var/tmp"):
+def _temporary(who: pwd.struct_passwd | None, wanted: str) -> Path:
+    """A new folder that the server's user owns and can reach, in the wanted one where that can be."""
+    for parent in (wanted, "/tmp", "/var/tmp"):
         home = Path(tempfile.mkdtemp(prefix="penstock-pg-", dir=parent))
         if who is not None:
             os.chown(home, who.pw_uid, who.pw_gid)

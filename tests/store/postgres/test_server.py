@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def test_an_installation_that_the_server_cannot_read_is_copied(
     if os.geteuid() != 0:
         initdb.chmod(0o600)  # our own user can read all that is ours: take away what it needs
     monkeypatch.setattr(postgres, "_package", lambda: hidden)
-    home = postgres._temporary(postgres._unprivileged())
+    home = postgres._temporary(postgres._unprivileged(), tempfile.gettempdir())
 
     found = postgres._programs(postgres._unprivileged(), home)
 

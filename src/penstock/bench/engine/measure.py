@@ -66,10 +66,10 @@ async def measure(place: Place, sizes: Sizes, say: Say) -> list[Figure]:
     ]
 
 
-async def saturated(place: Place, runs: int) -> Saturated:
+async def saturated(place: Place, runs: int, rounds: int = ROUNDS) -> Saturated:
     """The middle one of some rounds: another program may have had the machine in the others."""
-    rounds = [await _round(place, runs // ROUNDS) for _ in range(ROUNDS)]
-    return sorted(rounds, key=lambda each: each.ratio)[ROUNDS // 2]
+    found = [await _round(place, runs // rounds) for _ in range(rounds)]
+    return sorted(found, key=lambda each: each.ratio)[rounds // 2]
 
 
 async def _round(place: Place, runs: int) -> Saturated:

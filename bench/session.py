@@ -9,7 +9,6 @@ import queue
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -140,7 +139,3 @@ def _heard(said: Iterable[str | None], seconds: float) -> Heard:
 def _last(log: Path) -> str:
     said = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     return said[-1][-LAST_WORDS:] if said else "it ended without a word"
-
-
-def ours() -> str:
-    return sys.executable

@@ -31,10 +31,15 @@ class CannotInstall(Exception):
 
 
 def main(names: list[str]) -> int:
-    """Install those that are named, or all; 0 also where some could not be had."""
+    """Install those that are named, or all; 0 also where some could not be had, 1 where none could."""
     until = time.monotonic() + ALL
     failed = {}
-    for name in names or [*PEERS, *LIVED]:
+    known = [*PEERS, *LIVED]
+    if unknown := [name for name in names if name not in known]:
+        print(f"bench-setup: there is no '{unknown[0]}'; there are {', '.join(known)}.", file=sys.stderr)
+        return 2
+    wanted = names or known
+    for name in wanted:
         began = time.monotonic()
         try:
             said = install(name, min(PATIENCE, until - began))
@@ -43,7 +48,7 @@ def main(names: list[str]) -> int:
         print(f"  {name:<14} {said} ({time.monotonic() - began:.0f} s)", flush=True)
     for name, why in failed.items():
         print(f"bench-setup: '{name}' {why}. It will be missing from the table.", file=sys.stderr)
-    return 0
+    return 1 if {name for name in wanted if name not in LIVED} <= failed.keys() else 0
 
 
 def install(name: str, seconds: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,11 +21,13 @@ from bench.limits import fsyncs, limits
 from bench.memory import TITLES, in_memory
 from bench.results import Entry, Results
 from bench.roster import CONTESTANTS, OURS, Contestant
-from bench.session import Heard, session
+from bench.session import ROOT, Heard, session
 from penstock.bench.engine.places import disk
 from penstock.testing.postgres import PostgresServer
 
 Say = Callable[[str], None]
+LONG = 3
+"""Turns of which W6 has the time: a million runs are copied in it."""
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -35,12 +38,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     factor: float = 2.0
     idle: float = 5.0
     past: int = 1_000_000
-    past_runs: int = 6_000
+    past_runs: int = 20_000
     http: float = 4.0
     nodes: int = 16_000
     memory: tuple[int, float] = (9, 0.05)
     probe: float = 1.0
-    budget: float = 1_400.0
+    budget: float = 1_600.0
     grow: bool = True
 
 
@@ -50,9 +53,9 @@ QUICK = Plan(
     factor=0.5,
     idle=2.0,
     past=50_000,
-    past_runs=4_000,
+    past_runs=6_000,
     http=1.5,
-    nodes=6_000,
+    nodes=5_000,
     memory=(5, 0.03),
     probe=0.4,
     budget=255.0,
@@ -66,8 +69,9 @@ class Suite:
     def __init__(self, plan: Plan, folder: Path, server: PostgresServer, say: Say) -> None:
         self._plan, self._folder, self._server, self._say = plan, folder, server, say
         self._began = time.monotonic()
+        self._number = 0  # of the round
         self._turns = (
-            plan.rounds * (len(CONTESTANTS) + 3) + 2
+            plan.rounds * (len(CONTESTANTS) + 3) + 2 * LONG
         )  # two stores of W7, the nodes, two stores of W6
         self.results = Results(
             kind=plan.kind,
@@ -76,12 +80,13 @@ class Suite:
             python=platform.python_version(),
             machine=platform.platform(),
             cores=os.cpu_count() or 1,
+            commit=_commit(),
         )
 
     def run(self) -> Results:
         self._limits()
         self._memory()
-        self._special("W6", self._plan.past_runs, 420.0, {"BENCH_PAST": str(self._plan.past)})
+        self._special("W6", self._plan.past_runs, 420.0, {"BENCH_PAST": str(self._plan.past)}, turns=LONG)
         for number in range(self._plan.rounds):
             self._round(number)
         if self._plan.grow:
@@ -95,6 +100,7 @@ class Suite:
 
     def _round(self, number: int) -> None:
         """Everybody once, and each round begins with somebody else."""
+        self._number = number
         self._special("W7", 0, 60.0)
         self._special("nodes", self._plan.nodes, 90.0)
         for each in [*CONTESTANTS[number:], *CONTESTANTS[:number]]:
@@ -115,9 +121,12 @@ class Suite:
             "idle": self._plan.idle,
         }
         self.results.fsyncs.setdefault(each.key, []).append(fsyncs(self._folder, 0.1))
-        self._take(each, self._session(each, orders, each.seconds * max(1.0, self._plan.factor)))
+        seconds = min(each.seconds * max(1.0, self._plan.factor), self._share())
+        self._take(each, self._session(each, orders, seconds))
 
-    def _special(self, want: str, runs: int, seconds: float, more: dict[str, str] | None = None) -> None:
+    def _special(
+        self, want: str, runs: int, seconds: float, more: dict[str, str] | None = None, turns: int = 1
+    ) -> None:
         """What Penstock alone is asked for, on each store that it is about."""
         for each in CONTESTANTS:
             if each.peer != OURS or (want == "nodes" and each.store != "postgresql"):
@@ -125,26 +134,32 @@ class Suite:
             if self._time_for(f"{want} of {each.title}"):
                 self._say(f"{want}: {each.title}")
                 orders = {"runs": runs, "fans": [], "singles": 0, "idle": self._plan.http, "wants": [want]}
-                self._take(each, self._session(each, orders, seconds, more))
+                self._take(each, self._session(each, orders, min(seconds, self._share(turns)), more))
 
     def _session(
         self, each: Contestant, orders: dict[str, object], seconds: float, more: dict[str, str] | None = None
     ) -> Heard:
         url = self._server.create_database() if each.store == "postgresql" else ""
+        self._settle()
         python = sys.executable if each.peer == OURS else str(each.python)
         asked = {**orders, "store": each.store, "url": url}
         try:
-            return session(python, each.module, asked, self._folder, min(seconds, self._share()), more)
+            return session(python, each.module, asked, self._folder, seconds, more)
         finally:
             if url:
                 self._server.query(f"DROP DATABASE IF EXISTS {url.rpartition('/')[2]} WITH (FORCE)")
+
+    def _settle(self) -> None:
+        """What the one before left to be written is written down: the next one's commits need not wait for it."""
+        self._server.query("CHECKPOINT")
+        os.sync()
 
     def _take(self, each: Contestant, heard: Heard) -> None:
         entry = self._entry(each)
         entry.versions.update(heard.facts.get("versions", {}))
         for line in heard.lines:
             if line.value is not None:
-                entry.add(line.work, line.variant, line.value, line.unit)
+                entry.add(line.work, line.variant, line.value, line.unit, self._number)
             elif line.error is not None:
                 said = f"{line.work}{f' ({line.variant})' if line.variant else ''}: {line.error}"
                 self._say(f"  {each.title}: {said}")
@@ -152,7 +167,8 @@ class Suite:
                     entry.errors.append(said)
 
     def _entry(self, each: Contestant) -> Entry:
-        made = Entry(title=each.title, settings=each.settings, lacks=each.lacks)
+        settings = f"{each.settings}; W3 of {each.singles} runs"
+        made = Entry(title=each.title, settings=settings, lacks=each.lacks)
         return self.results.entries.setdefault(each.key, made)
 
     # -- what is not a turn --------------------------------------------------------------------------------------
@@ -174,17 +190,18 @@ class Suite:
             else:
                 entry.versions = {name: found.versions[name]}
             for work, samples in found.micros.items():
-                for micros in samples.get(name, ()):
-                    entry.add(f"W5 {work}", "", micros, "µs a step")
+                for number, micros in enumerate(samples.get(name, ())):
+                    entry.add(f"W5 {work}", "", micros, "µs a step", number)
 
     def _grow(self) -> None:
         if self._time_for("growth"):
             self.results.growth = growth(self._folder, self._server.create_database, self._left, self._say)
 
-    def _share(self) -> float:
+    def _share(self, turns: int = 1) -> float:
         """Twice what is left for each turn that is to come: on a slow machine everybody has a part of the time."""
-        self._turns = max(1, self._turns - 1)
-        return max(8.0, 2 * self._left() / (self._turns + 1))
+        share = max(8.0, 2 * self._left() * turns / max(turns, self._turns))
+        self._turns -= turns
+        return share
 
     def _left(self) -> float:
         return max(0.0, self._plan.budget - (time.monotonic() - self._began))
@@ -197,6 +214,15 @@ class Suite:
         return False
 
 
+def _commit() -> str:
+    """Of which code the figures are; none where it is no clone."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude=*"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
 def measure(plan: Plan, say: Say) -> Results:
     """Everything, on a folder of a real disk and a PostgreSQL of our own."""
     with _place() as (folder, server):
@@ -207,6 +233,6 @@ def measure(plan: Plan, say: Say) -> Results:
 def _place() -> Iterator[tuple[Path, PostgresServer]]:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()))
-        server = PostgresServer().start()
+        server = PostgresServer(folder=disk()).start()
         stack.callback(server.remove)
         yield Path(folder), server

@@ -56,9 +56,10 @@ def _head(results: Results) -> Iterator[str]:
     yield f"# Penstock beside its neighbours, {results.kind}"
     yield ""
     rounds = "one round, shorter than the full one" if results.rounds == 1 else f"{results.rounds} rounds"
+    ours = f"Penstock of commit {results.commit}, " if results.commit else ""
     yield (
-        f"{results.began}, {results.seconds / 60:.1f} minutes, {rounds}, everybody in turn; Python {results.python},"
-        f" {results.machine}, {results.cores} cores that load, servers and workers share."
+        f"{results.began}, {results.seconds / 60:.1f} minutes, {rounds}, everybody in turn; {ours}"
+        f"Python {results.python}, {results.machine}, {results.cores} cores that load, servers and workers share."
     )
     yield "Figures are medians of the rounds, with the least and the most where there are several. Compare ratios"
     yield "within this table: the fsync of a disk swings tenfold from one hour to the next."
@@ -99,9 +100,9 @@ def _rows(key: str, entry: Entry) -> Iterator[str]:
 
 def _floors(results: Results) -> Iterator[str]:
     for key, title in (("penstock-sqlite", "SQLite"), ("penstock-postgresql", "PostgreSQL")):
-        rate, single = (results.figure(key, f"floor {work}") for work in ("W1", "W3 median"))
-        if rate and single:
-            yield f"| *floor: {title} without an engine* | {_cell(rate)} | – | – | {_cell(single)} | – | – | – | – |"
+        cells = [_cell(results.figure(key, f"floor {work}")) for work, _ in COLUMNS]
+        if any(cells):
+            yield f"| *floor: {title} without an engine* | {' | '.join(each or '–' for each in cells)} |"
 
 
 def _memory(results: Results) -> Iterator[str]:
@@ -126,10 +127,15 @@ def _more(results: Results) -> Iterator[str]:
     for work, title in (
         ("W6 runs", "W6: runs that had ended"),
         ("W6", "W6: cost of a run then, in times of before, beside the floor"),
+        ("W6 after", "W6: runs/s then"),
         ("W6 bytes", "a finished run on disk, bytes"),
         ("W7", "W7: runs/s started and worked on over HTTP"),
         ("nodes one", "one node, runs/s"),
         ("nodes two", "two nodes, runs/s"),
+        ("nodes one busy", "one node: processors busy, %"),
+        ("nodes two busy", "two nodes: processors busy, %"),
+        ("nodes floor one", "the floor with one connection, runs/s"),
+        ("nodes floor two", "the floor with two connections, runs/s"),
         ("nodes gain", "two nodes, in times of one"),
         ("nodes floor gain", "the floor: two connections, in times of one"),
     ):

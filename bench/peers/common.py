@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import os
 import signal
 import socket
@@ -88,11 +89,12 @@ def main(does: Callable[[Orders], None], *packages: str) -> None:
 # -- timing ------------------------------------------------------------------------------------------------
 
 
-def emit_latency(millis: Sequence[float], variant: str = "") -> None:
-    """Median and 95th percentile."""
+def emit_latency(millis: Sequence[float], variant: str = "", work: str = "W3") -> None:
+    """Median and 95th percentile, which fewer than twenty do not have."""
     ordered = sorted(millis)
-    emit("W3 median", ordered[len(ordered) // 2], "ms", variant)
-    emit("W3 p95", ordered[min(len(ordered) - 1, round(len(ordered) * 0.95))], "ms", variant)
+    emit(f"{work} median", ordered[len(ordered) // 2], "ms", variant)
+    if len(ordered) >= 20:
+        emit(f"{work} p95", ordered[math.ceil(len(ordered) * 0.95) - 1], "ms", variant)
 
 
 def one_by_one(does: Callable[[], Any], count: int, variant: str = "") -> None:

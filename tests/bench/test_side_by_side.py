@@ -15,6 +15,7 @@ import pytest
 from bench.__main__ import main, write
 from bench.bars import bars, best
 from bench.charts import charts
+from bench.peers.common import emit_latency
 from bench.results import Bar, Entry, Figure, Growth, Point, Results, decode, encode
 from bench.roster import CONTESTANTS, OURS, PEERS, PLACE
 from bench.session import Heard, Line, session
@@ -30,6 +31,7 @@ WORKS = {
     "W1": (5_000.0, "runs/s"), "W2 100": (0.02, "s"), "W2 1000": (0.1, "s"), "W3 median": (4.0, "ms"),
     "W3 p95": (6.0, "ms"), "W4 first run": (0.6, "s"), "W4 memory": (50.0, "MB"), "W4 processor": (0.0, "%"),
     "W1 of floor": (0.5, ""), "floor W1": (10_000.0, "runs/s"), "floor W3 median": (2.0, "ms"), "W6": (1.0, "times"),
+    "floor W3 p95": (3.5, "ms"),
     "W7": (2_000.0, "runs/s"), "nodes of floor": (1.0, "times"),
 }  # fmt: skip
 
@@ -45,7 +47,7 @@ def made(rounds: int = 3) -> Results:
             slower = 1 if each.peer == OURS else 100 if unit == "runs/s" else 0.01
             for variant in each.variants or ("",):
                 for turn in range(rounds):
-                    entry.add(work, variant, value / slower * (1 + turn / 10), unit)
+                    entry.add(work, variant, value / slower * (1 + turn / 10), unit, turn)
     for key, micros in (("penstock-memory", 20.0), ("snakes", 30.0), ("langgraph", 400.0)):
         found.entries[key] = Entry(
             key, figures={"W5 run small": {"": Figure("µs a step", [micros] * rounds)}}
@@ -92,6 +94,25 @@ def test_the_best_neighbour_is_chosen_round_by_round() -> None:
     assert rival is not None and rival.values == [5.0, 9.0]
 
 
+def test_the_floor_has_its_percentile_beside_ours() -> None:
+    """Whether a tail is the engine's or the disk's is seen in one table."""
+    [line] = [line for line in table(made(1)).splitlines() if line.startswith("| *floor: SQLite")]
+
+    assert [cell.strip() for cell in line.split("|")[2:-1]] == ["10,000", "–", "–", "2", "3.5", "–", "–", "–"]
+
+
+def test_who_failed_a_round_is_held_against_the_others_of_the_same_rounds() -> None:
+    found = made()
+    found.entries["penstock-sqlite"].figures["W1"][""] = Figure("runs/s", [100.0, 10.0, 10.0], [0, 1, 2])
+    found.entries["dbos-sqlite"].figures["W1"][""] = Figure("runs/s", [1.0, 1.0], [1, 2])
+
+    [bar] = [each for each in bars(found) if each.name == "W1 on SQLite, beside DBOS on SQLite"]
+
+    assert (bar.found, bar.spread) == (10.0, (10.0, 10.0))
+    rival = best(found, "W1", [("dbos-sqlite", ""), ("penstock-sqlite", "")], False)
+    assert rival is not None and rival.by_round == {0: 100.0, 1: 1.0, 2: 1.0}
+
+
 def test_celery_is_no_durable_neighbour_and_one_handler_schedules_no_steps() -> None:
     found = made()
     found.entries["celery"].figures["W1"][""] = Figure("runs/s", [4_000.0] * 3)
@@ -113,6 +134,40 @@ def test_what_could_not_be_measured_is_told_and_is_not_missed() -> None:
         "W3 median on PostgreSQL, beside Celery's",
     ]
     assert text.count("not measured") == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "work"),
+    [("penstock-postgresql", "W6"), ("penstock-sqlite", "W1"), ("penstock-postgresql", "nodes of floor")],
+)
+def test_a_bar_for_which_penstock_itself_has_no_figure_is_missed(key: str, work: str) -> None:
+    found = made()
+    del found.entries[key].figures[work]
+    found.bars = bars(found)
+
+    assert not found.met
+    assert [bar.kept for bar in found.bars if bar.found is None].count(False) >= 1
+    assert "A bar was missed." in list(bar_lines(found))
+
+
+def test_who_is_missing_among_those_that_the_best_is_taken_of_is_told() -> None:
+    found = made()
+    del found.entries["procrastinate"]
+
+    [bar] = [bar for bar in bars(found) if "best durable neighbour" in bar.name]
+
+    assert bar.note == "the best: DBOS on PostgreSQL (fan of gathered steps); no figure of Procrastinate"
+
+
+@pytest.mark.parametrize(("count", "place"), [(3, None), (19, None), (20, 19), (100, 95), (200, 190)])
+def test_the_95th_percentile_is_no_maximum(
+    count: int, place: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    emit_latency([float(number) for number in range(count, 0, -1)])
+
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    assert [line["value"] for line in said if line["work"] == "W3 p95"] == ([] if place is None else [place])
 
 
 # -- writing -----------------------------------------------------------------------------------------------
@@ -152,6 +207,10 @@ def test_it_ends_after_so_many_minutes_where_that_is_wanted(
         main([*more, "--to", str(tmp_path)])
 
     assert budgets == [Plan().budget, 120.0, 90.0]
+    # and what was measured earlier on the same day is still there
+    assert sorted(path.stem for path in tmp_path.glob("*.json")) == [
+        f"2026-11-16-full{number}" for number in ("", "-2", "-3")
+    ]
 
 
 def test_the_table_has_every_contestant_its_settings_and_what_it_lacks() -> None:
@@ -182,7 +241,8 @@ def test_a_measurement_without_figures_is_written_too(tmp_path: Path) -> None:
     write(empty, tmp_path, "empty")
 
     assert charts(empty) == {}
-    assert "not measured" in (tmp_path / "empty.md").read_text(encoding="utf-8")
+    assert not empty.met
+    assert "no figure" in (tmp_path / "empty.md").read_text(encoding="utf-8")
 
 
 def test_bars_are_as_long_as_the_logarithm_says() -> None:
@@ -311,6 +371,8 @@ def test_a_neighbour_that_cannot_be_installed_is_named_and_the_others_go_on(
 
     assert setup.main(["dbos", "celery"]) == 0
     assert setup.main(["celery"]) == 0
+    assert setup.main(["dbos"]) == setup.main(["dbos", "tools"]) == 1  # nobody is there to be held beside
+    assert setup.main([".."]) == 2
     said = capsys.readouterr()
     assert "bench-setup: 'dbos' cannot be installed: no such package" in said.err
     assert re.search(r"celery +installed.*celery +is there", said.out, re.S)

@@ -14,6 +14,8 @@ from procrastinate import App, PsycopgConnector
 from bench.peers import common
 
 AT_A_TIME = 32
+LOOK = 0.05
+"""Seconds after which it looks by itself: now and then NOTIFY comes before the job can be seen, and it waits for 5."""
 app = App(connector=PsycopgConnector())
 ended: dict[int, asyncio.Future[None]] = {}
 left: dict[int, int] = {}
@@ -72,7 +74,10 @@ async def measure(orders: common.Orders) -> None:
             await here.schema_manager.apply_schema_async()
             worker = asyncio.create_task(
                 here.run_worker_async(
-                    concurrency=AT_A_TIME, install_signal_handlers=False, delete_jobs="never"
+                    concurrency=AT_A_TIME,
+                    install_signal_handlers=False,
+                    delete_jobs="never",
+                    fetch_job_polling_interval=LOOK,
                 )
             )
             await chain()

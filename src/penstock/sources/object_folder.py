@@ -22,6 +22,7 @@ from penstock.objects.folder import ASIDE, FolderStore, is_key
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Object
 from penstock.objects.stores import Tally
+from penstock.sources.errors import SourceStopped
 from penstock.sources.feed import Feed, Start
 from penstock.sources.folder_seen import Seen, Telling, folder_digest
 from penstock.sources.folder_watch import FolderWatch
@@ -31,6 +32,9 @@ QUIET = 1.0
 """Seconds without a change after which a file counts as written."""
 
 WALK_EVERY = 60.0
+LAST_WALK = 5.0
+"""Seconds for a look at the whole folder when the source is stopped: to tell what it found needs some of the grace."""
+
 MANY = 5_000
 """So many changes at once are taken as a sign that some were lost."""
 
@@ -61,7 +65,15 @@ class FolderFeeder:
         self._went.clear()
         await self._again(feed, seen)
         await self._begin(feed, seen)
-        await self._watch(feed, seen)
+        try:
+            await self._watch(feed, seen)
+        except SourceStopped:
+            # Stopped between the look and the telling. The next feeder takes up what is written down and not told.
+            if not await self._is_stopped(feed):
+                raise
+            self._forget(seen.unsure())
+            feed.finishing = True
+            await self._again(feed, seen)
         await self._finish(feed, seen)
 
     async def _begin(self, feed: Feed, seen: Seen) -> None:
@@ -274,14 +286,28 @@ class FolderFeeder:
             await self._start(feed, unsure[first : first + BATCH])
         await seen.settle()
 
-    async def _finish(self, feed: Feed, seen: Seen) -> None:
-        """What came before the source was stopped is told, though it had to be quiet for a while first."""
+    async def _is_stopped(self, feed: Feed) -> bool:
+        """Whether the source itself is stopped; else only this feeder ends, and the next one finds what is left."""
         _, state = await feed.node.flows.newest(feed.workflow)
-        feed.finishing = not state.started  # or else only this feeder ends, and the next one finds it
-        until = time.monotonic() + 2 * QUIET
-        while feed.finishing and self._pending and time.monotonic() < until:
-            await asyncio.sleep(QUIET / 10)
+        return not state.started
+
+    def _forget(self, told: Sequence[Telling]) -> None:
+        for each in told:
+            self._pending.pop(each.key, None)
+            self._went.discard(each.key)
+
+    async def _finish(self, feed: Feed, seen: Seen) -> None:
+        """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet."""
+        feed.finishing = await self._is_stopped(feed)
+        if feed.finishing:
+            with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
+                async with asyncio.timeout(LAST_WALK):
+                    await self._walk(seen)
+            until = time.monotonic() + 2 * QUIET
             await self._settle(feed, seen)
+            while self._pending and time.monotonic() < until:
+                await asyncio.sleep(QUIET / 10)
+                await self._settle(feed, seen)
         await seen.settle()
 
 

@@ -25,8 +25,8 @@ MOST = 256
 
 MOMENT = 0.002
 """Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
-ROW = 10
-"""Commits in a row that took no longer, before the next one is expected to."""
+NEWEST = 0.1
+"""How much the last commit says of how long the next one takes; the rest is what those before it said."""
 
 Source = TypeVar("Source")
 Served = tuple[Any, BaseException | None]
@@ -68,8 +68,13 @@ class Ledger:
     def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers, log: Log) -> None:
         self.db, self.path, self.ticks, self.numbers, self.log = db, path, ticks, numbers, log
         self.transactions = 0
-        self.quick = 0  # commits in a row that the disk did in a moment
+        self._pace = 2 * MOMENT  # seconds that a commit takes of late
         self._begun = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the next commit is expected to take no longer than a moment."""
+        return self._pace < MOMENT
 
     def session(self) -> Session:
         return Session(self.db, self.numbers, self.ticks.now())
@@ -106,7 +111,8 @@ class Ledger:
         except BaseException as error:
             return self._given_up(answers, error)
         self.transactions += 1
-        self.quick = self.quick + 1 if perf_counter() - began < MOMENT else 0
+        # One that took long by itself, as any may where others use the disk, too, does not have the next ten wait.
+        self._pace += NEWEST * (min(perf_counter() - began, 5 * MOMENT) - self._pace)
         return answers
 
     def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
@@ -293,7 +299,7 @@ class ThreadDesk:
             return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
         served = ledger.begin([work for work, _ in asked])
-        if len(asked) == 1 and asked[0][1] is brief and ledger.quick >= ROW and not ledger.log.is_full:
+        if len(asked) == 1 and asked[0][1] is brief and ledger.is_quick and not ledger.log.is_full:
             [(answer, error)] = ledger.finish(served)
             self._lay_down()
             _settle([(brief, answer, error)])

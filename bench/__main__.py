@@ -25,7 +25,11 @@ SOURCE = HOME.parent / "src" / "penstock"
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one short round, within five minutes")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="short rounds, the neighbours in one of them: within five minutes",
+    )
     parser.add_argument(
         "--minutes", type=float, help="nobody gets another turn after that; the table says who had none"
     )

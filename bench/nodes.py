@@ -1,6 +1,6 @@
 """Two nodes on one PostgreSQL beside one, and the floor with two connections beside one.
 
-`python -m bench.nodes URL RUNS`: a node that starts so many chains when told to, and works until its input ends.
+`python -m bench.nodes URL`: a node that starts as many chains as it is told to, each time that it is told.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
-from statistics import harmonic_mean, mean
+from statistics import mean, median
 from time import perf_counter
 from typing import Any
 
@@ -31,11 +31,11 @@ ROOM = 2 * IN_FLIGHT
 """Tasks that one node takes at a time: more than there are, so that none goes to the list for whoever comes first."""
 FIRST = 1_000
 """Runs that a node does before it is ready: all its connections are there then, and PostgreSQL has its plans."""
-ROUNDS = 4
+ROUNDS = 8
 """An even number: half of them begin with two nodes."""
 PATIENCE = 60.0
 """Seconds for each thing that a node is waited for: some times what it takes on a slow day."""
-LOOK = 0.02
+LOOK = 0.005
 LEFT = "SELECT EXISTS (SELECT FROM run WHERE status = 'running')"
 DONE = "SELECT count(*) FROM run WHERE status = 'succeeded'"
 STAT = Path("/proc/stat")
@@ -48,17 +48,15 @@ class Rate(Struct, frozen=True):
     busy: float | None
 
 
-async def serve(url: str, runs: int) -> None:
+async def serve(url: str) -> None:
     """A node."""
     async with Engine(url, tasks=tasks(), concurrency=ROOM) as engine:
         await prepared(engine)
         await _start(engine, FIRST)
         print("ready", flush=True)
-        if not await asyncio.to_thread(sys.stdin.readline):
-            return  # nobody is there any more
-        await _start(engine, runs)
-        print("started", flush=True)
-        await asyncio.to_thread(sys.stdin.read)
+        while asked := await asyncio.to_thread(sys.stdin.readline):
+            await _start(engine, int(asked))
+            print("started", flush=True)
 
 
 async def _start(engine: Engine, runs: int) -> None:
@@ -72,27 +70,36 @@ async def _start(engine: Engine, runs: int) -> None:
 
 
 async def gains(url: str, runs: int, rounds: int = ROUNDS) -> dict[str, float]:
-    """Runs a second of one node and of two, and of the floor with one connection and with two: all runs of all rounds
-    in all their time. Each round begins with the other number of nodes: what drifts meanwhile helps neither."""
+    """Runs a second of one node and of two, and of the floor with one connection and with two: the median of rounds.
+
+    All nodes are there all the time, so that what is held beside each other is measured within a second or two. Each
+    round begins with the other number of nodes: what drifts meanwhile helps neither.
+    """
     floors: dict[int, list[float]] = {1: [], 2: []}
     found: dict[int, list[Rate]] = {1: [], 2: []}
-    for turn in range(rounds):
-        for number in (1, 2) if turn % 2 == 0 else (2, 1):
-            floors[number].append((await floor(url, runs, singles=1, connections=number)).runs_per_s)
-            found[number].append(await rate(url, runs, number))
-    one, two = (harmonic_mean([each.runs_per_s for each in found[number]]) for number in (1, 2))
-    floor_one, floor_two = (harmonic_mean(floors[number]) for number in (1, 2))
+    async with AsyncExitStack() as stack:
+        nodes = {number: await stack.enter_async_context(open_nodes(url, number)) for number in (1, 2)}
+        for turn in range(rounds):
+            for number in (1, 2) if turn % 2 == 0 else (2, 1):
+                floors[number].append((await floor(url, runs, singles=1, connections=number)).runs_per_s)
+                found[number].append(await nodes[number].do(runs))
+    rates = {number: [each.runs_per_s for each in found[number]] for number in (1, 2)}
+    gain, floor_gain = _gain(rates), _gain(floors)
     return {
-        "one": one,
-        "two": two,
-        "floor one": floor_one,
-        "floor two": floor_two,
-        "gain": two / one,
-        "floor gain": floor_two / floor_one,
-        "of floor": two / one / (floor_two / floor_one),
+        "one": median(rates[1]),
+        "two": median(rates[2]),
+        "floor one": median(floors[1]),
+        "floor two": median(floors[2]),
+        "gain": gain,
+        "floor gain": floor_gain,
+        "of floor": gain / floor_gain,
         **_busy("one busy", found[1]),
         **_busy("two busy", found[2]),
     }
+
+
+def _gain(rates: dict[int, list[float]]) -> float:
+    return median(two / one for one, two in zip(rates[1], rates[2], strict=True))
 
 
 def _busy(name: str, found: list[Rate]) -> dict[str, float]:
@@ -100,36 +107,64 @@ def _busy(name: str, found: list[Rate]) -> dict[str, float]:
     return {name: mean(told)} if told else {}
 
 
-async def rate(url: str, runs: int, nodes: int) -> Rate:
-    """Of so many nodes, from the first start to the last end, on an empty database beside the one at `url`."""
-    async with _empty(url, f"nodes_{nodes}") as own:
+async def rate(url: str, runs: int, number: int) -> Rate:
+    """Of so many nodes, once."""
+    async with open_nodes(url, number) as nodes:
+        return await nodes.do(runs)
+
+
+class Nodes:
+    """Processes that are ready, and a connection to their database."""
+
+    def __init__(self, children: list[subprocess.Popen[str]], line: Any) -> None:
+        self._children, self._line = children, line
+        self._done = FIRST * len(children)
+
+    async def do(self, runs: int) -> Rate:
+        """So many runs, from the first start to the last end. Raises NotDone."""
+        each, number = runs // len(self._children), len(self._children)
+        worked, began = _worked(), perf_counter()
+        for child in self._children:
+            _say(child, str(each))
+        for child in self._children:
+            await _hear(child, "started")
+        await self.rest(each * number)
+        seconds = perf_counter() - began
+        busy, idle = (after - before for before, after in zip(worked, _worked(), strict=True))
+        return Rate(each * number / seconds, 100 * busy / (busy + idle) if busy else None)
+
+    async def rest(self, more: int = 0) -> None:
+        """Wait until nothing is under way; so many runs more must have succeeded. Raises NotDone."""
+        self._done += more
+        until = perf_counter() + PATIENCE
+        while await self._line.fetchval(LEFT):
+            if perf_counter() > until:
+                raise NotDone(f"runs are under way after {PATIENCE:g} seconds")
+            await asyncio.sleep(LOOK)
+        if (done := await self._line.fetchval(DONE)) != self._done:
+            raise NotDone(f"{done} runs succeeded instead of {self._done}")
+
+
+@asynccontextmanager
+async def open_nodes(url: str, number: int) -> AsyncIterator[Nodes]:
+    """So many nodes on an empty database beside the one at `url`; both are gone afterwards."""
+    async with another_database(url, f"nodes_{number}") as own:
         with ExitStack() as stack:
-            children = [_node(stack, own, runs // nodes) for _ in range(nodes)]
+            children = [_node(stack, own) for _ in range(number)]
             for child in children:
                 await _hear(child, "ready")
             line = await asyncpg.connect(own)
             try:
-                return await _timed(line, children, runs // nodes * nodes)
+                nodes = Nodes(children, line)
+                await nodes.rest()
+                yield nodes
             finally:
                 await line.close()
 
 
-async def _timed(line: Any, children: list[subprocess.Popen[str]], runs: int) -> Rate:
-    await _ended(line, FIRST * len(children))
-    worked, began = _worked(), perf_counter()
-    for child in children:
-        _say(child)
-    for child in children:
-        await _hear(child, "started")
-    await _ended(line, FIRST * len(children) + runs)
-    seconds = perf_counter() - began
-    busy, idle = (after - before for before, after in zip(worked, _worked(), strict=True))
-    return Rate(runs / seconds, 100 * busy / (busy + idle) if busy else None)
-
-
 @asynccontextmanager
-async def _empty(url: str, name: str) -> AsyncIterator[str]:
-    """A database of its own: what others left behind costs neither of those who are compared."""
+async def another_database(url: str, name: str) -> AsyncIterator[str]:
+    """An empty one on the same server: what others left behind costs neither of those who are compared."""
     line = await asyncpg.connect(url)
     try:
         await line.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
@@ -150,19 +185,9 @@ def _worked() -> tuple[int, int]:
     return user + nice + system + sum(interrupts), idle + waiting
 
 
-async def _ended(line: Any, wanted: int) -> None:
-    until = perf_counter() + PATIENCE
-    while await line.fetchval(LEFT):
-        if perf_counter() > until:
-            raise NotDone(f"runs are under way after {PATIENCE:g} seconds")
-        await asyncio.sleep(LOOK)
-    if (done := await line.fetchval(DONE)) != wanted:
-        raise NotDone(f"{done} runs succeeded instead of {wanted}")
-
-
-def _node(stack: ExitStack, url: str, runs: int) -> subprocess.Popen[str]:
+def _node(stack: ExitStack, url: str) -> subprocess.Popen[str]:
     """A node of its own process, which ends with the stack, whatever it does then."""
-    command = [sys.executable, "-m", "bench.nodes", url, str(runs)]
+    command = [sys.executable, "-m", "bench.nodes", url]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     stack.enter_context(child)
     stack.callback(child.kill)
@@ -179,11 +204,11 @@ async def _hear(child: subprocess.Popen[str], word: str) -> None:
         raise NotDone(f"a node said '{said.strip()}' instead of '{word}'")
 
 
-def _say(child: subprocess.Popen[str]) -> None:
+def _say(child: subprocess.Popen[str], word: str) -> None:
     assert child.stdin is not None
-    child.stdin.write("go\n")
+    child.stdin.write(f"{word}\n")
     child.stdin.flush()
 
 
 if __name__ == "__main__":
-    loop.run(serve(sys.argv[1], int(sys.argv[2])))
+    loop.run(serve(sys.argv[1]))

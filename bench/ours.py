@@ -8,22 +8,24 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from statistics import median
 
-from bench.nodes import gains
+from bench.nodes import another_database, gains
 from bench.peers.common import Orders, attempt, emit, emit_latency, tell
 from bench.remote import runs_over_http
 from penstock import __version__
 from penstock.bench.engine.figures import Saturated
-from penstock.bench.engine.idle import idle
+from penstock.bench.engine.idle import Idle, idle
 from penstock.bench.engine.measure import a_finished_run, saturated
 from penstock.bench.engine.places import Place, PostgresPlace, SqlitePlace
 from penstock.bench.engine.workloads import chains, fans, singles
 from penstock.engine import loop
 
-AGED = 5
-"""W6 is of the middle ones of so many rounds before and after, with the floor before and after each: more than of W1,
-for it is measured only once."""
-
+AGED = 6
+"""Rounds of W6, of which the median counts; half of them begin with the store that has no past."""
+FIRST = 500
 
 NODES = {
     **dict.fromkeys(("one", "two", "floor one", "floor two"), "runs/s"),
@@ -50,18 +52,22 @@ def main() -> None:
 
 def _main(place: Place, orders: Orders) -> None:
     with attempt("W4"):
-        found = idle(place.url, orders.idle)
-        emit("W4 first run", found.first_run, "s")
-        if found.cpu is not None and found.memory is not None:
-            emit("W4 processor", found.cpu, "%")
-            emit("W4 memory", found.memory, "MB")
+        _emit_idle(idle(place.url, orders.idle))
     with attempt("W3"):
         emit_latency(loop.run(singles(place.url, orders.singles)))
     with attempt("W1"):
-        _emit_saturated(loop.run(saturated(place, orders.runs)))
+        _emit_saturated(loop.run(saturated(place, orders.runs, orders.parts)))
     with attempt("W2"):
-        for size, seconds in loop.run(fans(place.url, tuple(orders.fans))).items():
+        sizes = tuple(orders.fans)
+        for size, seconds in (loop.run(fans(place.url, sizes)) if sizes else {}).items():
             emit(f"W2 {size}", seconds, "s")
+
+
+def _emit_idle(found: Idle) -> None:
+    emit("W4 first run", found.first_run, "s")
+    if found.cpu is not None and found.memory is not None:
+        emit("W4 processor", found.cpu, "%")
+        emit("W4 memory", found.memory, "MB")
 
 
 def _emit_saturated(found: Saturated) -> None:
@@ -72,21 +78,41 @@ def _emit_saturated(found: Saturated) -> None:
 
 
 def _past(place: Place, orders: Orders) -> None:
-    """W6: what a run costs beside the floor after so many, in times of what the first ones did."""
+    """W6: what a run costs after so many, in times of what it costs where there are none."""
     past = int(os.environ.get("BENCH_PAST", "50000"))
-    loop.run(_aged(place, orders.runs, past))
+
+    async def beside_a_young_one() -> None:
+        async with _another(place, orders) as young:
+            await _aged(place, young, orders.runs // AGED, past)
+
+    loop.run(beside_a_young_one())
 
 
-async def _aged(place: Place, runs: int, past: int) -> None:
-    await chains(place.url, min(runs, 500))  # what is opened only once does not count
-    empty = await place.bytes()
-    first = await saturated(place, runs, AGED)
-    emit("W6 bytes", (await place.bytes() - empty) / (runs // AGED * AGED), "bytes")
-    await place.copy(await a_finished_run(place), past)
-    then = await saturated(place, runs, AGED)
+async def _aged(old: Place, young: Place, runs: int, past: int) -> None:
+    """In turn: a machine that becomes slower meanwhile is not the past's fault."""
+    for place in (old, young):
+        await chains(place.url, FIRST)  # what is opened only once does not count
+    empty = await old.bytes()
+    await chains(old.url, runs)
+    emit("W6 bytes", (await old.bytes() - empty) / runs, "bytes")
+    await old.copy(await a_finished_run(old), past)
+    then, now = list[float](), list[float]()
+    for turn in range(AGED):
+        for place, found in ((old, then), (young, now))[:: 1 if turn % 2 == 0 else -1]:
+            found.append(await chains(place.url, runs))
     emit("W6 runs", past, "runs")
-    emit("W6 after", then.runs_per_s, "runs/s")
-    emit("W6", first.ratio / then.ratio, "times")
+    emit("W6 after", median(then), "runs/s")
+    emit("W6", median(without / with_past for with_past, without in zip(then, now, strict=True)), "times")
+
+
+@asynccontextmanager
+async def _another(place: Place, orders: Orders) -> AsyncIterator[Place]:
+    """A store of the same kind beside it."""
+    if place.name == "postgresql":
+        async with another_database(place.url, "young") as url:
+            yield PostgresPlace(url)
+    else:
+        yield SqlitePlace(orders.folder / "young.db")
 
 
 def _remote(place: Place, orders: Orders) -> None:

@@ -98,6 +98,7 @@ class Results(Struct, kw_only=True):
     machine: str
     cores: int
     commit: str = ""
+    whole: int | None = None  # rounds in which the neighbours had a turn; None: in all
     limits: list[dict[str, float]] = field(default_factory=list)
     fsyncs: dict[str, list[float]] = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)

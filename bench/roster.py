@@ -20,7 +20,9 @@ class Contestant(Struct, frozen=True, kw_only=True):
     """One program with one store. `runs` are those of W1 in a short round, `singles` those of W3, `seconds` is the
     limit of a whole session.
 
-    `separate` names the variants in which the system schedules each step by itself, as Penstock does.
+    `separate` names the variants in which the system schedules each step by itself, as Penstock does. `always` names
+    what is measured of it also in rounds in which not everybody has a turn: that which narrow bars are about. `slow`
+    says why a short measurement has no time for it.
     """
 
     key: str
@@ -33,6 +35,8 @@ class Contestant(Struct, frozen=True, kw_only=True):
     seconds: float = 60.0
     durable: bool = True
     separate: tuple[str, ...] = ("",)
+    always: tuple[str, ...] = ()
+    slow: str = ""
     variants: Mapping[str, str] = {}
     settings: str
     lacks: str
@@ -53,6 +57,8 @@ CONTESTANTS = (
         peer=OURS,
         store="sqlite",
         runs=16_000,
+        singles=200,
+        always=("W1", "W3", "W4"),
         settings="engine in one process, WAL, synchronous=FULL, 2,000 runs under way",
         lacks="one process writes the file: no second node on SQLite",
     ),
@@ -62,6 +68,8 @@ CONTESTANTS = (
         peer=OURS,
         store="postgresql",
         runs=16_000,
+        singles=200,
+        always=("W1", "W3", "W4"),
         settings="engine in one process, stock PostgreSQL 18 with fsync, 2,000 runs under way",
         lacks="a step that was under way at a crash is done again, as with every system here that tries again",
     ),
@@ -113,6 +121,7 @@ CONTESTANTS = (
         peer="celery",
         runs=300,
         durable=False,
+        always=("W3",),
         settings="two worker processes, defaults: acknowledged early (acks_late off), results in Valkey,"
         " no append-only file",
         lacks="not durable: a task under way at a crash is lost, and Valkey may lose its last seconds",
@@ -136,6 +145,7 @@ CONTESTANTS = (
         fans=(100,),
         singles=3,
         seconds=90.0,
+        slow="its server takes up to half a minute to start",
         settings="its server on SQLite, flows in the calling process, no logs to the server, no retries",
         lacks="nothing of a flow is taken up again after a crash: it is only told what happened",
     ),

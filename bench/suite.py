@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from penstock.bench.engine.places import disk
 from penstock.testing.postgres import PostgresServer
 
 Say = Callable[[str], None]
+WORKS = ("W1", "W2", "W3", "W4")
 LONG = 3
 """Turns of which W6 has the time: a million runs are copied in it."""
 
@@ -35,13 +36,17 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     kind: str = "full"
     rounds: int = 3
+    whole: tuple[int, ...] = (0, 1, 2)
+    """Rounds in which everybody has a turn, with all that is measured."""
+    parts: int = 3
+    long: bool = True
     factor: float = 2.0
     idle: float = 5.0
     past: int = 1_000_000
     past_runs: int = 20_000
     http: float = 4.0
-    nodes: int = 16_000
-    memory: tuple[int, float] = (9, 0.05)
+    nodes: int = 8_000
+    memory: tuple[int, float] = (15, 0.05)
     probe: float = 1.0
     budget: float = 1_600.0
     grow: bool = True
@@ -49,14 +54,16 @@ class Plan(Struct, frozen=True, kw_only=True):
 
 QUICK = Plan(
     kind="quick",
-    rounds=1,
+    whole=(1,),
+    parts=1,
+    long=False,
     factor=0.5,
     idle=2.0,
     past=50_000,
-    past_runs=6_000,
+    past_runs=18_000,
     http=1.5,
-    nodes=5_000,
-    memory=(5, 0.03),
+    nodes=4_000,
+    memory=(15, 0.03),
     probe=0.4,
     budget=255.0,
     grow=False,
@@ -70,13 +77,14 @@ class Suite:
         self._plan, self._folder, self._server, self._say = plan, folder, server, say
         self._began = time.monotonic()
         self._number = 0  # of the round
-        self._turns = (
-            plan.rounds * (len(CONTESTANTS) + 3) + 2 * LONG
-        )  # two stores of W7, the nodes, two stores of W6
+        others = sum(bool(each.always) for each in CONTESTANTS) * (plan.rounds - len(plan.whole))
+        # In a whole round two stores of W7 and the nodes besides; once two stores of W6.
+        self._turns = len(plan.whole) * (len(CONTESTANTS) + 3) + others + 2 * LONG
         self.results = Results(
             kind=plan.kind,
             began=datetime.now(UTC).isoformat(timespec="seconds"),
             rounds=plan.rounds,
+            whole=len(plan.whole),
             python=platform.python_version(),
             machine=platform.platform(),
             cores=os.cpu_count() or 1,
@@ -101,28 +109,40 @@ class Suite:
     def _round(self, number: int) -> None:
         """Everybody once, and each round begins with somebody else."""
         self._number = number
-        self._special("W7", 0, 60.0)
-        self._special("nodes", self._plan.nodes, 90.0)
+        whole = number in self._plan.whole
+        if whole:
+            self._special("W7", 0, 60.0)
+            self._special("nodes", self._plan.nodes, 90.0)
         for each in [*CONTESTANTS[number:], *CONTESTANTS[:number]]:
-            self._turn(each, number)
+            if whole or each.always:
+                self._turn(each, number, WORKS if whole else each.always)
 
-    def _turn(self, each: Contestant, number: int) -> None:
+    def _turn(self, each: Contestant, number: int, works: Collection[str]) -> None:
         if not self._time_for(each.title):
             return
         entry = self._entry(each)
         if each.peer != OURS and not each.python.exists():
             entry.errors = ["not installed: run `make bench-setup`"]
             return
+        if each.slow and not self._plan.long:
+            entry.errors = [f"only in the full measurement: {each.slow}"]
+            return
         self._say(f"round {number + 1} of {self._plan.rounds}: {each.title}")
-        orders = {
-            "runs": int(each.runs * self._plan.factor),
-            "fans": each.fans[-1:] if self._plan.kind == "quick" else each.fans,
-            "singles": each.singles,
-            "idle": self._plan.idle,
-        }
         self.results.fsyncs.setdefault(each.key, []).append(fsyncs(self._folder, 0.1))
         seconds = min(each.seconds * max(1.0, self._plan.factor), self._share())
-        self._take(each, self._session(each, orders, seconds))
+        self._take(each, self._session(each, self._orders(each, works), seconds))
+
+    def _orders(self, each: Contestant, works: Collection[str]) -> dict[str, object]:
+        plan = self._plan
+        fans = each.fans if plan.long else each.fans[-1:]
+        return {
+            "runs": int(each.runs * plan.factor) if "W1" in works else 0,
+            "fans": fans if "W2" in works else [],
+            "singles": each.singles,
+            "idle": plan.idle if "W4" in works else 0,
+            "parts": plan.parts,
+            "long": plan.long,
+        }
 
     def _special(
         self, want: str, runs: int, seconds: float, more: dict[str, str] | None = None, turns: int = 1

@@ -55,7 +55,9 @@ def bar_lines(results: Results) -> Iterator[str]:
 def _head(results: Results) -> Iterator[str]:
     yield f"# Penstock beside its neighbours, {results.kind}"
     yield ""
-    rounds = "one round, shorter than the full one" if results.rounds == 1 else f"{results.rounds} rounds"
+    rounds = f"{results.rounds} round{'' if results.rounds == 1 else 's'}"
+    if results.whole is not None and results.whole < results.rounds:
+        rounds += f", shorter than the full ones, with all neighbours in {results.whole} of them"
     ours = f"Penstock of commit {results.commit}, " if results.commit else ""
     yield (
         f"{results.began}, {results.seconds / 60:.1f} minutes, {rounds}, everybody in turn; {ours}"

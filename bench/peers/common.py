@@ -27,7 +27,11 @@ _children: list[subprocess.Popen[bytes]] = []
 
 
 class Orders:
-    """What is to be measured, and where. `began` is when the program was launched, by `time.time()`."""
+    """What is to be measured, and where. `began` is when the program was launched, by `time.time()`.
+
+    Without `runs`, `fans` or seconds to be `idle` that is not asked for. `parts` is for Penstock alone: the runs of W1
+    are done in so many, with the floor before and after each. `long`: there is time for what takes long.
+    """
 
     def __init__(self, text: str) -> None:
         asked = json.loads(text)
@@ -39,10 +43,14 @@ class Orders:
         self.fans: list[int] = asked["fans"]
         self.singles: int = asked["singles"]
         self.idle: float = asked["idle"]
+        self.parts: int = asked.get("parts", 1)
+        self.long: bool = asked.get("long", True)
         self.wants: list[str] = asked.get("wants", [])
 
     def launched(self) -> None:
         """The first run has ended: how long that took, then what the programs cost while nothing happens."""
+        if not self.idle:
+            return
         emit("W4 first run", time.time() - self.began, "s")
         processor, memory = resting(self.idle)
         emit("W4 processor", processor, "%")
@@ -124,6 +132,8 @@ async def one_by_one_async(
 
 def saturate(does: Callable[[], Any], runs: int, at_a_time: int, variant: str = "") -> None:
     """W1: runs a second with so many threads that each have one under way."""
+    if not runs:
+        return
     left = iter(range(runs))
     guard = threading.Lock()
     wrong: list[Exception] = []
@@ -170,6 +180,8 @@ async def saturate_async(
 
 def fan(does: Callable[[int], Any], sizes: Sequence[int], variant: str = "") -> None:
     """W2: seconds of 1 → N → 1, after a small one that does not count."""
+    if not sizes:
+        return
     does(3)
     for size in sizes:
         emit(f"W2 {size}", _millis(lambda size=size: does(size)) / 1000, "s", variant)  # type: ignore[misc]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -31,35 +32,42 @@ def test_one_node_and_two_are_held_beside_the_floor_and_leave_nothing(server: Po
 
     found = asyncio.run(gains(url, RUNS, rounds=2))
 
-    assert found["gain"] == found["two"] / found["one"] > 0
-    assert found["floor gain"] == found["floor two"] / found["floor one"] > 0
+    assert found["gain"] > 0 < found["floor gain"]
     assert found["of floor"] == found["gain"] / found["floor gain"]
     assert 0 < found["one busy"] <= 100 and 0 < found["two busy"] <= 100
     assert server.query("SELECT count(*) FROM pg_database WHERE datname LIKE 'nodes%'") == "0"
 
 
-def test_all_runs_of_all_rounds_count_in_all_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_round_is_held_against_itself_and_the_median_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """And each round begins with the other number of nodes."""
     asked: list[int] = []
-    rates = {1: iter([100.0, 300.0]), 2: iter([200.0, 200.0])}
-    floors = {1: iter([1000.0, 3000.0]), 2: iter([2000.0, 6000.0])}
+    rates = {1: iter([100.0, 300.0, 50.0]), 2: iter([150.0, 360.0, 500.0])}
+    floors = {1: iter([1000.0, 3000.0, 100.0]), 2: iter([2000.0, 6000.0, 100.0])}
 
-    async def rated(url: str, runs: int, number: int) -> nodes.Rate:
-        asked.append(number)
-        return nodes.Rate(next(rates[number]), 50.0)
+    class Fake:
+        def __init__(self, number: int) -> None:
+            self.number = number
+
+        async def do(self, runs: int) -> nodes.Rate:
+            asked.append(self.number)
+            return nodes.Rate(next(rates[self.number]), 50.0)
+
+    @asynccontextmanager
+    async def opened(url: str, number: int) -> AsyncIterator[Fake]:
+        yield Fake(number)
 
     async def floored(url: str, runs: int, *, singles: int, connections: int) -> Floor:
         return Floor(next(floors[connections]), (1.0,))
 
-    monkeypatch.setattr(nodes, "rate", rated)
+    monkeypatch.setattr(nodes, "open_nodes", opened)
     monkeypatch.setattr(nodes, "floor", floored)
 
-    found = asyncio.run(gains("", RUNS, rounds=2))
+    found = asyncio.run(gains("", RUNS, rounds=3))
 
-    assert asked == [1, 2, 2, 1]
-    assert (found["one"], found["two"]) == (150, 200)
-    assert (found["floor one"], found["floor two"]) == (1500, 3000)
-    assert found["of floor"] == pytest.approx(200 / 150 / 2)
+    assert asked == [1, 2, 2, 1, 1, 2]
+    assert (found["one"], found["two"]) == (100, 360)
+    assert (found["floor one"], found["floor two"]) == (1000, 2000)
+    assert (found["gain"], found["floor gain"], found["of floor"]) == (1.5, 2.0, 0.75)
 
 
 def test_runs_that_were_not_done_are_no_figure(

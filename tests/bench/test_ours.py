@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
+from bench.peers.common import Orders
 
 from bench import ours
-from penstock.bench.engine.figures import Saturated
 from penstock.bench.floor.figures import Floor
 from penstock.testing.postgres import PostgresServer
 
@@ -16,14 +17,15 @@ from penstock.testing.postgres import PostgresServer
 class Place:
     """One that grows by a thousand bytes with each look, and remembers what was copied."""
 
-    name, url = "sqlite", "nowhere"
+    name = "sqlite"
 
-    def __init__(self) -> None:
+    def __init__(self, url: str) -> None:
+        self.url = url
         self.size = 0
         self.copied: list[tuple[str, int]] = []
 
     async def floor(self, runs: int) -> Floor:
-        raise AssertionError("the rounds are given")
+        raise AssertionError("nobody is held beside the floor")
 
     async def bytes(self) -> int:
         self.size += 1_000
@@ -36,27 +38,61 @@ class Place:
 def test_a_long_past_that_makes_runs_dearer_is_more_than_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Beside the floor: a machine that became slower meanwhile is not the past's fault."""
-    floor = Floor(10_000.0, (1.0,)), Floor(5_000.0, (1.0,))
-    found = iter([Saturated(5_000.0, (floor[0], floor[0])), Saturated(2_000.0, (floor[1], floor[1]))])
-    place = Place()
-
-    async def saturated(place: object, runs: int, rounds: int) -> Saturated:
-        return next(found)
+    """Each turn by itself: a machine that becomes slower meanwhile is not the past's fault."""
+    monkeypatch.setattr(ours, "AGED", 3)
+    asked: list[str] = []
+    rates = {
+        "old": iter([1.0, 1.0, 4_000.0, 2_000.0, 1_000.0]),
+        "young": iter([1.0, 5_000.0, 4_000.0, 1_250.0]),
+    }
 
     async def finished(place: object) -> str:
         return "a run"
 
     async def chains(url: str, runs: int) -> float:
-        return 1.0
+        asked.append(url)
+        return next(rates[url])
 
-    for name, does in (("saturated", saturated), ("a_finished_run", finished), ("chains", chains)):
-        monkeypatch.setattr(ours, name, does)
-    asyncio.run(ours._aged(place, 100, 7))
+    monkeypatch.setattr(ours, "a_finished_run", finished)
+    monkeypatch.setattr(ours, "chains", chains)
+    old = Place("old")
+
+    asyncio.run(ours._aged(old, Place("young"), 100, 7))
 
     told = {line["work"]: line["value"] for line in map(json.loads, capsys.readouterr().out.splitlines())}
-    assert told == {"W6 bytes": 10.0, "W6 runs": 7, "W6 after": 2_000.0, "W6": pytest.approx(0.5 / 0.4)}
-    assert place.copied == [("a run", 7)]
+    assert told == {"W6 bytes": 10.0, "W6 runs": 7, "W6 after": 2_000.0, "W6": 1.25}
+    assert old.copied == [("a run", 7)]
+    assert asked[3:] == ["old", "young", "young", "old", "old", "young"]
+
+
+@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+def test_what_has_a_past_is_held_beside_a_store_of_the_same_kind(
+    store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "FIRST", 10)
+    monkeypatch.setenv("BENCH_PAST", "2000")
+    server = PostgresServer().start() if store == "postgresql" else None
+    try:
+        url = server.create_database() if server else ""
+        asked = {
+            "folder": str(tmp_path),
+            "began": 0,
+            "store": store,
+            "url": url,
+            "runs": 120,
+            "fans": [],
+            "singles": 0,
+        }
+        orders = Orders(json.dumps({**asked, "idle": 0}))
+
+        ours._past(ours.place_of(orders), orders)
+    finally:
+        if server:
+            server.remove()
+
+    told = {line["work"]: line["value"] for line in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert set(told) == {"W6 bytes", "W6 runs", "W6 after", "W6"}
+    assert all(value > 0 for value in told.values())
 
 
 def test_postgresql_has_its_files_on_the_disk_that_is_measured() -> None:

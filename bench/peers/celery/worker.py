@@ -66,7 +66,8 @@ def work(orders: common.Orders) -> None:
     with common.attempt("W3"):
         common.one_by_one(whole, orders.singles)
     with common.attempt("W1"):
-        saturate(orders.runs)
+        if orders.runs:
+            saturate(orders.runs)
     with common.attempt("W2"):
         common.fan(fan, orders.fans)
 

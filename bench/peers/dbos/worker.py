@@ -81,6 +81,8 @@ def work(orders: common.Orders) -> None:
         common.saturate(lambda: start(chain), orders.runs, AT_A_TIME)
     with common.attempt("W2", "steps"):
         common.fan(lambda size: start(fan_of_steps, size), orders.fans, "steps")
+    if not orders.long:
+        return
     with common.attempt("W2"):
         # Only now: a queue that is looked at so often is no figure for an idle process.
         DBOS.register_queue("bench", worker_concurrency=AT_A_TIME, polling_interval_sec=POLLING)

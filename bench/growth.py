@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from time import perf_counter
@@ -52,18 +53,19 @@ class Lab:
         return self._folder / f"growth{next(self._numbers)}.db"
 
 
-def growth(folder: Path, database: Callable[[], str], left: Callable[[], float], say: Say) -> list[Growth]:
-    """All of it, as far as the time goes; what fails is left out and said."""
+def growth(
+    folder: Path, database: Callable[[], str], time_for: Callable[[str], bool], say: Say, note: Say
+) -> list[Growth]:
+    """All of it for which there is time; why something is left out is noted."""
     found = []
     for name, measure in QUESTIONS.items():
-        if left() <= 0:
-            say(f"no time is left for growth: {name}")
+        if not time_for(f"growth: {name}"):
             continue
         say(f"growth: {name}")
         try:
             found.append(measure(Lab(folder, database)))
         except (NotDone, OSError, TimeoutError) as error:
-            say(f"growth: {name}: {error}")
+            note(f"Growth: {name} has no figure: {error}.")
     return found
 
 
@@ -224,9 +226,8 @@ if __name__ == "__main__":
     server = PostgresServer().start()
     try:
         with tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()) as folder:
-            made = growth(
-                Path(folder), server.create_database, lambda: 600.0, lambda text: print(text, file=sys.stderr)
-            )
+            told = partial(print, file=sys.stderr)
+            made = growth(Path(folder), server.create_database, lambda what: True, told, told)
         print(json.dumps(msgspec.to_builtins(made)) if "--json" in sys.argv else "\n".join(_print(made)))
     finally:
         server.remove()

@@ -214,8 +214,8 @@ class Suite:
                     entry.add(f"W5 {work}", "", micros, "µs a step", number)
 
     def _grow(self) -> None:
-        if self._time_for("growth"):
-            self.results.growth = growth(self._folder, self._server.create_database, self._left, self._say)
+        database = self._server.create_database
+        self.results.growth = growth(self._folder, database, self._time_for, self._say, self._note)
 
     def _share(self, turns: int = 1) -> float:
         """Twice what is left for each turn that is to come: on a slow machine everybody has a part of the time."""
@@ -229,9 +229,13 @@ class Suite:
     def _time_for(self, what: str) -> bool:
         if self._left() > 0:
             return True
-        self._say(f"no time is left for {what}")
-        self.results.notes.append(f"No time was left for {what}.")
+        self._note(f"No time was left for {what}.")
         return False
+
+    def _note(self, text: str) -> None:
+        """Said, and in the table."""
+        self._say(text)
+        self.results.notes.append(text)
 
 
 def _commit() -> str:

@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 from bench.memory import TITLES, Found
+from bench.results import Growth
 from bench.roster import CONTESTANTS, PEERS
 from bench.session import Heard, Line
 from bench.suite import QUICK, WORKS, Plan, Suite
+from bench.table import table
 from msgspec.structs import replace
 
+from bench import growth as growing
 from bench import roster, suite
+from penstock.bench.engine.workloads import NotDone
 
 Turn = tuple[str, str, dict[str, Any]]
 """Module, store and orders."""
@@ -115,3 +119,20 @@ def test_who_is_not_installed_is_told_and_the_others_go_on(turns: list[Turn], tm
     assert results.entries["restate"].errors == ["not installed: run `make bench-setup`"]
     assert "bench.peers.restate.worker" not in {module for module, _, _ in turns}
     assert "bench.peers.temporal.worker" in {module for module, _, _ in turns}
+
+
+def test_what_is_left_out_of_growth_is_in_the_table(
+    turns: list[Turn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(lab: growing.Lab) -> Growth:
+        raise NotDone("runs are under way")
+
+    def fine(lab: growing.Lab) -> Growth:
+        return Growth(name="Nodes", of="nodes", unit="s", points=[])
+
+    monkeypatch.setattr(growing, "QUESTIONS", {"steps": broken, "nodes": fine})
+
+    results = Suite(Plan(), tmp_path, Server(), lambda text: None).run()  # type: ignore[arg-type]
+
+    assert [each.name for each in results.growth] == ["Nodes"]
+    assert "Growth: steps has no figure: runs are under way." in table(results)

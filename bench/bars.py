@@ -35,16 +35,20 @@ def best(results: Results, work: str, keys: Iterable[tuple[str, str]], most: boo
     return Figure("", [pick(each[number] for each in figures if number in each) for number in rounds], rounds)
 
 
+def round_by_round(ours: Figure | None, theirs: Figure | None, how: Ratio) -> list[float]:
+    """Of each round of which both have a figure."""
+    mine, others = ({} if figure is None else figure.by_round for figure in (ours, theirs))
+    return [how(value, others[number]) for number, value in mine.items() if number in others]
+
+
 def ratio(
     name: str, ours: Figure | None, theirs: Figure | None, bar: float, least: bool, how: Ratio, note: str = ""
 ) -> Bar:
     """The median over the rounds of which both have a figure."""
-    mine, others = ({} if figure is None else figure.by_round for figure in (ours, theirs))
-    found = [how(value, others[number]) for number, value in mine.items() if number in others]
+    found = round_by_round(ours, theirs, how)
     if not found:
-        return Bar(
-            name=name, found=None, bar=bar, least=least, unit="times", note=note or "no figure", owed=not mine
-        )
+        note, owed = note or "no figure", ours is None
+        return Bar(name=name, found=None, bar=bar, least=least, unit="times", note=note, owed=owed)
     return Bar(
         name=name,
         found=median(found),
@@ -138,9 +142,17 @@ def _fan(results: Results) -> Iterator[Bar]:
 def _latency(results: Results) -> Iterator[Bar]:
     celery = results.figure("celery", "W3 median")
     for store in STORES:
-        middle, high = (results.figure(_ours(store), f"W3 {part}") for part in ("median", "p95"))
+        middle, high = _middle_and_high(results, store, "W3")
         yield ratio(f"W3 median on {NAMES[store]}, beside Celery's", middle, celery, 1, False, over)
-        yield ratio(f"W3 p95 on {NAMES[store]}, beside its median", high, middle, 2, False, over)
+        low, top = _middle_and_high(results, store, "floor W3")
+        bare = round_by_round(top, low, over)
+        note = f"without an engine {median(bare):.2f}" if high and bare else ""
+        yield ratio(f"W3 p95 on {NAMES[store]}, beside its median", high, middle, 2, False, over, note)
+
+
+def _middle_and_high(results: Results, store: str, work: str) -> tuple[Figure | None, Figure | None]:
+    middle, high = (results.figure(_ours(store), f"{work} {part}") for part in ("median", "p95"))
+    return middle, high
 
 
 def _first(results: Results) -> Iterator[Bar]:

@@ -101,6 +101,17 @@ def test_the_floor_has_its_percentile_beside_ours() -> None:
     assert [cell.strip() for cell in line.split("|")[2:-1]] == ["10,000", "–", "–", "2", "3.5", "–", "–", "–"]
 
 
+def test_the_tail_of_the_bare_database_is_told_beside_ours() -> None:
+    found = made()
+
+    [bar] = [each for each in bars(found) if each.name.startswith("W3 p95 on SQLite")]
+    assert (bar.found, bar.note) == (1.5, "without an engine 1.75")
+
+    del found.entries["penstock-sqlite"].figures["W3 p95"]
+    [bar] = [each for each in bars(found) if each.name.startswith("W3 p95 on SQLite")]
+    assert (bar.kept, bar.note) == (False, "no figure")
+
+
 def test_who_failed_a_round_is_held_against_the_others_of_the_same_rounds() -> None:
     found = made()
     found.entries["penstock-sqlite"].figures["W1"][""] = Figure("runs/s", [100.0, 10.0, 10.0], [0, 1, 2])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -321,10 +323,14 @@ def test_what_came_before_a_stop_is_told_though_nobody_had_looked_yet(
     assert play(place, folder, main) == [("created", "before.png")]
 
 
+@pytest.mark.parametrize("patience", [5.0, 0.0])
 def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
-    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, patience: float
 ) -> None:
     """Between the look at a file and its run the source may be stopped; the feeder hears of it only then."""
+    monkeypatch.setattr(
+        "penstock.sources.object_folder.LAST_WALK", patience
+    )  # also where nobody looks once more
     start_many = Feed.start_many
 
     async def main(engine: Engine) -> Any:
@@ -347,6 +353,136 @@ def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
 
     before = ("created", "before.png")
     assert play(place, folder, main) == ([before], [before, ("created", "later.png")])
+
+
+def test_what_comes_after_a_stop_is_not_told_though_it_is_still_looked_for_what_came_before(
+    place: Place, folder: FolderPlace
+) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("before.png")
+        await engine.stop_source("pics")
+        await asyncio.sleep(0.02)  # the clock of file systems goes in steps
+        folder.put("after.png")
+        await watched(engine, stopped=True)
+        stopped = await told(engine, 1)
+        await engine.start_source("pics")
+        await watched(engine)
+        folder.put("later.png")
+        return stopped, await told(engine, 2)
+
+    before = ("created", "before.png")
+    assert play(place, folder, main) == ([before], [before, ("created", "later.png")])
+
+
+def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes_on(
+    server: PostgresServer, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another node stops and starts it; whoever feeds it looks only now and then."""
+    place, start_many = Place(server.create_database()), Feed.start_many
+    monkeypatch.setattr("penstock.sources.feeding.LOOK", timedelta(seconds=30))
+
+    async def main(engine: Engine) -> Any:
+        async with Engine(place.url, tasks=TASKS, work=False) as other:
+
+            async def stopped_meanwhile(feed: Feed, starts: Any) -> Any:
+                monkeypatch.setattr(Feed, "start_many", start_many)
+                await other.stop_source("pics")
+                return await start_many(feed, starts)
+
+            await engine.publish(PICS, start=True)
+            await watched(engine)
+            monkeypatch.setattr(Feed, "start_many", stopped_meanwhile)
+            folder.put("before.png")
+            await until_there(engine, 1)
+            await other.start_source("pics")
+            await asyncio.sleep(0.02)
+            folder.put("later.png")
+            return await told(engine, 2)
+
+    assert play(place, folder, main) == [("created", "before.png"), ("created", "later.png")]
+
+
+def test_what_had_no_room_when_the_source_was_stopped_is_told_when_it_is_started_again(
+    place: Place, folder: FolderPlace
+) -> None:
+    """And nothing of it twice."""
+    flow = {**PICS, "max_running": 1, "steps": {"look": {"task": "slow", "emits": "OK"}}}
+    gate = asyncio.Event()
+
+    async def slow() -> None:
+        await gate.wait()
+
+    async def main(engine: Engine) -> Any:
+        tally = (await engine.running()).means.stores.tallies
+        await engine.publish(flow, start=True)
+        await watched(engine)
+        folder.put("1.png")
+        await until_there(engine, 1)
+        for name in ("2.png", "3.png"):
+            folder.put(name)
+        async with asyncio.timeout(20):
+            while tally["pics"].counts["pending"] < 2:
+                await asyncio.sleep(0.01)
+        folder.put("4.png")
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        first = await told(engine, 1)
+        gate.set()
+        await engine.start_source("pics")
+        return [key for _, key in first], sorted(key for _, key in await told(engine, 4))
+
+    found = place.run(main, {"slow": slow}, stores={"pics": folder.url})
+    assert found == (["1.png"], ["1.png", "2.png", "3.png", "4.png"])
+
+
+def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_told_after_a_stop(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.sources.object_folder.LAST_WALK", 0.1)
+
+    async def never(feeder: FolderFeeder) -> AsyncIterator[Any]:
+        await asyncio.sleep(60)
+        yield None
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        monkeypatch.setattr(FolderFeeder, "_dated", never)
+        tally = (await engine.running()).means.stores.tallies
+        folder.put("before.png")
+        async with asyncio.timeout(20):
+            while not tally["pics"].counts["pending"]:
+                await asyncio.sleep(0.01)
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        return await told(engine, 1)
+
+    assert play(place, folder, main) == [("created", "before.png")]
+
+
+def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(place: Place, folder: FolderPlace) -> None:
+    """The source goes on: nobody has to wait for it."""
+
+    async def first(engine: Engine) -> None:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        tally = (await engine.running()).means.stores.tallies
+        folder.put("a.png")
+        async with asyncio.timeout(20):
+            while not tally["pics"].counts["pending"]:
+                await asyncio.sleep(0.01)
+
+    async def between(engine: Engine) -> Any:
+        return await engine.runs()
+
+    async def second(engine: Engine) -> Any:
+        return await told(engine, 1)
+
+    play(place, folder, first)
+    assert place.run(between, {}, work=False) == []
+    assert play(place, folder, second) == [("created", "a.png")]
 
 
 def test_what_was_being_told_when_the_node_died_is_told_once(

@@ -62,6 +62,7 @@ class Rows:
         self.versions: dict[str, list[Version]] = {}
         self.started: dict[str, bool] = {}
         self.started_at: dict[str, datetime] = {}
+        self.stopped_at: dict[str, datetime] = {}
         self.paused: dict[str | None, bool] = {None: False}
         self.log_lines: list[tuple[int, str, bytes]] = []
         self.workers: dict[str, Worker] = {}

@@ -96,12 +96,17 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             return False
         if started and not self.rows.started[workflow]:
             self.rows.started_at[workflow] = self.clock()
+        if self.rows.started[workflow] and not started:
+            self.rows.stopped_at[workflow] = self.clock()
         self.rows.started[workflow] = started
         self._record(audit)
         return True
 
     async def started_at(self, workflow: str) -> datetime | None:
         return self.rows.started_at.get(workflow)
+
+    async def stopped_at(self, workflow: str) -> datetime | None:
+        return self.rows.stopped_at.get(workflow)
 
     async def set_paused(
         self,

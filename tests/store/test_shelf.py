@@ -172,3 +172,20 @@ async def test_it_is_kept_since_when_a_source_makes_runs(store: Store, clock: Cl
 
     assert (first, unchanged, await store.started_at("w")) == (NOON, NOON, now)
     assert await store.started_at("v") is None
+
+
+async def test_it_is_kept_when_a_source_was_stopped(store: Store, clock: Clock) -> None:
+    await store.publish("w", "text", b"{}", None, True)
+    never = await store.stopped_at("w")
+    stopped = await clock.forward(5)
+    await store.set_started("w", False)
+    await clock.forward(5)
+    await store.set_started("w", False)
+    first = await store.stopped_at("w")
+    await store.set_started("w", True)
+    unchanged = await store.stopped_at("w")
+    again = await clock.forward(5)
+    await store.set_started("w", False)
+
+    assert (never, first, unchanged, await store.stopped_at("w")) == (None, stopped, stopped, again)
+    assert await store.stopped_at("v") is None

@@ -112,16 +112,19 @@ class Feed:
         """The store's time."""
         return self.node.clock.now()
 
-    async def begun_at(self, started: datetime | None) -> datetime:
-        """When the source was started, by the clock of this machine; now where nobody knows."""
+    async def by_our_clock(self, at: datetime | None) -> tuple[datetime, datetime]:
+        """When the store's clock said so, by that of this machine: not before, and not after; now where it is None."""
+        if at is None:
+            return datetime.now(UTC), datetime.now(UTC)
         best: tuple[timedelta, datetime] | None = None
-        for _ in range(ASKED if started is not None else 0):
+        for _ in range(ASKED):
             before = datetime.now(UTC)
             there = await self.node.store.now()
             round_trip = datetime.now(UTC) - before
             if best is None or round_trip < best[0]:  # the answer that came soonest is the most exact
-                best = round_trip, before - (there - (started or there))
-        return datetime.now(UTC) if best is None else best[1]
+                best = round_trip, before - (there - at)
+        assert best is not None
+        return best[1], best[1] + best[0]
 
     @property
     def was_stopped(self) -> bool:
@@ -151,13 +154,13 @@ class Feed:
         Where the workflow has a `max_running`, waits until fewer of its runs are under way. Raises Lost, SourceStopped
         (nothing was started: leave the event where it is), and what a start raises.
         """
-        await self._ready()
+        await self.ready()
         return await self._begin(
             Start(key=key, subject=subject, input=input, tags=tags, labels=labels, kind=kind)
         )
 
-    async def _ready(self) -> None:
-        """Runs may be started now. Raises Lost, SourceStopped."""
+    async def ready(self) -> None:
+        """Wait until runs may be started. Raises Lost, SourceStopped."""
         self._refuse_lost()
         flow, state = await self.node.flows.newest(self.workflow)
         if not state.started and not self.want.by_hand and not self.finishing:
@@ -186,9 +189,8 @@ class Feed:
         if self.flow.definition.max_running is not None:  # one by one: else all would find the same room
             done = [await _caught(self.start(**asdict(one))) for one in starts]
         else:
-            await (
-                self._ready()
-            )  # once, before all: whoever asks the store for himself may be overtaken by the next
+            # Once, before all: whoever asks the store for himself may be overtaken by the next.
+            await self.ready()
             done = await asyncio.gather(*map(self._begin, starts), return_exceptions=True)
         for each in done:
             if isinstance(each, Lost | SourceStopped) or (

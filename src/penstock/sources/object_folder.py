@@ -10,7 +10,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
@@ -20,7 +20,7 @@ from penstock.objects.context import Event, context_of, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import ASIDE, FolderStore, is_key
 from penstock.objects.matching import Matching
-from penstock.objects.protocol import Object
+from penstock.objects.protocol import Listed, Object
 from penstock.objects.stores import Tally
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feed import Feed, Start
@@ -57,24 +57,21 @@ class FolderFeeder:
         self._walked = 0.0
 
     async def run(self, feed: Feed) -> None:
-        """Watch until it is to stop. Raises ObjectStoreAway where the folder is not there."""
+        """Watch until it is to stop. Raises ObjectStoreAway where the folder is not there, SourceStopped."""
         await self._store.check()
         seen = Seen(feed.node.store, feed.workflow, self._store.path)
         await seen.load()
         self._pending.clear()
         self._went.clear()
+        feed.finishing = False
         await self._again(feed, seen)
         await self._begin(feed, seen)
-        try:
+        with suppress(SourceStopped):  # found out when something was about to be told, before anybody said so
             await self._watch(feed, seen)
-        except SourceStopped:
-            # Stopped between the look and the telling. The next feeder takes up what is written down and not told.
-            if not await self._is_stopped(feed):
-                raise
-            self._forget(seen.unsure())
-            feed.finishing = True
-            await self._again(feed, seen)
+            await seen.settle()
         await self._finish(feed, seen)
+        if not feed.stopping.is_set():
+            raise SourceStopped(feed.workflow)  # nobody knows it yet, and it may be started again meanwhile
 
     async def _begin(self, feed: Feed, seen: Seen) -> None:
         """A source that is started for the first time, or again, is about what comes from then on."""
@@ -84,7 +81,8 @@ class FolderFeeder:
         anew = feed.was_stopped or not was or was.get("since", here["since"]) != here["since"]
         if anew or was.get("folder") != here["folder"]:
             # Not since now, where it is known: it may take a while until somebody feeds it.
-            since = (await feed.begun_at(started if anew else None)).timestamp() - SLACK
+            begun, _ = await feed.by_our_clock(started if anew else None)
+            since = begun.timestamp() - SLACK
             await self._skip(seen, since - UNKNOWN if anew and started is None else since)
         if feed.was_stopped or was != here:
             await feed.save(here)
@@ -92,14 +90,19 @@ class FolderFeeder:
     async def _skip(self, seen: Seen, since: float) -> None:
         """Take what was there before as seen."""
         there: dict[str, str | None] = dict.fromkeys(seen.all_keys())
+        async for each, came in self._dated():
+            if came < since * 1e9:
+                there[each.key] = each.etag
+            else:
+                there.pop(each.key, None)
+        await seen.skip(there)
+
+    async def _dated(self) -> AsyncIterator[tuple[Listed, int]]:
+        """All files, and when they came."""
         async for page in self._store.pages():
             times = await asyncio.to_thread(_came_at, self._store.path, [each.key for each in page])
-            for each, came in zip(page, times, strict=True):
-                if came < since * 1e9:
-                    there[each.key] = each.etag
-                else:
-                    there.pop(each.key, None)
-        await seen.skip(there)
+            for each in zip(page, times, strict=True):
+                yield each
 
     # -- looking -------------------------------------------------------------------------------------------
 
@@ -206,10 +209,8 @@ class FolderFeeder:
         self._tally.counts["pending"] = len(self._pending)
 
     async def _tell(self, feed: Feed, seen: Seen, keys: Sequence[str]) -> None:
-        found: dict[str, tuple[Object, Event]] = {}
-        for key in keys:
-            if (each := await self._found(key, seen)) is not None:
-                found[key] = each
+        await feed.ready()  # before it is written down: what came after a stop is told by nobody
+        found = await self._all_found(seen, keys)
         tellings = await seen.intend((key, event, each.etag) for key, (each, event) in found.items())
         await self._start(feed, [(each, found[each.key][0]) for each in tellings])
         for key in found:
@@ -218,6 +219,10 @@ class FolderFeeder:
                 self._went.discard(key)
                 with suppress(ObjectRefused):
                     self._note(seen, key, await self._etag(key))
+
+    async def _all_found(self, seen: Seen, keys: Iterable[str]) -> dict[str, tuple[Object, Event]]:
+        found = {key: await self._found(key, seen) for key in keys}
+        return {key: each for key, each in found.items() if each is not None}
 
     async def _found(self, key: str, seen: Seen) -> tuple[Object, Event] | None:
         """The file and what it did; None: it changed again."""
@@ -286,29 +291,43 @@ class FolderFeeder:
             await self._start(feed, unsure[first : first + BATCH])
         await seen.settle()
 
-    async def _is_stopped(self, feed: Feed) -> bool:
-        """Whether the source itself is stopped; else only this feeder ends, and the next one finds what is left."""
-        _, state = await feed.node.flows.newest(feed.workflow)
-        return not state.started
-
-    def _forget(self, told: Sequence[Telling]) -> None:
-        for each in told:
-            self._pending.pop(each.key, None)
-            self._went.discard(each.key)
-
     async def _finish(self, feed: Feed, seen: Seen) -> None:
         """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet."""
-        feed.finishing = await self._is_stopped(feed)
-        if feed.finishing:
-            with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
-                async with asyncio.timeout(LAST_WALK):
-                    await self._walk(seen)
-            until = time.monotonic() + 2 * QUIET
+        _, state = await feed.node.flows.newest(feed.workflow)
+        if state.started:  # only this feeder ends, and the next one finds what is not told
+            return
+        feed.finishing = True
+        for each in seen.unsure():
+            self._pending.pop(each.key, None)
+            self._went.discard(each.key)
+        await self._look_back(feed, seen)
+        until = time.monotonic() + 2 * QUIET
+        try:
+            await self._again(feed, seen)
             await self._settle(feed, seen)
             while self._pending and time.monotonic() < until:
                 await asyncio.sleep(QUIET / 10)
                 await self._settle(feed, seen)
-        await seen.settle()
+            await seen.settle()
+        except SourceStopped:  # as many runs as may be are under way: the next feeder tells it
+            found = await self._all_found(seen, list(self._pending))
+            await seen.leave((key, event, each.etag) for key, (each, event) in found.items())
+            raise
+
+    async def _look_back(self, feed: Feed, seen: Seen) -> None:
+        """Notice what came before the source was stopped, and nothing that came after; of what is gone nobody knows."""
+        _, stopped = await feed.by_our_clock(await feed.node.store.stopped_at(feed.workflow))
+        latest = stopped.timestamp() * 1e9
+        with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
+            async with asyncio.timeout(LAST_WALK):
+                async for each, came in self._dated():
+                    if came <= latest:
+                        self._note(seen, each.key, each.etag)
+        times = await asyncio.to_thread(_came_at, self._store.path, list(self._pending))
+        for key, came in zip(list(self._pending), times, strict=True):
+            if came > latest:
+                self._pending.pop(key)
+                self._went.discard(key)
 
 
 def _came_at(path: str, keys: Sequence[str]) -> list[int]:

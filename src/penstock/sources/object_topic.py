@@ -65,7 +65,8 @@ class ObjectTopicFeeder:
         known = feed.state if isinstance(feed.state, dict) else here
         if not feed.was_stopped and known == here:
             return None, here
-        return await feed.begun_at(started), here
+        since, _ = await feed.by_our_clock(started)
+        return since, here
 
     async def _refuse_stopped(self, feed: Feed, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""

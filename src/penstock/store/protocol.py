@@ -183,6 +183,10 @@ class Shelf(Protocol):
         """When its source was started last; None: nobody knows."""
         ...
 
+    async def stopped_at(self, workflow: str) -> datetime | None:
+        """When its source was stopped last; None: it never was, or nobody knows."""
+        ...
+
     async def set_paused(
         self,
         workflow: str | None,

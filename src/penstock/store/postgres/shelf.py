@@ -60,8 +60,12 @@ class PostgresShelf:
         return await self.database.transact(work)
 
     async def started_at(self, workflow: str) -> datetime | None:
-        found = await self.database.read("workflow_started_at", name=workflow)
+        found = await self.database.read("workflow_turned_at", name=workflow)
         return found[0]["started_at"] if found else None
+
+    async def stopped_at(self, workflow: str) -> datetime | None:
+        found = await self.database.read("workflow_turned_at", name=workflow)
+        return found[0]["stopped_at"] if found else None
 
     async def set_paused(
         self,

@@ -22,13 +22,14 @@ SELECT name, latest, started, paused, EXISTS (SELECT FROM setting WHERE setting.
   FROM workflow ORDER BY name;
 
 -- name: start_workflow
--- One that is started already goes on as before.
+-- One that is started already, or stopped, stays as it was.
 UPDATE workflow SET started = :started::boolean,
-       started_at = CASE WHEN :started::boolean AND NOT started THEN penstock_now() ELSE started_at END
+       started_at = CASE WHEN :started::boolean AND NOT started THEN penstock_now() ELSE started_at END,
+       stopped_at = CASE WHEN started AND NOT :started::boolean THEN penstock_now() ELSE stopped_at END
  WHERE name = :name::text RETURNING 1;
 
--- name: workflow_started_at
-SELECT started_at FROM workflow WHERE name = :name::text;
+-- name: workflow_turned_at
+SELECT started_at, stopped_at FROM workflow WHERE name = :name::text;
 
 -- name: workflow_paused
 -- Locked: runs that are made at the same time are there before it is changed, or see it changed.

@@ -79,10 +79,10 @@ def set_started(session: Session, workflow: str, started: bool, audit: AuditRow 
     return True
 
 
-def started_at(session: Session, workflow: str) -> datetime | None:
-    """See `Store.started_at`."""
-    found = session.row("workflow_started_at", (workflow,))
-    return None if found is None else moment_or_none(found[0])
+def turned_at(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
+    """See `Store.started_at` and `Store.stopped_at`."""
+    started, stopped = session.row("workflow_turned_at", (workflow,)) or (None, None)
+    return moment_or_none(started), moment_or_none(stopped)
 
 
 def set_paused(

@@ -18,12 +18,13 @@ ON CONFLICT (name) DO UPDATE SET latest = excluded.latest;
 SELECT name, latest, started, paused FROM workflow ORDER BY name;
 
 -- name: start_workflow
--- One that is started already goes on as before.
-UPDATE workflow SET started = :started, started_at = CASE WHEN :started AND NOT started THEN :now ELSE started_at END
+-- One that is started already, or stopped, stays as it was.
+UPDATE workflow SET started = :started, started_at = CASE WHEN :started AND NOT started THEN :now ELSE started_at END,
+       stopped_at = CASE WHEN started AND NOT :started THEN :now ELSE stopped_at END
  WHERE name = :name RETURNING 1;
 
--- name: workflow_started_at
-SELECT started_at FROM workflow WHERE name = :name;
+-- name: workflow_turned_at
+SELECT started_at, stopped_at FROM workflow WHERE name = :name;
 
 -- name: workflow_paused
 SELECT paused FROM workflow WHERE name = :name;

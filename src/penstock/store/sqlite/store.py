@@ -212,7 +212,10 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         return await self._desk.write(lambda session: shelf.set_started(session, workflow, started, audit))
 
     async def started_at(self, workflow: str) -> datetime | None:
-        return await self._desk.read(lambda session: shelf.started_at(session, workflow))
+        return await self._desk.read(lambda session: shelf.turned_at(session, workflow)[0])
+
+    async def stopped_at(self, workflow: str) -> datetime | None:
+        return await self._desk.read(lambda session: shelf.turned_at(session, workflow)[1])
 
     async def set_paused(
         self,

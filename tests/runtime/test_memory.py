@@ -126,3 +126,12 @@ def test_what_was_only_read_does_not_take_the_place_of_what_is_newer() -> None:
     assert runs.get("a") is new
     runs.offer("a", old)
     assert runs.get("a") is new
+
+
+def test_what_was_only_read_and_has_ended_is_not_remembered() -> None:
+    runs, over = at_hand(), live()
+    over.snapshot = replace(over.snapshot, status="succeeded")
+
+    runs.offer("a", over)
+
+    assert runs.get("a") is None

@@ -12,6 +12,7 @@ from penstock.store.change import Outcome
 from penstock.store.postgres import rehearsing
 from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.store import PostgresStore
+from penstock.testing.postgres import PostgresServer
 from tests.store.postgres.making import moved, name, started
 
 KEPT = (
@@ -121,6 +122,22 @@ def test_a_connection_that_does_not_answer_is_given_up_and_the_next_one_works(
     monkeypatch.setattr(rehearsing, "_call", never)
 
     assert asyncio.run(main()) == [None]
+
+
+def test_where_the_server_has_room_for_one_connection_a_node_starts_with_that_one(
+    server: PostgresServer,
+) -> None:
+    url = server.create_database()
+    address, _, database = url.rpartition("/")
+    server.query("CREATE ROLE small LOGIN CONNECTION LIMIT 1")
+    try:
+        server.query(f"ALTER DATABASE {database} OWNER TO small")
+        server.query("GRANT ALL ON SCHEMA public TO small", database)
+
+        assert plans(f"postgresql://small@{address.rpartition('@')[2]}/{database}", rehearse=True) == [2]
+    finally:
+        server.query(f"DROP DATABASE {database} WITH (FORCE)")
+        server.query("DROP ROLE small")
 
 
 def test_a_rehearsal_leaves_nothing_behind(url: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from penstock import Engine
 from penstock.store.rows import Filter
-from penstock.store.sqlite import log
+from penstock.store.sqlite import desk, log
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import BESIDE, SqliteStore
 from tests.store.sqlite.builders import begin
@@ -84,6 +84,25 @@ def test_the_log_grows_a_few_times_and_not_with_every_commit(tmp_path: Path, inl
     assert runs_in(tmp_path / "dead.db") == COMMITS  # what a process that dies leaves behind
     assert not Path(f"{path}-wal").exists()  # as ever where it was closed in good order
     assert runs_in(path) == COMMITS
+
+
+def test_the_log_is_looked_after_also_where_nobody_but_a_loop_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would grow as long as single runs are all that there is."""
+    monkeypatch.setattr(desk, "MOMENT", 10.0)  # whatever the disk does, it is quick
+    path = tmp_path / "a.db"
+    made(path)
+
+    async def scenario() -> int:
+        store = SqliteStore.open(str(path), options=options(inline=False))
+        for number in range(COMMITS):
+            await store.commit([begin(number)])
+        length = Path(f"{path}-wal").stat().st_size
+        await store.close()
+        return length
+
+    assert FULL <= asyncio.run(scenario()) < FULL * 1.1
 
 
 def test_room_is_taken_twice_for_a_little_and_then_for_all(tmp_path: Path) -> None:

@@ -156,16 +156,18 @@ class Database:
         await self.transact(_nothing)
 
     async def rehearse(self, does: Rehearse) -> None:
-        """Make the connections ready by that which will be used first and most."""
+        """Make those connections that can be had ready by what will be used first and most; it never fails."""
         if not self.prepared:
             return
-        with self._told(lambda: False):
-            async with contextlib.AsyncExitStack() as stack:
-                lines = [
-                    await stack.enter_async_context(self._pool.acquire(timeout=COMMAND))
-                    for _ in range(min(READY, self.address.pool))
-                ]
-                await asyncio.gather(*map(does, lines))
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(contextlib.suppress(*_AWAY, asyncpg.PostgresError))
+            lines: list[Any] = []
+            with contextlib.suppress(
+                *_AWAY, asyncpg.PostgresError
+            ):  # the server may have no room for another
+                for _ in range(min(READY, self.address.pool)):
+                    lines.append(await stack.enter_async_context(self._pool.acquire(timeout=COMMAND)))
+            await asyncio.gather(*map(does, lines))
 
     async def close(self) -> None:
         """Let go of all connections, also of those that do not answer."""

@@ -25,6 +25,8 @@ MOST = 256
 
 MOMENT = 0.002
 """Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
+LONG = 20 * MOMENT
+"""Whatever took longer counts as this."""
 NEWEST = 0.1
 """How much the last commit says of how long the next one takes; the rest is what those before it said."""
 
@@ -111,8 +113,9 @@ class Ledger:
         except BaseException as error:
             return self._given_up(answers, error)
         self.transactions += 1
-        # One that took long by itself, as any may where others use the disk, too, does not have the next ten wait.
-        self._pace += NEWEST * (min(perf_counter() - began, 5 * MOMENT) - self._pace)
+        # One that took some moments, as any may where others use the disk, too, changes little; after one that took
+        # longer than a loop should stand still, a thread waits for the next ones.
+        self._pace += NEWEST * (min(perf_counter() - began, LONG) - self._pace)
         return answers
 
     def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import signal
 import sys
 import time
 from itertools import chain, count
@@ -12,6 +13,7 @@ from pathlib import Path
 from msgspec import DecodeError
 from msgspec.structs import replace
 
+from bench.bars import bars
 from bench.charts import charts
 from bench.publishing import publish
 from bench.results import Results, decode, encode
@@ -42,6 +44,7 @@ def main(arguments: list[str]) -> int:
     if asked.show:
         try:
             results, stem = decode(asked.show.read_bytes()), asked.show.stem
+            results.bars = bars(results)
         except (OSError, DecodeError) as error:
             parser.error(f"{asked.show} cannot be read: {error}")
     else:
@@ -50,6 +53,7 @@ def main(arguments: list[str]) -> int:
         plan = QUICK if asked.quick else Plan()
         if asked.minutes is not None:
             plan = replace(plan, budget=60 * asked.minutes)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # nothing is left behind then, either
         results = measure(plan, _saying())
         stem = _free(asked.to, f"{results.began[:10]}-{results.kind}")
     write(results, asked.to, stem)

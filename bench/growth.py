@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
@@ -30,6 +30,7 @@ from penstock.engine import loop
 from penstock.engine.engine import Engine
 
 Say = Callable[[str], None]
+Noted = Callable[[str], AbstractContextManager[None]]
 STEPS = (3, 10, 30, 100, 300)
 ALL_STEPS = 9_000
 WIDTH = 100
@@ -54,18 +55,15 @@ class Lab:
 
 
 def growth(
-    folder: Path, database: Callable[[], str], time_for: Callable[[str], bool], say: Say, note: Say
+    folder: Path, database: Callable[[], str], time_for: Callable[[str], bool], say: Say, noted: Noted
 ) -> list[Growth]:
-    """All of it for which there is time; why something is left out is noted."""
+    """All of it for which there is time; `noted` is around each question, and tells why one has no answer."""
     found = []
     for name, measure in QUESTIONS.items():
-        if not time_for(f"growth: {name}"):
-            continue
-        say(f"growth: {name}")
-        try:
-            found.append(measure(Lab(folder, database)))
-        except (NotDone, OSError, TimeoutError) as error:
-            note(f"Growth: {name} has no figure: {error}.")
+        if time_for(f"growth: {name}"):
+            say(f"growth: {name}")
+            with noted(f"Growth: {name}"):
+                found.append(measure(Lab(folder, database)))
     return found
 
 
@@ -227,7 +225,9 @@ if __name__ == "__main__":
     try:
         with tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()) as folder:
             told = partial(print, file=sys.stderr)
-            made = growth(Path(folder), server.create_database, lambda what: True, told, told)
+            made = growth(
+                Path(folder), server.create_database, lambda what: True, told, lambda what: nullcontext()
+            )
         print(json.dumps(msgspec.to_builtins(made)) if "--json" in sys.argv else "\n".join(_print(made)))
     finally:
         server.remove()

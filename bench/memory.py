@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import ExitStack
 
 from bench.roster import ENVS
@@ -32,17 +33,17 @@ class Found:
         self.missing: dict[str, str] = {}
 
 
-def in_memory(count: int, seconds: float) -> Found:
-    """So many rounds of about so long, asked in turn."""
+def in_memory(count: int, seconds: float, patience: float) -> Found:
+    """So many rounds of about so long, asked in turn. After all of its time whoever is left is killed: RuntimeError."""
     found = Found()
     with ExitStack() as stack:
-        able = []
+        able, until = [], time.monotonic() + patience
         for name, env in CONTENDERS.items():
             python = ENVS / env / "bin" / "python"
             if env and not python.exists():
                 found.missing[name] = "not installed: run `make bench-setup`"
                 continue
-            contender = stack.enter_context(Contender(name, str(python) if env else sys.executable))
+            contender = stack.enter_context(Contender(name, str(python) if env else sys.executable, until))
             if contender.missing:
                 found.missing[name] = MISSING
                 continue

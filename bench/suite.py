@@ -18,7 +18,7 @@ from msgspec import Struct
 from bench.bars import bars
 from bench.growth import growth
 from bench.limits import fsyncs, limits
-from bench.memory import TITLES, in_memory
+from bench.memory import TITLES, Found, in_memory
 from bench.results import Entry, Results
 from bench.roster import CONTESTANTS, OURS, Contestant
 from bench.session import ROOT, Heard, session
@@ -27,6 +27,8 @@ from penstock.testing.postgres import PostgresServer
 
 Say = Callable[[str], None]
 WORKS = ("W1", "W2", "W3", "W4")
+PATIENCE = 90.0
+"""Seconds for all of W5."""
 LONG = 3
 """Turns of which W6 has the time: a million runs are copied in it."""
 
@@ -92,6 +94,16 @@ class Suite:
         )
 
     def run(self) -> Results:
+        """Everything. Who interrupts it has what was measured until then."""
+        try:
+            self._all()
+        except KeyboardInterrupt:
+            self._note("It was interrupted: all that would have followed is missing.")
+        self.results.seconds = time.monotonic() - self._began
+        self.results.bars = bars(self.results)
+        return self.results
+
+    def _all(self) -> None:
         self._limits()
         self._memory()
         self._special("W6", self._plan.past_runs, 420.0, {"BENCH_PAST": str(self._plan.past)}, turns=LONG)
@@ -100,9 +112,6 @@ class Suite:
         if self._plan.grow:
             self._grow()
         self._limits()
-        self.results.seconds = time.monotonic() - self._began
-        self.results.bars = bars(self.results)
-        return self.results
 
     # -- turns -------------------------------------------------------------------------------------------------
 
@@ -115,9 +124,11 @@ class Suite:
             self._special("nodes", self._plan.nodes, 90.0)
         for each in [*CONTESTANTS[number:], *CONTESTANTS[:number]]:
             if whole or each.always:
-                self._turn(each, number, WORKS if whole else each.always)
+                with self._noted(f"{each.title} in round {number + 1}"):
+                    self._turn(each, number, WORKS if whole else each.always)
 
     def _turn(self, each: Contestant, number: int, works: Collection[str]) -> None:
+        seconds = min(each.seconds * max(1.0, self._plan.factor), self._share())
         if not self._time_for(each.title):
             return
         entry = self._entry(each)
@@ -129,7 +140,6 @@ class Suite:
             return
         self._say(f"round {number + 1} of {self._plan.rounds}: {each.title}")
         self.results.fsyncs.setdefault(each.key, []).append(fsyncs(self._folder, 0.1))
-        seconds = min(each.seconds * max(1.0, self._plan.factor), self._share())
         self._take(each, self._session(each, self._orders(each, works), seconds))
 
     def _orders(self, each: Contestant, works: Collection[str]) -> dict[str, object]:
@@ -151,10 +161,12 @@ class Suite:
         for each in CONTESTANTS:
             if each.peer != OURS or (want == "nodes" and each.store != "postgresql"):
                 continue
-            if self._time_for(f"{want} of {each.title}"):
+            share, what = min(seconds, self._share(turns)), f"{want} of {each.title}"
+            if self._time_for(what):
                 self._say(f"{want}: {each.title}")
                 orders = {"runs": runs, "fans": [], "singles": 0, "idle": self._plan.http, "wants": [want]}
-                self._take(each, self._session(each, orders, min(seconds, self._share(turns)), more))
+                with self._noted(what):
+                    self._take(each, self._session(each, orders, share, more))
 
     def _session(
         self, each: Contestant, orders: dict[str, object], seconds: float, more: dict[str, str] | None = None
@@ -195,13 +207,17 @@ class Suite:
 
     def _limits(self) -> None:
         self._say("the limits of the machine")
-        self.results.limits.append(limits(self._folder, self._server.url(), self._plan.probe))
+        with self._noted("The machine"):
+            self.results.limits.append(limits(self._folder, self._server.url(), self._plan.probe))
 
     def _memory(self) -> None:
         if not self._time_for("W5"):
             return
         self._say("W5: runs in memory")
-        found = in_memory(*self._plan.memory)
+        with self._noted("W5"):
+            self._take_in_memory(in_memory(*self._plan.memory, min(PATIENCE, self._left())))
+
+    def _take_in_memory(self, found: Found) -> None:
         for name, title in TITLES.items():
             key = f"{OURS}-memory" if name == OURS else name
             entry = self.results.entries.setdefault(key, Entry(title=title))
@@ -215,7 +231,7 @@ class Suite:
 
     def _grow(self) -> None:
         database = self._server.create_database
-        self.results.growth = growth(self._folder, database, self._time_for, self._say, self._note)
+        self.results.growth = growth(self._folder, database, self._time_for, self._say, self._noted)
 
     def _share(self, turns: int = 1) -> float:
         """Twice what is left for each turn that is to come: on a slow machine everybody has a part of the time."""
@@ -231,6 +247,14 @@ class Suite:
             return True
         self._note(f"No time was left for {what}.")
         return False
+
+    @contextmanager
+    def _noted(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside costs this figure, and none of the others."""
+        try:
+            yield
+        except Exception as error:
+            self._note(f"{what} has no figure: {str(error) or type(error).__name__}.")
 
     def _note(self, text: str) -> None:
         """Said, and in the table."""

@@ -128,7 +128,7 @@ def _more(results: Results) -> Iterator[str]:
     yield "| --- | ---: | ---: |"
     for work, title in (
         ("W6 runs", "W6: runs that had ended"),
-        ("W6", "W6: cost of a run then, in times of before, beside the floor"),
+        ("W6", "W6: cost of a run then, in times of one where none had ended"),
         ("W6 after", "W6: runs/s then"),
         ("W6 bytes", "a finished run on disk, bytes"),
         ("W7", "W7: runs/s started and worked on over HTTP"),

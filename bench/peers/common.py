@@ -52,9 +52,10 @@ class Orders:
         if not self.idle:
             return
         emit("W4 first run", time.time() - self.began, "s")
-        processor, memory = resting(self.idle)
-        emit("W4 processor", processor, "%")
-        emit("W4 memory", memory, "MB")
+        if _group():  # where the system tells
+            processor, memory = resting(self.idle)
+            emit("W4 processor", processor, "%")
+            emit("W4 memory", memory, "MB")
 
 
 def emit(work: str, value: float, unit: str, variant: str = "") -> None:

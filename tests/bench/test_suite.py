@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bench.memory import TITLES, Found
-from bench.results import Growth
+from bench.memory import TITLES, Found, in_memory
+from bench.results import Figure, Growth, Results
 from bench.roster import CONTESTANTS, PEERS
 from bench.session import Heard, Line
 from bench.suite import QUICK, WORKS, Plan, Suite
@@ -24,7 +25,10 @@ Turn = tuple[str, str, dict[str, Any]]
 
 
 class Server:
-    """A PostgreSQL that nobody uses."""
+    """A PostgreSQL that nobody uses, and what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
 
     def url(self) -> str:
         return self.create_database()
@@ -33,6 +37,7 @@ class Server:
         return "postgresql://nowhere/one"
 
     def query(self, sql: str) -> str:
+        self.asked.append(sql)
         return ""
 
 
@@ -55,14 +60,21 @@ def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Turn]:
     monkeypatch.setattr(suite, "session", session)
     monkeypatch.setattr(suite, "limits", lambda *them: {})
     monkeypatch.setattr(suite, "fsyncs", lambda *them: 1.0)
-    in_memory = Found()
-    in_memory.missing = dict.fromkeys(TITLES, "not of interest")
-    monkeypatch.setattr(suite, "in_memory", lambda *them: in_memory)
+    nothing = Found()
+    nothing.missing = dict.fromkeys(TITLES, "not of interest")
+    monkeypatch.setattr(suite, "in_memory", lambda *them: nothing)
     return found
 
 
-def measured(plan: Plan, tmp_path: Path) -> Any:
-    return Suite(replace(plan, grow=False), tmp_path, Server(), lambda text: None).run()  # type: ignore[arg-type]
+def measured(plan: Plan, tmp_path: Path, server: Server | None = None) -> Results:
+    nobody: Any = server or Server()
+    return Suite(replace(plan, grow=False), tmp_path, nobody, lambda text: None).run()
+
+
+def figure_of(results: Results, key: str) -> Figure:
+    found = results.figure(key, "W3 median")
+    assert found is not None
+    return found
 
 
 def test_a_short_measurement_has_penstock_three_times_and_each_neighbour_once(
@@ -79,8 +91,8 @@ def test_a_short_measurement_has_penstock_three_times_and_each_neighbour_once(
     assert [module for module, _ in parts].count("bench.ours") == 4
     assert [module for module, _ in parts].count("bench.peers.celery.worker") == 2
     assert len(parts) == 6
-    assert results.figure("penstock-sqlite", "W3 median").rounds == [0, 1, 2]
-    assert results.figure("dbos-sqlite", "W3 median").rounds == [1]
+    assert figure_of(results, "penstock-sqlite").rounds == [0, 1, 2]
+    assert figure_of(results, "dbos-sqlite").rounds == [1]
     assert results.entries["prefect"].errors == [
         "only in the full measurement: its server takes up to half a minute to start"
     ]
@@ -132,7 +144,110 @@ def test_what_is_left_out_of_growth_is_in_the_table(
 
     monkeypatch.setattr(growing, "QUESTIONS", {"steps": broken, "nodes": fine})
 
-    results = Suite(Plan(), tmp_path, Server(), lambda text: None).run()  # type: ignore[arg-type]
+    nobody: Any = Server()
+    results = Suite(Plan(), tmp_path, nobody, lambda text: None).run()
 
     assert [each.name for each in results.growth] == ["Nodes"]
     assert "Growth: steps has no figure: runs are under way." in table(results)
+
+
+def test_each_round_begins_with_somebody_else_and_what_the_one_before_left_is_on_the_disk(
+    turns: list[Turn], tmp_path: Path
+) -> None:
+    server = Server()
+
+    measured(Plan(), tmp_path, server)
+
+    rounds = [each for each in turns if not each[2].get("wants")]
+    size = len(CONTESTANTS)
+    firsts = [rounds[start][:2] for start in (0, size, 2 * size)]
+    assert firsts == [(each.module, each.store) for each in CONTESTANTS[:3]]
+    assert server.asked.count("CHECKPOINT") == len(turns)
+
+
+def test_after_its_time_nobody_has_another_turn(
+    turns: list[Turn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.suite.time.monotonic", lambda: 10.0 * len(turns))
+
+    results = measured(replace(QUICK, budget=65.0), tmp_path)
+
+    assert len(turns) == 7
+    assert "No time was left for Temporal." in results.notes
+
+
+def test_who_is_slow_takes_no_more_than_his_share_of_what_is_left(
+    turns: list[Turn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even where everybody takes all that he is given, some minutes are enough for all of them."""
+    passed, given = 0.0, list[float]()
+    quick: Any = vars(suite)["session"]
+
+    def slow(python: str, module: str, orders: Any, disk: Path, seconds: float, more: object) -> Any:
+        nonlocal passed
+        passed += seconds
+        given.append(seconds)
+        return quick(python, module, orders, disk, seconds, more)
+
+    monkeypatch.setattr(suite, "session", slow)
+    monkeypatch.setattr("bench.suite.time.monotonic", lambda: passed)
+
+    measured(QUICK, tmp_path)
+
+    assert passed < QUICK.budget + 30
+    assert min(given) >= 8
+    assert len(turns) > 10
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no such thing"), OSError(28, "No space left on device")])
+def test_what_goes_wrong_costs_one_figure_and_none_of_the_others(
+    turns: list[Turn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    quick: Any = vars(suite)["session"]
+
+    def breaking(python: str, module: str, *rest: Any) -> Any:
+        if "temporal" in module:
+            raise error
+        return quick(python, module, *rest)
+
+    def none(*them: object) -> dict[str, float]:
+        raise error
+
+    monkeypatch.setattr(suite, "session", breaking)
+    monkeypatch.setattr(suite, "in_memory", none)
+    monkeypatch.setattr(suite, "limits", none)
+
+    results = measured(QUICK, tmp_path)
+
+    assert figure_of(results, "procrastinate").rounds == [1]
+    assert f"Temporal in round 2 has no figure: {error}." in results.notes
+    assert {f"W5 has no figure: {error}.", f"The machine has no figure: {error}."} <= set(results.notes)
+    assert "Temporal" in table(results)
+
+
+def test_who_interrupts_it_has_what_was_measured_until_then(
+    turns: list[Turn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick: Any = vars(suite)["session"]
+
+    def interrupted(python: str, module: str, *rest: Any) -> Any:
+        if "celery" in module:
+            raise KeyboardInterrupt
+        return quick(python, module, *rest)
+
+    monkeypatch.setattr(suite, "session", interrupted)
+
+    results = measured(QUICK, tmp_path)
+
+    assert figure_of(results, "penstock-sqlite").rounds == [0]
+    assert "It was interrupted: all that would have followed is missing." in table(results)
+    assert not results.met
+
+
+def test_a_contender_of_w5_that_says_nothing_is_ended() -> None:
+    began = time.monotonic()
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        in_memory(3, 0.01, 0.0)
+
+    assert time.monotonic() - began < 30

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from statistics import median
@@ -33,9 +35,12 @@ class Sample(Struct, frozen=True):
 
 
 class Contender:
-    """A process that does works on request. One that is not installed has `missing` set and no works."""
+    """A process that does works on request. One that is not installed has `missing` set and no works.
 
-    def __init__(self, name: str, python: str = sys.executable) -> None:
+    At `until` (by `time.monotonic`) it is killed: whoever waits for it then has a RuntimeError.
+    """
+
+    def __init__(self, name: str, python: str = sys.executable, until: float | None = None) -> None:
         self.name = name
         self._process = subprocess.Popen(
             [python, "-m", "penstock.bench.process", name],
@@ -44,6 +49,11 @@ class Contender:
             text=True,
             env=None if python == sys.executable else {**os.environ, "PYTHONPATH": str(SOURCES)},
         )
+        left = None if until is None else max(0.0, until - time.monotonic())
+        self._end = None if left is None else threading.Timer(left, self._process.kill)
+        if self._end is not None:
+            self._end.daemon = True
+            self._end.start()
         hello = self._read()
         self.missing: str | None = hello.get("missing")
         self.version: str | None = hello.get("version")
@@ -57,7 +67,13 @@ class Contender:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        """Its input ends, and so does the process."""
         self._process.communicate()
+        if self._end is not None:
+            self._end.cancel()
 
     def prepare(self, work: str, seconds: float) -> None:
         """Warm up, and find how often the work is done in one round."""
@@ -79,6 +95,7 @@ class Contender:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
+            self._leave()
             raise RuntimeError(f"the contender '{self.name}' stopped; what it wrote is above")
         answer: dict[str, Any] = json.loads(line)
         return answer

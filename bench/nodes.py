@@ -31,7 +31,7 @@ ROOM = 2 * IN_FLIGHT
 """Tasks that one node takes at a time: more than there are, so that none goes to the list for whoever comes first."""
 FIRST = 1_000
 """Runs that a node does before it is ready: all its connections are there then, and PostgreSQL has its plans."""
-ROUNDS = 8
+ROUNDS = 6
 """An even number: half of them begin with two nodes."""
 PATIENCE = 60.0
 """Seconds for each thing that a node is waited for: some times what it takes on a slow day."""

@@ -30,7 +30,7 @@ WORKS = ("W1", "W2", "W3", "W4")
 PATIENCE = 90.0
 """Seconds for all of W5."""
 LONG = 3
-"""Turns of which W6 has the time: a million runs are copied in it."""
+"""Turns of which W6 has the time, in which a million runs are copied, and nodes, which are started."""
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -67,7 +67,7 @@ QUICK = Plan(
     nodes=4_000,
     memory=(15, 0.03),
     probe=0.4,
-    budget=255.0,
+    budget=262.0,
     grow=False,
 )
 
@@ -81,7 +81,7 @@ class Suite:
         self._number = 0  # of the round
         others = sum(bool(each.always) for each in CONTESTANTS) * (plan.rounds - len(plan.whole))
         # In a whole round two stores of W7 and the nodes besides; once two stores of W6.
-        self._turns = len(plan.whole) * (len(CONTESTANTS) + 3) + others + 2 * LONG
+        self._turns = len(plan.whole) * (len(CONTESTANTS) + 2 + LONG) + others + 2 * LONG
         self.results = Results(
             kind=plan.kind,
             began=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -121,7 +121,7 @@ class Suite:
         whole = number in self._plan.whole
         if whole:
             self._special("W7", 0, 60.0)
-            self._special("nodes", self._plan.nodes, 90.0)
+            self._special("nodes", self._plan.nodes, 120.0, turns=LONG)
         for each in [*CONTESTANTS[number:], *CONTESTANTS[:number]]:
             if whole or each.always:
                 with self._noted(f"{each.title} in round {number + 1}"):

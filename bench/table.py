@@ -47,7 +47,8 @@ def bar_lines(results: Results) -> Iterator[str]:
     yield ""
     for bar in results.bars:
         word = {True: "kept", False: "MISSED", None: "not measured"}[bar.kept]
-        yield f"{bar.name:<76} {_found(bar):>12}   {_bar(bar):<16} {word}"
+        why = f" ({bar.note})" if bar.note and not bar.kept else ""
+        yield f"{bar.name:<76} {_found(bar):>12}   {_bar(bar):<16} {word}{why}"
     yield ""
     yield "Every bar that could be measured was kept." if results.met else "A bar was missed."
 

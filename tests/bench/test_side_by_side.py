@@ -112,6 +112,16 @@ def test_the_tail_of_the_bare_database_is_told_beside_ours() -> None:
     assert (bar.kept, bar.note) == (False, "no figure")
 
 
+def test_a_bar_that_is_missed_says_more_in_the_terminal_and_is_missed_all_the_same() -> None:
+    found = made()
+    found.entries["penstock-sqlite"].figures["W3 p95"][""] = Figure("ms", [100.0] * 3)
+    found.bars = bars(found)
+
+    [line] = [each for each in bar_lines(found) if each.startswith("W3 p95 on SQLite")]
+    assert line.endswith("MISSED (without an engine 1.75)")
+    assert not found.met
+
+
 def test_who_failed_a_round_is_held_against_the_others_of_the_same_rounds() -> None:
     found = made()
     found.entries["penstock-sqlite"].figures["W1"][""] = Figure("runs/s", [100.0, 10.0, 10.0], [0, 1, 2])

@@ -17,7 +17,7 @@ from bench.bars import bars, best
 from bench.charts import charts
 from bench.peers.common import emit_latency
 from bench.results import Bar, Entry, Figure, Growth, Point, Results, decode, encode
-from bench.roster import CONTESTANTS, OURS, PEERS, PLACE
+from bench.roster import CONTESTANTS, OURS, PEERS, PLACE, Contestant
 from bench.session import Heard, Line, session
 from bench.suite import Plan
 from bench.svg import Row, Scale, number
@@ -243,6 +243,13 @@ def test_the_table_has_every_contestant_its_settings_and_what_it_lacks() -> None
         assert text.count(f"| {each.title}") >= 2 and each.lacks in text and each.settings in text
     assert "- Prefect: W1: it broke" in text and "![w1](x-w1.svg)" in text
     assert "5,500 (5,000–6,000)" in text
+
+
+@pytest.mark.parametrize("each", CONTESTANTS, ids=[each.key for each in CONTESTANTS])
+def test_the_published_figures_are_of_the_settings_of_today(each: Contestant) -> None:
+    page = Path("docs/performance.md").read_text(encoding="utf-8")
+
+    assert f"| {each.settings}; W3 of {each.singles} runs | {each.lacks} |" in page
 
 
 def test_every_chart_is_a_drawing_that_can_be_read_in_the_dark() -> None:

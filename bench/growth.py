@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
@@ -56,15 +56,13 @@ class Lab:
 
 def growth(
     folder: Path, database: Callable[[], str], time_for: Callable[[str], bool], say: Say, noted: Noted
-) -> list[Growth]:
+) -> Iterator[Growth]:
     """All of it for which there is time; `noted` is around each question, and tells why one has no answer."""
-    found = []
     for name, measure in QUESTIONS.items():
         if time_for(f"growth: {name}"):
             say(f"growth: {name}")
             with noted(f"Growth: {name}"):
-                found.append(measure(Lab(folder, database)))
-    return found
+                yield measure(Lab(folder, database))
 
 
 def _steps(lab: Lab) -> Growth:
@@ -211,6 +209,14 @@ async def _saturated(
         return perf_counter() - began
 
 
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        print(f"{what} has no figure: {error}", file=sys.stderr)
+
+
 def _print(found: list[Growth]) -> Iterator[str]:
     for each in found:
         yield f"{each.name} ({each.unit}, by {each.of})"
@@ -224,10 +230,8 @@ if __name__ == "__main__":
     server = PostgresServer().start()
     try:
         with tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()) as folder:
-            told = partial(print, file=sys.stderr)
-            made = growth(
-                Path(folder), server.create_database, lambda what: True, told, lambda what: nullcontext()
-            )
+            say = partial(print, file=sys.stderr)
+            made = list(growth(Path(folder), server.create_database, lambda what: True, say, _told))
         print(json.dumps(msgspec.to_builtins(made)) if "--json" in sys.argv else "\n".join(_print(made)))
     finally:
         server.remove()

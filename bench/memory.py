@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 
 from bench.roster import ENVS
-from penstock.bench.measure import Contender, rounds
+from penstock.bench.measure import Contender, Stopped, rounds
 from penstock.bench.net import require_same_answers
 from penstock.bench.report import MISSING
 from penstock.bench.runs import MIXED, SMALL, run_name
@@ -34,23 +35,38 @@ class Found:
 
 
 def in_memory(count: int, seconds: float, patience: float) -> Found:
-    """So many rounds of about so long, asked in turn. After all of its time whoever is left is killed: RuntimeError."""
+    """So many rounds of about so long, asked in turn. Whoever stops is missing; after `patience` whoever is left."""
     found = Found()
     with ExitStack() as stack:
-        able, until = [], time.monotonic() + patience
-        for name, env in CONTENDERS.items():
-            python = ENVS / env / "bin" / "python"
-            if env and not python.exists():
-                found.missing[name] = "not installed: run `make bench-setup`"
-                continue
-            contender = stack.enter_context(Contender(name, str(python) if env else sys.executable, until))
-            if contender.missing:
-                found.missing[name] = MISSING
-                continue
-            able.append(contender)
-            found.versions[name] = contender.version or ""
-        require_same_answers(able)
+        able = list(_able(found, stack, time.monotonic() + patience))
+        if able:
+            require_same_answers(able)
         for work in WORKS:
-            samples = rounds(work, able, count, seconds)
-            found.micros[work] = {name: sample.micros for name, sample in samples.items()}
+            while able and work not in found.micros:
+                try:
+                    samples = rounds(work, able, count, seconds)
+                except Stopped as error:
+                    found.missing[error.name] = str(error)
+                    able = [each for each in able if each.name != error.name]
+                else:
+                    found.micros[work] = {name: sample.micros for name, sample in samples.items()}
     return found
+
+
+def _able(found: Found, stack: ExitStack, until: float) -> Iterator[Contender]:
+    """Those who take part, started; of the others it is told why not."""
+    for name, env in CONTENDERS.items():
+        python = ENVS / env / "bin" / "python"
+        if env and not python.exists():
+            found.missing[name] = "not installed: run `make bench-setup`"
+            continue
+        try:
+            contender = stack.enter_context(Contender(name, str(python) if env else sys.executable, until))
+        except Stopped as error:
+            found.missing[name] = str(error)
+            continue
+        if contender.missing:
+            found.missing[name] = MISSING
+        else:
+            found.versions[name] = contender.version or ""
+            yield contender

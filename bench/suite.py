@@ -223,7 +223,7 @@ class Suite:
             entry = self.results.entries.setdefault(key, Entry(title=title))
             if name in found.missing:
                 entry.errors = [found.missing[name]]
-            else:
+            if name in found.versions:
                 entry.versions = {name: found.versions[name]}
             for work, samples in found.micros.items():
                 for number, micros in enumerate(samples.get(name, ())):
@@ -231,7 +231,8 @@ class Suite:
 
     def _grow(self) -> None:
         database = self._server.create_database
-        self.results.growth = growth(self._folder, database, self._time_for, self._say, self._noted)
+        for each in growth(self._folder, database, self._time_for, self._say, self._noted):
+            self.results.growth.append(each)
 
     def _share(self, turns: int = 1) -> float:
         """Twice what is left for each turn that is to come: on a slow machine everybody has a part of the time."""

@@ -17,8 +17,9 @@ from bench.table import table
 from msgspec.structs import replace
 
 from bench import growth as growing
-from bench import roster, suite
+from bench import memory, roster, suite
 from penstock.bench.engine.workloads import NotDone
+from penstock.bench.measure import Contender, Stopped
 
 Turn = tuple[str, str, dict[str, Any]]
 """Module, store and orders."""
@@ -244,10 +245,47 @@ def test_who_interrupts_it_has_what_was_measured_until_then(
     assert not results.met
 
 
-def test_a_contender_of_w5_that_says_nothing_is_ended() -> None:
+def test_whoever_of_w5_says_nothing_is_ended_and_missing() -> None:
     began = time.monotonic()
 
-    with pytest.raises(RuntimeError, match="stopped"):
-        in_memory(3, 0.01, 0.0)
+    found = in_memory(3, 0.01, 0.0)
 
     assert time.monotonic() - began < 30
+    assert found.micros == {}
+    assert found.missing["penstock"] == "the contender 'penstock' stopped; what it wrote is above"
+
+
+def test_a_neighbour_of_w5_that_stops_costs_his_own_figure_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "CONTENDERS", {"penstock": "", "plain": ""})
+    measure = Contender.measure
+
+    def stopping(contender: Contender, work: str) -> float:
+        if contender.name == "plain":
+            raise Stopped("plain")
+        return measure(contender, work)
+
+    monkeypatch.setattr(Contender, "measure", stopping)
+
+    found = in_memory(3, 0.001, 60.0)
+
+    assert found.missing == {"plain": "the contender 'plain' stopped; what it wrote is above"}
+    assert [(work, set(samples)) for work, samples in found.micros.items()] == [
+        (work, {"penstock"}) for work in memory.WORKS
+    ]
+
+
+def test_growth_that_was_measured_is_kept_when_somebody_interrupts(
+    turns: list[Turn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(lab: growing.Lab) -> Growth:
+        raise KeyboardInterrupt
+
+    def fine(lab: growing.Lab) -> Growth:
+        return Growth(name="Nodes", of="nodes", unit="s", points=[])
+
+    monkeypatch.setattr(growing, "QUESTIONS", {"nodes": fine, "steps": interrupted})
+    nobody: Any = Server()
+
+    results = Suite(Plan(), tmp_path, nobody, lambda text: None).run()
+
+    assert [each.name for each in results.growth] == ["Nodes"]

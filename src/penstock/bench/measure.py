@@ -34,10 +34,18 @@ class Sample(Struct, frozen=True):
         return median(self.micros)
 
 
+class Stopped(RuntimeError):
+    """A contender ended, or was ended, before it had answered."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the contender '{name}' stopped; what it wrote is above")
+        self.name = name
+
+
 class Contender:
     """A process that does works on request. One that is not installed has `missing` set and no works.
 
-    At `until` (by `time.monotonic`) it is killed: whoever waits for it then has a RuntimeError.
+    At `until` (by `time.monotonic`) it is killed: whoever waits for it then has a Stopped.
     """
 
     def __init__(self, name: str, python: str = sys.executable, until: float | None = None) -> None:
@@ -96,7 +104,7 @@ class Contender:
         line = self._process.stdout.readline()
         if not line:
             self._leave()
-            raise RuntimeError(f"the contender '{self.name}' stopped; what it wrote is above")
+            raise Stopped(self.name)
         answer: dict[str, Any] = json.loads(line)
         return answer
 

@@ -77,13 +77,6 @@ class Seen:
         self._unsure = {each.key for each in tellings}
         return tellings
 
-    async def leave(self, told: Iterable[tuple[str, Event, str]]) -> None:
-        """Write down what whoever comes next is to tell, besides what is not sure to be told. Raises Lost."""
-        word = token_hex(6)
-        left = [Telling(key, event, etag, word) for key, event, etag in told if key not in self._unsure]
-        await self._write({each.key: _text(each) for each in left})
-        self._unsure |= {each.key for each in left}
-
     async def settle(self) -> None:
         """All that was intended is told. Raises Lost."""
         await self._write(self._settled())

@@ -10,7 +10,7 @@ import asyncio
 import math
 import os
 import time
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
@@ -64,9 +64,9 @@ class FolderFeeder:
         self._pending.clear()
         self._went.clear()
         feed.finishing = False
-        await self._again(feed, seen)
         await self._begin(feed, seen)
         with suppress(SourceStopped):  # found out when something was about to be told, before anybody said so
+            await self._again(feed, seen)
             await self._watch(feed, seen)
             await seen.settle()
         await self._finish(feed, seen)
@@ -74,7 +74,10 @@ class FolderFeeder:
             raise SourceStopped(feed.workflow)  # nobody knows it yet, and it may be started again meanwhile
 
     async def _begin(self, feed: Feed, seen: Seen) -> None:
-        """A source that is started for the first time, or again, is about what comes from then on."""
+        """A source that is started for the first time, or again, is about what comes from then on.
+
+        And about what came before it was stopped and nobody has told: there may have been no time for it, or nobody.
+        """
         started = await feed.node.store.started_at(feed.workflow)
         here = {"folder": folder_digest(self._store.path), "since": time_text(started)}
         was: dict[str, Any] = feed.state if isinstance(feed.state, dict) else {}
@@ -82,19 +85,25 @@ class FolderFeeder:
         if anew or was.get("folder") != here["folder"]:
             # Not since now, where it is known: it may take a while until somebody feeds it.
             begun, _ = await feed.by_our_clock(started if anew else None)
-            since = begun.timestamp() - SLACK
-            await self._skip(seen, since - UNKNOWN if anew and started is None else since)
+            since = begun.timestamp() - SLACK - (UNKNOWN if anew and started is None else 0.0)
+            stopped = await feed.node.store.stopped_at(feed.workflow)
+            until = 0.0
+            if stopped and started and stopped < started and was.get("folder") == here["folder"]:
+                until = (await feed.by_our_clock(stopped))[1].timestamp()
+            await self._skip(seen, until, since)
         if feed.was_stopped or was != here:
             await feed.save(here)
 
-    async def _skip(self, seen: Seen, since: float) -> None:
-        """Take what was there before as seen."""
+    async def _skip(self, seen: Seen, until: float, since: float) -> None:
+        """Take what came after the one time and before the other as seen, and what is gone as gone."""
         there: dict[str, str | None] = dict.fromkeys(seen.all_keys())
         async for each, came in self._dated():
-            if came < since * 1e9:
+            if until * 1e9 < came < since * 1e9:
                 there[each.key] = each.etag
             else:
                 there.pop(each.key, None)
+        for telling in seen.unsure():
+            there.pop(telling.key, None)
         await seen.skip(there)
 
     async def _dated(self) -> AsyncIterator[tuple[Listed, int]]:
@@ -210,7 +219,10 @@ class FolderFeeder:
 
     async def _tell(self, feed: Feed, seen: Seen, keys: Sequence[str]) -> None:
         await feed.ready()  # before it is written down: what came after a stop is told by nobody
-        found = await self._all_found(seen, keys)
+        found: dict[str, tuple[Object, Event]] = {}
+        for key in keys:
+            if (each := await self._found(key, seen)) is not None:
+                found[key] = each
         tellings = await seen.intend((key, event, each.etag) for key, (each, event) in found.items())
         await self._start(feed, [(each, found[each.key][0]) for each in tellings])
         for key in found:
@@ -219,10 +231,6 @@ class FolderFeeder:
                 self._went.discard(key)
                 with suppress(ObjectRefused):
                     self._note(seen, key, await self._etag(key))
-
-    async def _all_found(self, seen: Seen, keys: Iterable[str]) -> dict[str, tuple[Object, Event]]:
-        found = {key: await self._found(key, seen) for key in keys}
-        return {key: each for key, each in found.items() if each is not None}
 
     async def _found(self, key: str, seen: Seen) -> tuple[Object, Event] | None:
         """The file and what it did; None: it changed again."""
@@ -292,7 +300,10 @@ class FolderFeeder:
         await seen.settle()
 
     async def _finish(self, feed: Feed, seen: Seen) -> None:
-        """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet."""
+        """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet.
+
+        What cannot be told now, because there is no room or no time, is told when the source is started again.
+        """
         _, state = await feed.node.flows.newest(feed.workflow)
         if state.started:  # only this feeder ends, and the next one finds what is not told
             return
@@ -301,28 +312,27 @@ class FolderFeeder:
             self._pending.pop(each.key, None)
             self._went.discard(each.key)
         await self._look_back(feed, seen)
+        await self._again(feed, seen)
+        await self._settle(feed, seen)
         until = time.monotonic() + 2 * QUIET
-        try:
-            await self._again(feed, seen)
+        while self._pending and time.monotonic() < until:
+            await asyncio.sleep(QUIET / 10)
             await self._settle(feed, seen)
-            while self._pending and time.monotonic() < until:
-                await asyncio.sleep(QUIET / 10)
-                await self._settle(feed, seen)
-            await seen.settle()
-        except SourceStopped:  # as many runs as may be are under way: the next feeder tells it
-            found = await self._all_found(seen, list(self._pending))
-            await seen.leave((key, event, each.etag) for key, (each, event) in found.items())
-            raise
+        await seen.settle()
 
     async def _look_back(self, feed: Feed, seen: Seen) -> None:
-        """Notice what came before the source was stopped, and nothing that came after; of what is gone nobody knows."""
+        """Notice what came before the source was stopped, nothing that came after, and what went: nobody knows when."""
         _, stopped = await feed.by_our_clock(await feed.node.store.stopped_at(feed.workflow))
         latest = stopped.timestamp() * 1e9
         with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
             async with asyncio.timeout(LAST_WALK):
+                missing = set(seen.all_keys())
                 async for each, came in self._dated():
+                    missing.discard(each.key)
                     if came <= latest:
                         self._note(seen, each.key, each.etag)
+                for key in missing:
+                    self._note(seen, key, "")
         times = await asyncio.to_thread(_came_at, self._store.path, list(self._pending))
         for key, came in zip(list(self._pending), times, strict=True):
             if came > latest:

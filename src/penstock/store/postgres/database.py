@@ -26,6 +26,9 @@ T = TypeVar("T")
 CONNECT, COMMAND = 5.0, 30.0
 """Seconds after which a connection, or an answer, is given up."""
 
+SOON = 1.0
+"""Seconds for which a connection is waited for that would only be of use."""
+
 READY = 2
 """Connections that are rehearsed: one run by itself seldom uses more."""
 
@@ -166,8 +169,10 @@ class Database:
                 *_AWAY, asyncpg.PostgresError
             ):  # the server may have no room for another
                 for _ in range(min(READY, self.address.pool)):
-                    lines.append(await stack.enter_async_context(self._pool.acquire(timeout=COMMAND)))
-            await asyncio.gather(*map(does, lines))
+                    lines.append(await stack.enter_async_context(self._pool.acquire(timeout=SOON)))
+            await asyncio.gather(
+                *map(does, lines), return_exceptions=True
+            )  # all have ended before any is given back
 
     async def close(self) -> None:
         """Let go of all connections, also of those that do not answer."""

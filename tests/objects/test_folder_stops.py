@@ -1,0 +1,222 @@
+"""What a watched folder tells around a stop of its source: what came before, once, and nothing that came after."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from penstock import Engine
+from penstock.sources.feed import Feed
+from penstock.store.sqlite.store import SqliteStore
+from penstock.testing.postgres import PostgresServer
+from tests.durable.conftest import Place
+from tests.objects.places import FolderPlace
+from tests.objects.telling import PICS, TASKS
+from tests.objects.test_folder_watch import QUIET, folder, place, play, told, watched
+from tests.sources.feeding.feeders import until_there
+
+__all__ = ["folder", "place"]
+STEP = 0.02
+"""Seconds in which also the clock of file systems has gone on."""
+
+
+def created(*names: str) -> list[tuple[str, str]]:
+    return [("created", name) for name in names]
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.03])
+def test_a_source_that_is_stopped_and_started_at_once_loses_nothing(
+    place: Place, folder: FolderPlace, gap: float
+) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("before.png")
+        await asyncio.sleep(STEP)
+        await engine.stop_source("pics")
+        await asyncio.sleep(gap)
+        await engine.start_source("pics")
+        await asyncio.sleep(STEP)
+        folder.put("later.png")
+        return sorted(await told(engine, 2))
+
+    assert play(place, folder, main) == created("before.png", "later.png")
+
+
+def test_a_file_that_goes_just_before_a_stop_is_told(place: Place, folder: FolderPlace) -> None:
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("a.png")
+        await until_there(engine, 1)
+        await asyncio.sleep(QUIET)
+        folder.delete("a.png")
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        return await told(engine, 2)
+
+    assert play(place, folder, main) == [("created", "a.png"), ("deleted", "a.png")]
+
+
+@pytest.mark.parametrize("grace", [10.0, 0.2])
+def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, grace: float
+) -> None:
+    """Whether its feeder came to an end or was ended."""
+    monkeypatch.setattr("penstock.sources.feeding.GRACE", grace)
+    start_many = Feed.start_many
+
+    async def slow(feed: Feed, starts: Any) -> Any:
+        if feed.finishing and starts:
+            await asyncio.sleep(5 * QUIET)
+        return await start_many(feed, starts)
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        monkeypatch.setattr(Feed, "start_many", slow)
+        folder.put("a.png")
+        await asyncio.sleep(0.8 * QUIET)
+        folder.put("b.png")
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        monkeypatch.setattr(Feed, "start_many", start_many)
+        await engine.start_source("pics")
+        return sorted(await told(engine, 2))
+
+    assert play(place, folder, main) == created("a.png", "b.png")
+
+
+def test_what_comes_while_others_wait_for_room_is_told_though_the_source_is_stopped_again(
+    place: Place, folder: FolderPlace
+) -> None:
+    flow = {**PICS, "max_running": 1, "steps": {"look": {"task": "slow", "emits": "OK"}}}
+    gate = asyncio.Event()
+
+    async def slow() -> None:
+        await gate.wait()
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(flow, start=True)
+        await watched(engine)
+        folder.put("1.png")
+        await until_there(engine, 1)
+        folder.put("2.png")
+        await asyncio.sleep(STEP)
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        folder.put("never.png")
+        await asyncio.sleep(STEP)
+        await engine.start_source("pics")
+        await watched(engine)
+        folder.put("3.png")
+        await asyncio.sleep(STEP)
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        gate.set()
+        await engine.start_source("pics")
+        return sorted(key for _, key in await told(engine, 3))
+
+    found = place.run(main, {"slow": slow}, stores={"pics": folder.url})
+    assert found == ["1.png", "2.png", "3.png"]
+
+
+def test_what_came_before_a_source_was_stopped_while_no_node_ran_is_told_when_it_is_started(
+    place: Place, folder: FolderPlace
+) -> None:
+    async def first(engine: Engine) -> None:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+
+    async def between(engine: Engine) -> None:
+        await engine.stop_source("pics")
+
+    async def second(engine: Engine) -> Any:
+        await engine.start_source("pics")
+        return await told(engine, 1)
+
+    play(place, folder, first)
+    folder.put("before.png")
+    time.sleep(STEP)
+    place.run(between, {}, work=False)
+    time.sleep(STEP)
+    folder.put("after.png")
+    time.sleep(STEP)
+    assert play(place, folder, second) == created("before.png")
+
+
+def test_what_was_in_a_folder_that_was_away_at_the_stop_is_told_when_the_source_is_started(
+    place: Place, folder: FolderPlace
+) -> None:
+    away = folder.path.with_name("away")
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("a.png")
+        os.rename(folder.path, away)
+        await engine.stop_source("pics")
+        await watched(engine, stopped=True)
+        os.rename(away, folder.path)
+        await engine.start_source("pics")
+        return await told(engine, 1)
+
+    assert play(place, folder, main) == created("a.png")
+
+
+def test_what_comes_after_a_stop_of_which_the_feeder_has_not_heard_is_not_told(
+    server: PostgresServer, folder: FolderPlace
+) -> None:
+    """Another node stops it, and this one looks only every two seconds: by then the file is quiet."""
+    place = Place(server.create_database())
+
+    async def main(engine: Engine) -> Any:
+        async with Engine(place.url, tasks=TASKS, work=False, stores={"pics": folder.url}) as other:
+            await engine.publish(PICS, start=True)
+            await watched(engine)
+            await other.stop_source("pics")
+            await asyncio.sleep(STEP)
+            folder.put("after.png")
+            await watched(engine, stopped=True)
+            await other.start_source("pics")
+            await watched(engine)
+            folder.put("later.png")
+            return await told(engine, 1)
+
+    assert play(place, folder, main) == created("later.png")
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_the_clock_of_the_store_need_not_be_that_of_the_files(
+    tmp_path: Any, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    def shifted(asked: Callable[..., Any]) -> Callable[..., Any]:
+        async def later(*them: Any) -> datetime | None:
+            found = await asked(*them)
+            return None if found is None else found + timedelta(hours=hours)
+
+        return later
+
+    for name in ("now", "started_at", "stopped_at"):
+        monkeypatch.setattr(SqliteStore, name, shifted(getattr(SqliteStore, name)))
+
+    async def main(engine: Engine) -> Any:
+        await engine.publish(PICS, start=True)
+        await watched(engine)
+        folder.put("before.png")
+        await asyncio.sleep(STEP)
+        await engine.stop_source("pics")
+        await asyncio.sleep(STEP)
+        folder.put("after.png")
+        await watched(engine, stopped=True)
+        return await told(engine, 1)
+
+    folder.put("old.png")
+    time.sleep(STEP)
+    assert play(Place(str(tmp_path / "penstock.db")), folder, main) == created("before.png")

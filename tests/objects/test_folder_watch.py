@@ -58,6 +58,14 @@ async def watched(engine: Engine, stopped: bool = False) -> None:
             await asyncio.sleep(0.02)
 
 
+async def noticed(engine: Engine, count: int = 1) -> None:
+    """Until so many files are looked at and not told yet."""
+    tallies = (await engine.running()).means.stores.tallies
+    async with asyncio.timeout(20):
+        while tallies["pics"].counts["pending"] < count:
+            await asyncio.sleep(0.01)
+
+
 async def told(engine: Engine, count: int) -> list[tuple[str, str]]:
     """Event and key of every run, once there are so many."""
     await until_there(engine, count)
@@ -415,16 +423,13 @@ def test_what_had_no_room_when_the_source_was_stopped_is_told_when_it_is_started
         await gate.wait()
 
     async def main(engine: Engine) -> Any:
-        tally = (await engine.running()).means.stores.tallies
         await engine.publish(flow, start=True)
         await watched(engine)
         folder.put("1.png")
         await until_there(engine, 1)
         for name in ("2.png", "3.png"):
             folder.put(name)
-        async with asyncio.timeout(20):
-            while tally["pics"].counts["pending"] < 2:
-                await asyncio.sleep(0.01)
+        await noticed(engine, 2)
         folder.put("4.png")
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
@@ -450,11 +455,8 @@ def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_tol
         await engine.publish(PICS, start=True)
         await watched(engine)
         monkeypatch.setattr(FolderFeeder, "_dated", never)
-        tally = (await engine.running()).means.stores.tallies
         folder.put("before.png")
-        async with asyncio.timeout(20):
-            while not tally["pics"].counts["pending"]:
-                await asyncio.sleep(0.01)
+        await noticed(engine)
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
         return await told(engine, 1)
@@ -468,11 +470,8 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(place: Place,
     async def first(engine: Engine) -> None:
         await engine.publish(PICS, start=True)
         await watched(engine)
-        tally = (await engine.running()).means.stores.tallies
         folder.put("a.png")
-        async with asyncio.timeout(20):
-            while not tally["pics"].counts["pending"]:
-                await asyncio.sleep(0.01)
+        await noticed(engine)
 
     async def between(engine: Engine) -> Any:
         return await engine.runs()

@@ -35,6 +35,7 @@ class Shim(msgspec.Struct, frozen=True):
 
     sync: float = 0.0  # seconds that the disk takes to write what it holds
     full: bool = False
+    failing: bool = False  # the disk reports an error when it is to sync
     clock: float = 0.0  # seconds that the clock is ahead
 
 
@@ -60,6 +61,8 @@ class File(apsw.VFSFile):
 
     def xSync(self, flags: int) -> None:
         shim = _now()
+        if shim.failing:
+            raise apsw.IOError("the disk fails")
         if shim.sync:
             with Path(os.environ[CONTROL]).with_suffix(".slow").open("ab") as file:
                 file.write(b".")

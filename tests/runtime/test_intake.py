@@ -13,7 +13,7 @@ import pytest
 from penstock import Engine, PenstockError
 from penstock.runtime.errors import IdempotencyMismatch, Invalid
 from penstock.store.change import Change, Committed
-from penstock.store.errors import StoreAway
+from penstock.store.errors import OutcomeUnknown, StoreAway
 from penstock.store.opening import open_store
 from penstock.testing.simloop import SimLoop, run_simulated
 
@@ -47,7 +47,7 @@ def troubled(write: Commit, troubles: list[tuple[bool, bool]]) -> Commit:
         done, unsure = troubles.pop(0)
         if done:
             await write(changes)
-        raise StoreAway("the line is cut", unsure=unsure)
+        raise (OutcomeUnknown if unsure else StoreAway)("the line is cut")
 
     return commit
 

@@ -17,7 +17,7 @@ from penstock.sources.cloudevents import Handshake
 from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, SourceStopped, Stale, UnknownHook, Unverified
 from penstock.store.change import Change, Committed
-from penstock.store.errors import StoreAway
+from penstock.store.errors import OutcomeUnknown, StoreAway
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from tests.durable.conftest import Place
@@ -156,7 +156,7 @@ class Outage:
         done = await self._store.commit(changes)
         if self.deaf:
             self.deaf = False
-            raise StoreAway("the connection is lost", unsure=True)
+            raise OutcomeUnknown("the connection is lost")
         return done
 
 

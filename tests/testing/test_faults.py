@@ -142,8 +142,8 @@ DONE = [("<process database>", ["c"])]
         ),
         (
             "store.commit.lost",
-            "the database does not answer (the answer to store.commit is lost); whether it was done is not known: "
-            "ask again",
+            "whether it was done is not known (the answer to store.commit is lost): "
+            "repeat it with the same idempotency key or event id, or look before you repeat it",
             DONE,
         ),
     ],
@@ -217,5 +217,5 @@ def test_a_faulty_gate_loses_and_repeats_reports() -> None:
 def test_a_gate_whose_node_is_gone_is_away() -> None:
     assert through_gate(None, none=True)[0].startswith("unsure=False: the database does not answer (no node")
     assert through_gate(None, dead=True)[0].startswith(
-        "unsure=True: the database does not answer (node is not"
+        "unsure=True: whether it was done is not known (node is not"
     )

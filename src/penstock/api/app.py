@@ -30,7 +30,7 @@ from penstock.runtime.authority import ROLE
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.log_context import REQUEST
 from penstock.runtime.recording import BY, WHO
-from penstock.store.errors import StoreAway
+from penstock.store.errors import OutcomeUnknown
 
 log = logging.getLogger("penstock.api")
 
@@ -70,7 +70,7 @@ class App:
             if not self._stopping:
                 raise
             response = problem_response(
-                StoreAway("this server is stopping", unsure=True),
+                OutcomeUnknown("this server is stopping"),
                 request_id,
                 self.service.access.redactor.redact_value,
             )
@@ -153,11 +153,18 @@ def render(call: Call, answer: Any, request_id: str) -> Response | Ready:
     return Ready(body, status, call.media, request_id)
 
 
-def _let_go(error: BaseException | None) -> None:
-    """Forget where an error was raised: a function there may hold it, and both, with the body, stay for long."""
-    while error is not None:
-        error.__traceback__ = None
-        error = error.__cause__ or error.__context__
+def _let_go(error: BaseException) -> None:
+    """Forget where an error was raised: a function there may hold it, and both, with the body, stay for long.
+
+    Errors may lead to one another in a circle: each is visited once.
+    """
+    left, seen = [error], set[int]()
+    while left:
+        each = left.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            each.__traceback__ = None
+            left += [more for more in (each.__cause__, each.__context__) if more is not None]
 
 
 def _raw_path(scope: Scope) -> str:

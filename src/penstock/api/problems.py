@@ -40,7 +40,7 @@ from penstock.runtime.errors import (
     PreconditionFailed,
 )
 from penstock.sources.errors import CertificateAway, Untrusted, Unverified
-from penstock.store.errors import StoreError
+from penstock.store.errors import StoreError, StoreRefused
 from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
@@ -82,6 +82,7 @@ STATUSES: dict[type[Exception], int] = {
     CertificateAway: 503,
     ObjectStoreAway: 503,
     StoreError: 503,
+    StoreRefused: 500,
     TooManyStreams: 503,
     CallTimedOut: 504,
     PenstockError: 500,

@@ -45,7 +45,7 @@ from penstock.remote.wire import (
 from penstock.runtime.chores import Chores
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.store_clock import StoreClock
-from penstock.store.errors import StoreAway, StoreFull
+from penstock.store.errors import StoreAway, StoreUnavailable
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
 BYTES = 900_000
@@ -68,7 +68,7 @@ class GateAway(StoreAway):
     code = "gate_away"
 
     def __init__(self, error: PenstockError) -> None:
-        PenstockError.__init__(self, str(error))
+        StoreUnavailable.__init__(self, str(error), str(error))
         self.unsure = True
 
 
@@ -277,7 +277,7 @@ class HttpGate:
         asked = self._monotonic()
         try:
             raw = await self._line.ask(method, f"/api/tasks/{what}", body, patience=patience)
-        except (NoServer, ServerAway, TooManyRequests, StoreAway, StoreFull) as error:
+        except (NoServer, ServerAway, TooManyRequests, StoreUnavailable) as error:
             raise GateAway(error) from error
         if kind is None:
             return None

@@ -23,7 +23,7 @@ from penstock.runtime.memory import Live, Memory
 from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import Change, Committed, Message, Outcome
-from penstock.store.errors import StoreAway, StoreError, StoreFull
+from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
 
 BATCH = 512
@@ -124,11 +124,11 @@ class Advancer:
         except BaseException as error:
             # Who asked was not cancelled, but what it asked for was, perhaps half-way through being written.
             canceled = isinstance(error, asyncio.CancelledError)
-            told = StoreAway("this engine is closed", unsure=True) if canceled else error
+            told = OutcomeUnknown("this engine is closed") if canceled else error
             for requests in batch.values():
                 for request in requests:
                     request.tell(None, told)
-            if not isinstance(error, StoreError | asyncio.CancelledError):
+            if not isinstance(error, StoreUnavailable | asyncio.CancelledError):
                 log.exception("a batch of %d runs was not decided", len(batch))
             for run in batch:
                 self._memory.forget(run)
@@ -241,7 +241,7 @@ class Advancer:
         asked = self._clock.asked()
         try:
             committed = await self._store.commit(changes)
-        except (StoreAway, StoreFull):
+        except StoreUnavailable:
             raise
         except Exception as error:
             await self._find_culprit(changed, changes, error)

@@ -52,7 +52,7 @@ from penstock.runtime.request import Request
 from penstock.runtime.store_clock import StoreClock
 from penstock.runtime.texts import can_be_kept, refuse_long_text, refuse_no_text, refuse_no_texts
 from penstock.store.change import Post, Seen
-from penstock.store.errors import StoreAway
+from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Store
 from penstock.store.rows import WorkflowState
 
@@ -353,9 +353,9 @@ async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockEr
             return await ask()
         except PenstockError as again:
             error = again
-            if not isinstance(error, StoreAway):
+            if not isinstance(error, StoreUnavailable):
                 break
-    raise StoreAway(str(error), unsure=True) from error
+    raise OutcomeUnknown(error.why if isinstance(error, StoreUnavailable) else str(error)) from error
 
 
 def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> Header:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from penstock.store.errors import StoreError
+from penstock.store.errors import StoreUnavailable
 
 FIRST, LONGEST = 0.05, 5.0
 
@@ -35,7 +35,7 @@ async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) 
                 wait = FIRST
             pulse.failures += 1
             pulse.last = str(error)
-            if isinstance(error, StoreError):
+            if isinstance(error, StoreUnavailable):
                 log.warning("%s waits: %s", name, error)
             else:
                 log.exception("%s failed and is begun again", name)

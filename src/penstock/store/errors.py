@@ -3,8 +3,12 @@
 StoreError
 ├── BadAddress        the address of the database cannot be used
 ├── BadText           a change has a text that the database cannot keep
-├── StoreAway         it does not answer: what was asked was not done, or is not known to be (`unsure`)
-├── StoreFull         there is no room to write
+├── StoreUnavailable  it cannot be used just now: try again later
+│   ├── StoreAway         it does not answer; nothing was changed
+│   │   └── OutcomeUnknown    the commit may or may not have happened
+│   ├── StoreFull         the disk is full; nothing was changed
+│   └── StoreFailing      the disk reports an error; nothing was changed
+├── StoreRefused      it rejects a statement: its schema was altered, or Penstock has a bug
 ├── StoreBusy         another process has the file
 ├── StoreDamaged      the file is not whole
 ├── NotLocal          the file is on a network disk
@@ -13,6 +17,8 @@ StoreError
 """
 
 from __future__ import annotations
+
+import errno
 
 from penstock.flow.errors import PenstockError
 
@@ -49,24 +55,79 @@ class BadText(StoreError):
         self.runs = runs
 
 
-class StoreAway(StoreError):
-    """The database does not answer."""
+class StoreUnavailable(StoreError):
+    """The database cannot be used just now; nobody who asked is at fault. `why` is what the database said."""
+
+    code = "store_unavailable"
+
+    def __init__(self, sentence: str, why: str) -> None:
+        super().__init__(sentence)
+        self.why = why
+
+
+class StoreAway(StoreUnavailable):
+    """The database does not answer; nothing was changed."""
 
     code = "store_away"
+    unsure = False
 
-    def __init__(self, why: str, unsure: bool = False) -> None:
-        known = "whether it was done is not known: ask again" if unsure else "nothing was changed: try again"
-        super().__init__(f"the database does not answer ({why}); {known}")
-        self.unsure = unsure
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the database does not answer ({why}); nothing was changed: try again", why)
 
 
-class StoreFull(StoreError):
-    """There is no room to write."""
+class OutcomeUnknown(StoreAway):
+    """The commit may or may not have happened."""
+
+    code = "outcome_unknown"
+    unsure = True
+
+    def __init__(self, why: str) -> None:
+        StoreUnavailable.__init__(
+            self,
+            f"whether it was done is not known ({why}): "
+            "repeat it with the same idempotency key or event id, or look before you repeat it",
+            why,
+        )
+
+
+class StoreFull(StoreUnavailable):
+    """The disk is full; nothing was changed."""
 
     code = "store_full"
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"the database cannot write ({why}); nothing was changed: make room and try again")
+        super().__init__(
+            f"the database cannot write ({why}); nothing was changed: make room and try again", why
+        )
+
+
+class StoreFailing(StoreUnavailable):
+    """The disk reports an error; nothing was changed."""
+
+    code = "store_failing"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"the disk of the database fails ({why}); nothing was changed: check the disk and try again", why
+        )
+
+
+def disk_error(error: OSError) -> StoreFull | StoreFailing:
+    """What an error of the file system means: no room, or a disk that fails."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return (StoreFull if full else StoreFailing)(str(error))
+
+
+class StoreRefused(StoreError):
+    """The database rejects a statement: its schema was altered, or Penstock has a bug."""
+
+    code = "store_refused"
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"the database rejected a statement ({why}); nothing was changed: "
+            "check the database with `penstock db check`, or report it as a bug"
+        )
 
 
 class StoreBusy(StoreError):

@@ -15,7 +15,7 @@ from penstock.store.errors import BadAddress, StoreBusy
 from penstock.store.protocol import Store
 from penstock.store.sqlite.beside import Beside
 from penstock.store.sqlite.connection import Options, found_schema
-from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import refuse_no_file
 from penstock.store.sqlite.restoring import restore
 from penstock.store.sqlite.session import Clock
@@ -88,7 +88,7 @@ async def schema_at(url: str) -> int:
         finally:
             db.close()
     except apsw.Error as error:
-        raise told(error, path) from error
+        raise store_error(error, path) from error
 
 
 async def restore_store(url: str, source: str) -> str | None:

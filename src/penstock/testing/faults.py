@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, TypeVar, cast
 
 from penstock.runtime.gate import Gate
-from penstock.store.errors import StoreAway, StoreFull
+from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFull
 from penstock.store.protocol import Store
 from penstock.testing.simloop import Gone, Process, current_process
 
@@ -170,14 +170,14 @@ class Wire:
         answer = await self._get(process, work, withdraw)
         await self._slow(f"{point}.late")
         if self.faults.strikes(f"{point}.lost"):
-            raise StoreAway(f"the answer to {point} is lost", unsure=writes)
+            raise (OutcomeUnknown if writes else StoreAway)(f"the answer to {point} is lost")
         return answer
 
     async def _get(self, process: Process, work: Callable[[], Coroutine[Any, Any, T]], withdraw: bool) -> T:
         try:
             return await process.call(work, withdraw, at_hand=withdraw)
         except Gone as gone:
-            raise StoreAway(str(gone), unsure=True) from gone
+            raise OutcomeUnknown(str(gone)) from gone
 
     def _refuse_the_dead(self) -> None:
         caller = current_process()

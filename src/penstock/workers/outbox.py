@@ -15,7 +15,7 @@ from penstock.flow.occurrence import Outcome
 from penstock.flow.plan import Attempt
 from penstock.flow.retry import Backoff
 from penstock.runtime.gate import Gate, Report
-from penstock.store.errors import StoreAway, StoreError, StoreFull
+from penstock.store.errors import StoreError, StoreUnavailable
 from penstock.store.rows import LogLine
 from penstock.workers.work import Work
 
@@ -34,7 +34,7 @@ LINE = 16_384
 FLUSH = 0.5
 """Seconds that a line may wait."""
 
-NOT_NOW = (StoreAway, StoreFull)
+NOT_NOW = StoreUnavailable
 """Errors that are no fault of what is told, and nobody else can write meanwhile either: it is kept."""
 
 Batch = Sequence[tuple[Work, Outcome]]

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from penstock.store.change import Change
-from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
+from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFailing, StoreFull, StoreRefused
 from penstock.store.postgres import committing
 from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore
@@ -195,17 +195,20 @@ def test_a_value_that_cannot_be_stored_is_refused_and_not_taken_for_an_outage(
             await store.commit([change])
         return [type(refused.value), await store.load([name(1)])]
 
-    assert with_store(url, main) == [StoreError, [None]]
+    assert with_store(url, main) == [StoreRefused, [None]]
 
 
-def test_a_full_disk_is_told_as_such(url: str) -> None:
-    async def full(work: Work) -> None:
-        await work.connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END $$")
+@pytest.mark.parametrize(("code", "error"), [("53100", StoreFull), ("58030", StoreFailing)])
+def test_a_full_disk_and_one_that_fails_are_told_apart(url: str, code: str, error: type[StoreError]) -> None:
+    async def fail(work: Work) -> None:
+        await work.connection.execute(
+            f"DO $$ BEGIN RAISE EXCEPTION 'the disk' USING ERRCODE = '{code}'; END $$"
+        )
 
     async def main(store: PostgresStore) -> None:
-        await store.database.transact(full)
+        await store.database.transact(fail)
 
-    with pytest.raises(StoreFull, match="no room"):
+    with pytest.raises(error, match="the disk"):
         with_store(url, main)
 
 

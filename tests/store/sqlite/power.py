@@ -24,6 +24,10 @@ class Disk(apsw.VFS):
         super().__init__(self.name, "")
         self.cut_at, self.room = cut_at, room
         self.operations, self.dead = 0, False
+        self.failing, self.keeps_failed = (
+            0,
+            True,
+        )  # so many syncs fail; whether what they drop can still be read
         self.durable: dict[str, bytearray] = {}
         self.pending: dict[str, list[Callable[[bytearray, random.Random, float], None]]] = {}
         self.sizes: dict[str, int] = {}
@@ -90,10 +94,23 @@ class DiskFile(apsw.VFSFile):
         super().xTruncate(newsize)
 
     def xSync(self, flags: int) -> None:
+        if self.disk.failing:
+            self.disk.failing -= 1
+            self._fail()
         if self.disk.tick():
             image = self.disk.durable.setdefault(self.name, bytearray())
             for write in self.disk.pending.pop(self.name, ()):
                 write(image, random.Random(0), 1.0)
+
+    def _fail(self) -> None:
+        """What was written since the last sync never reaches the disk; a cache may show it all the same."""
+        self.disk.pending.pop(self.name, None)
+        if not self.disk.keeps_failed:
+            image = bytes(self.disk.durable.get(self.name, b""))
+            super().xTruncate(len(image))
+            for at in range(0, len(image), 1 << 16):  # SQLite takes less than 128 KiB in one call
+                super().xWrite(image[at : at + (1 << 16)], at)
+        raise apsw.IOError("the disk fails")
 
     def _grow(self, size: int) -> None:
         self.disk.sizes[self.name] = max(size, self.disk.sizes.get(self.name, 0))

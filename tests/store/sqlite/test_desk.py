@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import threading
@@ -10,13 +11,21 @@ from collections.abc import Awaitable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import apsw
 import pytest
 
 from penstock.store.change import Committed
-from penstock.store.errors import StoreAway, StoreBusy, StoreFull
+from penstock.store.errors import (
+    OutcomeUnknown,
+    StoreAway,
+    StoreBusy,
+    StoreError,
+    StoreFailing,
+    StoreFull,
+    StoreRefused,
+    StoreUnavailable,
+)
 from penstock.store.rows import Filter
-from penstock.store.sqlite import desk
+from penstock.store.sqlite import ledger
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import MANY, SqliteStore
 from tests.store.sqlite.builders import T0, a_task, begin, turn
@@ -75,7 +84,7 @@ def test_st1_work_that_raises_does_not_hurt_its_group(tmp_path: Path) -> None:
 
     done, transactions, runs = asyncio.run(scenario())
 
-    assert [type(one) for one in done] == [Committed, apsw.ConstraintError, Committed]
+    assert [type(one) for one in done] == [Committed, StoreRefused, Committed]
     assert (transactions, runs) == (2, {"running": 2})
 
 
@@ -153,6 +162,108 @@ def test_a_full_disk_changes_nothing_and_passes_without_a_restart(tmp_path: Path
 
     assert asyncio.run(scenario()) == [{"running": 1}, {"running": 2}]
     disk.unregister()
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_an_error_is_never_raised_from_itself(tmp_path: Path, inline: bool) -> None:
+    async def scenario() -> list[BaseException]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline))
+        asked = (store._desk.write, store._desk.read)
+        raised = [
+            await _raised(does(lambda session: session.db.execute("SELECT * FROM nowhere"))) for does in asked
+        ]
+        raised.append(await _raised(store._desk.apart(lambda db: db.execute("SELECT * FROM nowhere"))))
+        await store.close()
+        return raised
+
+    raised = asyncio.run(scenario())
+
+    assert [type(error) for error in raised] == [StoreRefused] * 3
+    assert all("no such table: nowhere" in str(error) for error in raised)
+    assert all(error not in (error.__cause__, error.__context__) for error in raised)
+
+
+async def _raised(asked: Awaitable[object]) -> BaseException:
+    try:
+        await asked
+    except StoreError as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+@pytest.mark.parametrize("inline", [True, False])
+@pytest.mark.parametrize(("syncs", "kept"), [(1, True), (2, True), (5, True), (1, False)])
+def test_after_a_failed_commit_there_is_one_truth(
+    tmp_path: Path, inline: bool, syncs: int, kept: bool
+) -> None:
+    """The disk fails to sync, and drops what it had: it can still be read, until the power is cut."""
+    disk, left = Disk(), tmp_path / "left"
+    left.mkdir()
+
+    async def scenario() -> tuple[set[str], set[str]]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
+        acknowledged = set[str]()
+        for number in range(40):
+            if number == 20:
+                disk.failing, disk.keeps_failed = syncs, kept
+                with pytest.raises(OutcomeUnknown, match="repeat it with the same idempotency key"):
+                    await store.commit([begin(number)])
+                continue
+            change = begin(number)
+            with contextlib.suppress(StoreUnavailable):
+                await store.commit([change])
+                acknowledged.add(change.run)
+        shown = {row.id for row in await store.runs(Filter(limit=100))}
+        disk.after_cut(random.Random(syncs), left)
+        disk.dead = True
+        await store.close()
+        return acknowledged, shown
+
+    acknowledged, shown = asyncio.run(scenario())
+    disk.unregister()
+
+    assert len(acknowledged) >= 34
+    assert acknowledged <= shown <= acknowledged | {begin(20).run}
+    assert _runs_in(left / "a.db") == shown
+
+
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(tmp_path: Path, inline: bool) -> None:
+    disk = Disk()
+
+    async def scenario() -> tuple[list[type[BaseException]], set[str]]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
+        await store.commit([begin(1)])
+        disk.failing = 1_000
+        asked = (
+            lambda: store.commit([begin(2)]),
+            lambda: store.commit([begin(3)]),
+            lambda: store.discard([1]),
+            store.check,
+        )
+        raised = [type(await _raised(each())) for each in asked]
+        disk.failing = 0
+        await store.commit([begin(4)])
+        shown = {row.id for row in await store.runs(Filter(limit=10))}
+        await store.close()
+        return raised, shown
+
+    raised, shown = asyncio.run(scenario())
+    disk.unregister()
+
+    assert raised[0] is OutcomeUnknown
+    assert set(raised[1:]) <= {StoreFailing, StoreAway}
+    assert {begin(1).run, begin(4).run} <= shown <= {begin(n).run for n in (1, 2, 4)}
+
+
+def _runs_in(path: Path) -> set[str]:
+    async def look() -> set[str]:
+        store = SqliteStore.open(str(path))
+        found = {row.id for row in await store.runs(Filter(limit=100))}
+        await store.close()
+        return found
+
+    return asyncio.run(look())
 
 
 @pytest.mark.parametrize("inline", [True, False])
@@ -249,7 +360,7 @@ def test_a_disk_is_quick_by_what_its_commits_took_of_late(
     async def main() -> bool:
         store = SqliteStore.open(str(tmp_path / "p.db"), options=Options(inline=True))
         ticks = iter([at for seconds in took for at in (0.0, seconds)])
-        monkeypatch.setattr(desk, "perf_counter", lambda: next(ticks))
+        monkeypatch.setattr(ledger, "perf_counter", lambda: next(ticks))
         for number in range(len(took)):
             await store.commit([begin(number)])
         found = store._ledger.is_quick
@@ -264,14 +375,14 @@ def test_a_disk_is_quick_by_what_its_commits_took_of_late(
 def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: float, here: bool
 ) -> None:
-    monkeypatch.setattr(desk, "MOMENT", moment)
+    monkeypatch.setattr(ledger, "MOMENT", moment)
 
     async def main() -> tuple[bool, set[bool]]:
         store = SqliteStore.open(str(tmp_path / "p.db"))
         threads: list[bool] = []
         finish = store._ledger.finish
 
-        def noted(served: list[desk.Served]) -> list[desk.Served]:
+        def noted(served: list[ledger.Served]) -> list[ledger.Served]:
             threads.append(threading.current_thread() is threading.main_thread())
             return finish(served)
 

@@ -11,7 +11,7 @@ import pytest
 
 from penstock import Engine
 from penstock.store.rows import Filter
-from penstock.store.sqlite import desk, log
+from penstock.store.sqlite import ledger, log
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import BESIDE, SqliteStore
 from tests.store.sqlite.builders import begin
@@ -90,7 +90,7 @@ def test_the_log_is_looked_after_also_where_nobody_but_a_loop_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would grow as long as single runs are all that there is."""
-    monkeypatch.setattr(desk, "MOMENT", 10.0)  # whatever the disk does, it is quick
+    monkeypatch.setattr(ledger, "MOMENT", 10.0)  # whatever the disk does, it is quick
     path = tmp_path / "a.db"
     made(path)
 

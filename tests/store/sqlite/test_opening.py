@@ -21,6 +21,7 @@ from penstock.store.errors import (
     StoreDamaged,
     StoreError,
     StoreFull,
+    StoreRefused,
 )
 from penstock.store.migrate import Migration
 from penstock.store.opening import open_store, restore_store, sqlite_path
@@ -177,7 +178,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
         NEXT.number, "9999_broken.sql", "CREATE TABLE extra (id INTEGER); CREATE TABLE run (id INTEGER)"
     )
 
-    with pytest.raises(apsw.SQLError):
+    with pytest.raises(StoreRefused, match="table run already exists"):
         make(tmp_path / "a.db", Options(migrations=(*MIGRATIONS, broken)))
 
     assert schema(tmp_path / "a.db") == before
@@ -247,7 +248,7 @@ def test_a_new_file_on_a_full_disk_says_so_and_leaves_no_lock(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "write", write)
-    with pytest.raises(StoreFull, match="no space left on device"):
+    with pytest.raises(StoreFull, match="No space left on device"):
         asyncio.run(open_store(str(tmp_path / "a.db")))
 
     assert os.listdir(tmp_path) == []

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 
 from penstock.store.change import Belief, Change, Committed, Message, NewTask, Outcome, belief_of
-from penstock.store.errors import StoreAway, StoreFull
+from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.postgres import approvals
 from penstock.store.postgres.auditing import note
 from penstock.store.postgres.bundle import columns, texts
@@ -97,10 +97,10 @@ async def advance(database: Database, changes: Sequence[Change]) -> Committed:
     left = [change for change in changes if change.run not in there]
     try:
         rest = await _commit(database, left, look=True)
-    except (StoreAway, StoreFull) as error:
+    except StoreUnavailable as error:
         if not there:
             raise
-        raise StoreAway(str(error), unsure=True) from error  # some of it is done
+        raise OutcomeUnknown(error.why) from error  # some of it is done
     others = iter(rest.outcomes)
     outcomes = ["applied" if change.run in there else next(others) for change in changes]
     return Committed(outcomes, rest.messages, rest.now, fence)  # `rest` knows none where it made no task

@@ -18,7 +18,7 @@ from typing import TypeVar
 import msgspec
 
 from penstock.store.backups import refuse_backup_at, sync_folder, taken
-from penstock.store.errors import StoreDamaged, StoreError, StoreFull
+from penstock.store.errors import StoreDamaged, StoreError, StoreUnavailable, disk_error
 from penstock.store.postgres.database import Database, Work
 
 TABLES = (
@@ -78,13 +78,13 @@ async def write_backup(database: Database, to: str) -> None:
     except FileExistsError:
         raise taken(to) from None
     except OSError as error:
-        raise StoreFull(str(error)) from error
+        raise disk_error(error) from error
     finally:
         Path(part).unlink(missing_ok=True)
 
 
 class Writer:
-    """A backup that is written. Raises StoreFull where there is no room: not as if the database were away."""
+    """A backup that is written. Raises StoreFull or StoreFailing: not as if the database were away."""
 
     def __init__(self, out: gzip.GzipFile) -> None:
         self._out = out
@@ -105,7 +105,7 @@ class Writer:
         try:
             self._out.write(data)
         except OSError as error:
-            raise StoreFull(str(error)) from error
+            raise disk_error(error) from error
 
 
 async def _write(work: Work, out: Writer) -> None:
@@ -118,7 +118,7 @@ async def _write(work: Work, out: Writer) -> None:
             await work.connection.copy_from_table(
                 table, output=out.piece, columns=names, format="binary", timeout=3600
             )
-        except StoreFull:
+        except StoreUnavailable:
             # In the middle of a table the server goes on sending: a rollback would wait for it in vain.
             work.connection.terminate()
             raise

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 import asyncpg
 from msgspec import Struct
 
-from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFull
+from penstock.store.errors import BadAddress, OutcomeUnknown, StoreAway, StoreFailing, StoreFull, StoreRefused
 from penstock.store.masking import without_password
 from penstock.store.queries import read_queries
 
@@ -269,6 +269,8 @@ class Database:
             raise
         except _FULL as error:
             raise StoreFull(_why(error)) from error
+        except asyncpg.PostgresIOError as error:
+            raise (OutcomeUnknown if unsure() else StoreFailing)(_why(error)) from error
         except asyncpg.InvalidCatalogNameError as error:
             raise self._no_database() from error
         except _REFUSED as error:
@@ -276,8 +278,8 @@ class Database:
         except (asyncpg.PostgresError, *_AWAY) as error:
             # A value that the driver cannot send is no outage: who tries again would try for ever.
             if isinstance(error, _AWAY) and not isinstance(error, ValueError):
-                raise StoreAway(_away(error), unsure()) from error
-            raise StoreError(f"the database refused a statement ({_why(error)})") from error
+                raise (OutcomeUnknown if unsure() else StoreAway)(_away(error)) from error
+            raise StoreRefused(_why(error)) from error
 
 
 @contextlib.asynccontextmanager

@@ -11,7 +11,8 @@ import apsw
 from penstock.store.access_rows import Audited, AuditHead
 from penstock.store.sqlite import auditing, upkeep
 from penstock.store.sqlite.connection import Options, found_schema, open_reader
-from penstock.store.sqlite.desk import look, told
+from penstock.store.sqlite.desk import look
+from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Numbers, Result, Session, Work
 from penstock.store.sqlite.times import micros
 
@@ -24,7 +25,7 @@ class Beside:
         try:
             self._db = open_reader(path, Options())
         except apsw.Error as error:
-            raise told(error, path) from error
+            raise store_error(error, path) from error
 
     async def check(self) -> list[str]:
         """See `Store.check`."""

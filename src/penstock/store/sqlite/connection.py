@@ -12,8 +12,9 @@ from msgspec import Struct
 from penstock.store.backups import sync_folder
 from penstock.store.errors import NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
-from penstock.store.sqlite.desk import let_go, told
+from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private, refuse_no_file
+from penstock.store.sqlite.ledger import let_go
 from penstock.store.sqlite.session import SQL
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
@@ -64,11 +65,11 @@ def open_file(path: str, options: Options) -> Opened:
         if options.vfs is None:
             make_private(path)
         try:
-            db = apsw.Connection(path, vfs=options.vfs, statementcachesize=PREPARED)
+            db = open_writer(path, options)
             undo.callback(db.close)
             checked = _begin(db, path, options)
         except apsw.Error as error:
-            raise told(error, path) from error
+            raise store_error(error, path) from error
         undo.pop_all()
     return Opened(db, lock, checked)
 
@@ -91,18 +92,28 @@ def open_reader(path: str, options: Options) -> apsw.Connection:
     return db
 
 
+def open_writer(path: str, options: Options) -> apsw.Connection:
+    """A connection that writes. Raises apsw.Error."""
+    db = apsw.Connection(path, vfs=options.vfs, statementcachesize=PREPARED)
+    try:
+        for setting in (
+            *SETTINGS,
+            "PRAGMA auto_vacuum = INCREMENTAL",  # before the first table: later it has no effect
+            "PRAGMA journal_mode = WAL",
+            f"PRAGMA synchronous = {options.synchronous}",
+            f"PRAGMA wal_autocheckpoint = {options.checkpoint}",
+            "PRAGMA journal_size_limit = 67108864",
+            "PRAGMA cache_size = -65536",
+        ):
+            db.execute(setting).fetchall()
+    except apsw.Error:
+        let_go(db)
+        raise
+    return db
+
+
 def _begin(db: apsw.Connection, path: str, options: Options) -> bool:
-    """Set the connection up, look through a file that was not closed, and bring its schema up to date."""
-    for setting in (
-        *SETTINGS,
-        "PRAGMA auto_vacuum = INCREMENTAL",  # before the first table: later it has no effect
-        "PRAGMA journal_mode = WAL",
-        f"PRAGMA synchronous = {options.synchronous}",
-        f"PRAGMA wal_autocheckpoint = {options.checkpoint}",
-        "PRAGMA journal_size_limit = 67108864",
-        "PRAGMA cache_size = -65536",
-    ):
-        db.execute(setting).fetchall()
+    """Look through a file that was not closed, and bring its schema up to date; whether it was looked through."""
     new = found_schema(db) == 0
     unclean = not new and read_setting(db, "clean") != "yes"
     if unclean:

@@ -7,32 +7,23 @@ import contextlib
 import os
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
-from time import perf_counter
 from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from penstock.store.errors import StoreAway, StoreBusy, StoreDamaged, StoreError, StoreFull
-from penstock.store.sqlite.log import Log
-from penstock.store.sqlite.session import Numbers, Result, Session, Ticks, Work
+from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
+from penstock.store.sqlite.errors import store_error
+from penstock.store.sqlite.ledger import SUSPECT, Ledger, Served, let_go, recover
+from penstock.store.sqlite.session import Result, Session, Work
 from penstock.store.sqlite.turns import SHORT_TURNS
 
 MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
 
-MOMENT = 0.002
-"""Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
-LONG = 20 * MOMENT
-"""Whatever took longer counts as this."""
-NEWEST = 0.1
-"""How much the last commit says of how long the next one takes; the rest is what those before it said."""
-
 Source = TypeVar("Source")
-Served = tuple[Any, BaseException | None]
-"""What became of a piece of work."""
 Asked = tuple[Work[Any], "asyncio.Future[Any]"]
 Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
@@ -64,99 +55,6 @@ class Desk(Protocol):
         ...
 
 
-class Ledger:
-    """Runs work in transactions on the writing connection; `transactions` counts those that were committed."""
-
-    def __init__(self, db: apsw.Connection, path: str, ticks: Ticks, numbers: Numbers, log: Log) -> None:
-        self.db, self.path, self.ticks, self.numbers, self.log = db, path, ticks, numbers, log
-        self.transactions = 0
-        self._pace = 2 * MOMENT  # seconds that a commit takes of late
-        self._begun = False
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether the next commit is expected to take no longer than a moment."""
-        return self._pace < MOMENT
-
-    def session(self) -> Session:
-        return Session(self.db, self.numbers, self.ticks.now())
-
-    def transact(self, works: list[Work[Any]]) -> list[Served]:
-        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""
-        return self.finish(self.begin(works))
-
-    def begin(self, works: list[Work[Any]]) -> list[Served]:
-        """All but the COMMIT, which `finish` does. After a failure of the database itself nothing is begun.
-
-        A savepoint copies every page that is changed: one that is alone needs none.
-        """
-        try:
-            self._back()  # where the disk failed while it was taken back
-            self.db.execute("BEGIN IMMEDIATE")
-            session = self.session()
-            session.alone = len(works) == 1
-            one = self._bare if session.alone else self._one
-            answers = [one(session, work) for work in works]
-        except BaseException as error:
-            return self._given_up(works, error)
-        self._begun = True
-        return answers
-
-    def finish(self, answers: list[Served]) -> list[Served]:
-        """Make durable what was begun: the answers, or why there are none."""
-        if not self._begun:
-            return answers
-        self._begun = False
-        began = perf_counter()
-        try:
-            self.db.execute("COMMIT")
-        except BaseException as error:
-            return self._given_up(answers, error)
-        self.transactions += 1
-        # One that took some moments, as any may where others use the disk, too, changes little; after one that took
-        # longer than a loop should stand still, a thread waits for the next ones.
-        self._pace += NEWEST * (min(perf_counter() - began, LONG) - self._pace)
-        return answers
-
-    def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
-        with contextlib.suppress(apsw.Error):
-            self._back()
-        return [(None, told(error, self.path))] * len(works)
-
-    def _bare(self, session: Session, work: Work[Any]) -> Served:
-        return work(session), None
-
-    def _one(self, session: Session, work: Work[Any]) -> Served:
-        self.db.execute("SAVEPOINT work")
-        try:
-            answer = work(session)
-        except BaseException as error:
-            if isinstance(told(error, self.path), StoreError) and not isinstance(error, StoreError):
-                raise  # the database itself failed: it may have taken back the whole transaction already
-            self.db.execute("ROLLBACK TO work")
-            self.db.execute("RELEASE work")
-            return None, error
-        self.db.execute("RELEASE work")
-        return answer, None
-
-    def _back(self) -> None:
-        if self.db.in_transaction:
-            self.db.execute("ROLLBACK")
-
-
-def told(error: BaseException, path: str) -> BaseException:
-    """What a failure of SQLite means for the caller; every other error is itself."""
-    if isinstance(error, apsw.FullError | apsw.IOError | apsw.CantOpenError | apsw.NoMemError):
-        return StoreFull(str(error))
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return StoreDamaged(path, str(error))
-    if isinstance(error, apsw.ConnectionClosedError):
-        return StoreAway("it was closed")
-    if isinstance(error, apsw.BusyError | apsw.LockedError | apsw.ReadOnlyError):
-        return StoreAway(str(error))
-    return error
-
-
 class InlineDesk:
     """All in the caller's thread, on one connection: nothing depends on how threads are run."""
 
@@ -164,7 +62,9 @@ class InlineDesk:
         self._ledger = ledger
 
     async def write(self, work: Work[Result]) -> Result:
+        self._recover()
         [(answer, error)] = self._ledger.transact([work])
+        self._recover()
         self._ledger.log.tend()
         if error is not None:
             raise error
@@ -175,19 +75,19 @@ class InlineDesk:
         return await self.write(work)
 
     async def read(self, work: Work[Result]) -> Result:
+        self._recover()
         return look(self._ledger.session(), work, self._ledger.path)
 
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        self._recover()
         return look(self._ledger.db, work, self._ledger.path)
+
+    def _recover(self) -> None:
+        if self._ledger.suspect:
+            recover(self._ledger)
 
     def close(self) -> None:
         let_go(self._ledger.db)
-
-
-def let_go(db: apsw.Connection) -> None:
-    """Close a connection. If the log cannot be folded into the file now, the next opening does it."""
-    with contextlib.suppress(apsw.Error):
-        db.close()
 
 
 def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
@@ -195,7 +95,7 @@ def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
     try:
         return work(at)
     except apsw.Error as error:
-        raise told(error, path) from error
+        raise store_error(error, path) from error
 
 
 class Counter:
@@ -274,6 +174,8 @@ class ThreadDesk:
         self._process = os.getpid()
         self._closed = False
         self._pen = threading.Lock()  # whoever has it may use the connection that writes
+        self._read_lock = threading.Lock()  # whoever has it may use the one that reads
+        self._apart: set[apsw.Connection] = set()  # those of long work that reads
         self._here: deque[Asked] = deque()
         self._writing = Counter("penstock-sqlite-write", self._transact)
         self._disk = ThreadPoolExecutor(1, "penstock-sqlite-commit")
@@ -285,6 +187,8 @@ class ThreadDesk:
         return answer
 
     async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        if self._ledger.suspect:
+            return await self.write(work)  # a thread reopens the file first, which takes long
         self._check()
         future = asyncio.get_running_loop().create_future()
         self._here.append((work, future))
@@ -303,14 +207,17 @@ class ThreadDesk:
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
         served = ledger.begin([work for work, _ in asked])
         if len(asked) == 1 and asked[0][1] is brief and ledger.is_quick and not ledger.log.is_full:
-            [(answer, error)] = ledger.finish(served)
-            self._lay_down()
-            _settle([(brief, answer, error)])
-        else:
-            self._disk.submit(self._finish, asked, served)
+            served = ledger.finish(served)
+            if not ledger.suspect:
+                self._lay_down()
+                [(answer, error)] = served
+                _settle([(brief, answer, error)])
+                return
+        self._disk.submit(self._finish, asked, served)
 
     def _finish(self, asked: list[Asked], served: list[Served]) -> None:
         served = self._ledger.finish(served)
+        self._recover()
         if self._ledger.log.is_full:
             _answer(asked, served)  # before: nobody need wait for the log
             self._ledger.log.tend()
@@ -336,14 +243,32 @@ class ThreadDesk:
         answer: Result = await self._reading.ask(work)
         return answer
 
+    def _recover(self) -> None:
+        """With the pen: reopen all connections where a commit failed. Whoever looks meanwhile waits."""
+        if not self._ledger.suspect:
+            return
+        with self._read_lock:
+            let_go(self._reader)
+            for db in tuple(self._apart):
+                with contextlib.suppress(apsw.Error):  # it was closed this moment
+                    db.interrupt()
+            recover(self._ledger, self._read_again)
+
+    def _read_again(self) -> None:
+        self._reader = self._another()
+
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
         self._check()
+        if self._ledger.suspect:
+            raise StoreFailing(SUSPECT)
 
         def do(another: Callable[[], apsw.Connection]) -> Result:
             db = another()
+            self._apart.add(db)
             try:
                 return work(db)
             finally:
+                self._apart.discard(db)
                 db.close()
 
         return await asyncio.to_thread(look, self._another, do, self._ledger.path)
@@ -367,15 +292,24 @@ class ThreadDesk:
     def _transact(self, works: list[Work[Any]]) -> list[Served]:
         self._pen.acquire()
         try:
+            self._recover()
             with SHORT_TURNS:
                 return self._ledger.transact(works)
         finally:
+            self._recover()
             self._ledger.log.tend()
             self._lay_down()
 
     def _look(self, works: list[Work[Any]]) -> list[Served]:
-        session = Session(self._reader, self._ledger.numbers, self._ledger.ticks.now())
-        return [_looked(session, work, self._ledger.path) for work in works]
+        if self._ledger.suspect:
+            self._pen.acquire()
+            self._recover()
+            self._lay_down()
+        with self._read_lock:
+            if self._ledger.suspect:
+                return [(None, StoreFailing(SUSPECT)) for _ in works]
+            session = Session(self._reader, self._ledger.numbers, self._ledger.ticks.now())
+            return [_looked(session, work, self._ledger.path) for work in works]
 
 
 def _looked(session: Session, work: Work[Any], path: str) -> Served:

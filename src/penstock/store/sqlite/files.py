@@ -10,7 +10,7 @@ import re
 import weakref
 from pathlib import Path
 
-from penstock.store.errors import BadAddress, StoreBusy, StoreError, StoreFull
+from penstock.store.errors import BadAddress, StoreBusy, StoreError, disk_error
 
 PRIVATE = 0o600
 _NETWORK = re.compile(
@@ -69,7 +69,7 @@ def refuse_no_file(path: str) -> None:
 def unwritable(path: str, error: OSError) -> StoreError:
     """What it means that a file beside the database cannot be written."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE):
-        return StoreFull(_said(error))
+        return disk_error(error)
     return BadAddress(path, f"is where no database can be made ({_said(error)})")
 
 

@@ -11,7 +11,7 @@ import apsw
 from penstock.store.backups import sync_folder
 from penstock.store.errors import StoreError
 from penstock.store.sqlite.connection import MIGRATIONS, found_schema
-from penstock.store.sqlite.desk import told
+from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import FileLock, make_private, refuse_no_file, remove_copy
 from penstock.store.sqlite.times import micros
 
@@ -84,7 +84,7 @@ def holds_something(path: str) -> bool:
     except (apsw.CorruptError, apsw.NotADBError):
         return False
     except apsw.Error as error:
-        raise told(error, path) from error
+        raise store_error(error, path) from error
     finally:
         db.close()
 
@@ -115,7 +115,7 @@ def _copy(source: str, part: Path) -> None:
             raise _unusable(source, "it is one of PostgreSQL: give its address with --db") from error
         raise _unusable(source, str(error)) from error
     except apsw.Error as error:
-        raise told(error, str(part)) from error
+        raise store_error(error, str(part)) from error
 
 
 def _begins(source: str) -> bytes:

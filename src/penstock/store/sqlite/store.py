@@ -51,11 +51,14 @@ from penstock.store.sqlite.connection import (
     open_file,
     open_memory,
     open_reader,
+    open_writer,
     put_clean,
     read_setting,
 )
-from penstock.store.sqlite.desk import Desk, InlineDesk, Ledger, ThreadDesk, told
+from penstock.store.sqlite.desk import Desk, InlineDesk, ThreadDesk
 from penstock.store.sqlite.drafts import SqliteDrafts
+from penstock.store.sqlite.errors import store_error
+from penstock.store.sqlite.ledger import Ledger
 from penstock.store.sqlite.log import LITTLE, Log
 from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.outbox import SqliteOutbox
@@ -92,8 +95,14 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
         first = options.checkpoint if options.rehearse else LITTLE
-        log = Log(opened.db, options.vfs, first, options.checkpoint)
-        self._ledger = Ledger(opened.db, path, self._ticks, numbers, log)
+        self._ledger = Ledger(
+            opened.db,
+            path,
+            self._ticks,
+            numbers,
+            follow=lambda db: Log(db, options.vfs, first, options.checkpoint),
+            again=lambda: open_writer(path, options),
+        )
         self._desk: Desk
         if options.inline:
             self._desk = InlineDesk(self._ledger)
@@ -113,7 +122,7 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
             return cls(path, opened, clock or WallClock(), options)
         except apsw.Error as error:
             opened.let_go()
-            raise told(error, path) from error
+            raise store_error(error, path) from error
 
     def _reader(self) -> apsw.Connection:
         return open_reader(self.path, self._options)

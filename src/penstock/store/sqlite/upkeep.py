@@ -9,7 +9,7 @@ from datetime import timedelta
 import apsw
 
 from penstock.store.backups import refuse_backup_at, sync_folder, taken
-from penstock.store.errors import StoreFull
+from penstock.store.errors import disk_error
 from penstock.store.rows import PRESENT, Worker
 from penstock.store.sqlite.files import make_private, remove_copy
 from penstock.store.sqlite.granting import drop_kept
@@ -133,7 +133,7 @@ def backup(db: apsw.Connection, to: str) -> None:
     except FileExistsError:
         raise taken(to) from None
     except OSError as error:
-        raise StoreFull(str(error)) from error
+        raise disk_error(error) from error
     finally:
         remove_copy(part)
 

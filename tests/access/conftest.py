@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.store.protocol import Store
 from tests.store.conftest import clock, database, kind, other, place, pytest_pyfunc_call, runner, store
 
@@ -36,10 +37,10 @@ def keys(tmp_path: Path) -> Keys:
 
 @pytest.fixture
 def access(store: Store, keys: Keys, seconds: Seconds) -> Access:
-    return Access(store, keys, clock=seconds)
+    return Access(store, Vault(store, keys), clock=seconds)
 
 
 @pytest.fixture
 def elsewhere(other: Store, keys: Keys, seconds: Seconds) -> Access:
     """The doors of another node."""
-    return Access(other, keys, clock=seconds)
+    return Access(other, Vault(other, keys), clock=seconds)

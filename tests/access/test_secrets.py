@@ -16,9 +16,11 @@ import pytest
 
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access, SecretView
-from penstock.access.errors import Forbidden, InvalidAccess, SecretKeyError, UnknownSecret
-from penstock.access.redacting import Redactor
-from penstock.access.secrets import Keyring, Keys
+from penstock.access.errors import Forbidden, InvalidAccess
+from penstock.secrets.errors import SecretKeyError, UnknownSecret
+from penstock.secrets.keys import Keyring, Keys
+from penstock.secrets.redaction import Redactor
+from penstock.secrets.vault import Vault
 from penstock.store.protocol import Store
 from tests.store.builders import NOON
 from tests.store.places import Place, SqliteFile
@@ -38,7 +40,7 @@ async def test_a_secret_is_resolved_for_dispatch_and_shown_only_by_name(access: 
     assert [first, second] == [SecretView("smtp", 1, NOON), SecretView("smtp", 2, NOON)]
     assert await access.list_secrets("", 10) == (SecretView("smtp", 2, NOON),)
     assert SecretView.__struct_fields__ == ("name", "version", "updated_at")
-    assert await access.resolve(["smtp"]) == {"smtp": VALUE}
+    assert await access.vault.resolve(["smtp"]) == {"smtp": VALUE}
 
 
 async def test_an_unknown_secret_is_told_by_its_name(access: Access) -> None:
@@ -46,10 +48,10 @@ async def test_an_unknown_secret_is_told_by_its_name(access: Access) -> None:
     await access.delete_secret(ANYBODY_HERE, "smtp")
 
     with pytest.raises(UnknownSecret, match="no secret is named 'smtp'"):
-        await access.resolve(["smtp"])
+        await access.vault.resolve(["smtp"])
     with pytest.raises(UnknownSecret):
         await access.delete_secret(ANYBODY_HERE, "smtp")
-    assert await access.resolve([]) == {}
+    assert await access.vault.resolve([]) == {}
 
 
 async def test_only_an_admin_sets_and_deletes_secrets(access: Access, keys: Keys) -> None:
@@ -181,7 +183,7 @@ async def test_a_new_key_seals_all_anew_and_the_values_stay(
     new = keys.ring().current
     assert (count, new != old) == (3, True)
     assert [row.key_id for row in await store.secrets("", 10)] == [new] * 3
-    assert await elsewhere.resolve(["s0", "s2"]) == {"s0": "value 0", "s2": "value 2"}
+    assert await elsewhere.vault.resolve(["s0", "s2"]) == {"s0": "value 0", "s2": "value 2"}
     assert [view.version for view in await access.list_secrets("", 10)] == [1, 1, 1]
     assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
     assert [path.name for path in keys.path.parent.glob("*.key*")] == ["penstock.key"]
@@ -193,8 +195,8 @@ async def test_a_rotation_that_was_interrupted_can_be_finished(
     await access.set_secret(ANYBODY_HERE, "a", VALUE)
     keys.add()
 
-    before = await access.resolve(["a"])
-    counts = [await access.reseal(), await access.reseal()]
+    before = await access.vault.resolve(["a"])
+    counts = [await access.vault.reseal(), await access.vault.reseal()]
 
     assert (before, counts) == ({"a": VALUE}, [1, 0])
     assert [row.key_id for row in await store.secrets("", 10)] == [keys.ring().current]
@@ -202,14 +204,14 @@ async def test_a_rotation_that_was_interrupted_can_be_finished(
 
 async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "penstock.key"
-    old = Access(store, Keys(path, variable(KEY)))
-    new = Access(store, Keys(path, variable(OTHER, KEY)))
+    old = Access(store, Vault(store, Keys(path, variable(KEY))))
+    new = Access(store, Vault(store, Keys(path, variable(OTHER, KEY))))
     await old.set_secret(ANYBODY_HERE, "a", VALUE)
 
     with pytest.raises(SecretKeyError, match="put a new one before the others"):
         await old.rotate_key(ANYBODY_HERE)
-    assert (await new.reseal(), await new.resolve(["a"])) == (1, {"a": VALUE})
-    assert await Access(store, Keys(path, variable(OTHER))).resolve(["a"]) == {"a": VALUE}
+    assert (await new.vault.reseal(), await new.vault.resolve(["a"])) == (1, {"a": VALUE})
+    assert await Vault(store, Keys(path, variable(OTHER))).resolve(["a"]) == {"a": VALUE}
     assert not path.exists()
 
 
@@ -278,11 +280,11 @@ def test_values_are_redacted_to_their_leaves() -> None:
 
 async def test_what_was_set_or_resolved_here_is_blotted_out(access: Access, elsewhere: Access) -> None:
     await access.set_secret(ANYBODY_HERE, "a", "hunter22")
-    before = elsewhere.redactor.redact("hunter22")
-    await elsewhere.resolve(["a"])
+    before = elsewhere.vault.redactor.redact("hunter22")
+    await elsewhere.vault.resolve(["a"])
 
-    assert (access.redactor.redact("hunter22"), before) == ("***", "hunter22")
-    assert elsewhere.redactor.redact("hunter22") == "***"
+    assert (access.vault.redactor.redact("hunter22"), before) == ("***", "hunter22")
+    assert elsewhere.vault.redactor.redact("hunter22") == "***"
 
 
 async def test_every_secret_is_known_after_a_restart_if_it_can_be_opened(
@@ -290,8 +292,10 @@ async def test_every_secret_is_known_after_a_restart_if_it_can_be_opened(
 ) -> None:
     for name in ("a", "b"):
         await access.set_secret(ANYBODY_HERE, name, f"hunter22-{name}")
-    stranger = Access(store, Keys(Path("nowhere"), variable(OTHER)))
+    stranger = Access(store, Vault(store, Keys(Path("nowhere"), variable(OTHER))))
 
-    assert [await elsewhere.learn(), await stranger.learn()] == [0, 2]
-    assert elsewhere.redactor.redact("hunter22-a hunter22-b") == "*** ***"
-    assert stranger.redactor.redact("hunter22-a") == "hunter22-a"
+    await elsewhere.vault.check()
+    with pytest.raises(SecretKeyError, match="and this node has"):
+        await stranger.vault.check()
+    assert elsewhere.vault.redactor.redact("hunter22-a hunter22-b") == "*** ***"
+    assert stranger.vault.redactor.redact("hunter22-a") == "hunter22-a"

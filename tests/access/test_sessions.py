@@ -10,9 +10,10 @@ from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access
 from penstock.access.errors import ForeignOrigin, Unauthenticated
 from penstock.access.origin import is_loopback_host, is_same_origin, require_own_page
-from penstock.access.secrets import Keys
 from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
 from penstock.access.tokens import TokenWish, digest
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.store.access_rows import NewSession
 from penstock.store.protocol import Store
 from tests.access.conftest import Seconds
@@ -94,10 +95,13 @@ async def test_a_session_ends_with_the_token_that_it_was_begun_with(access: Acce
 async def test_a_session_begun_with_the_token_of_the_settings_ends_when_that_changes(
     store: Store, keys: Keys
 ) -> None:
-    old, new = Access(store, keys, own="a" * 32), Access(store, keys, own="b" * 32)
+    old, new = (
+        Access(store, Vault(store, keys), own="a" * 32),
+        Access(store, Vault(store, keys), own="b" * 32),
+    )
     cookie = await old.sign_in(await old.authenticate("a" * 32))
 
-    assert [await is_signed_in(one, cookie) for one in (old, new, Access(store, keys))] == [
+    assert [await is_signed_in(one, cookie) for one in (old, new, Access(store, Vault(store, keys)))] == [
         True,
         False,
         False,

@@ -14,8 +14,9 @@ from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access, TokenView
 from penstock.access.errors import Forbidden, InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.roles import ROLES, Role
-from penstock.access.secrets import Keys
 from penstock.access.tokens import TokenWish, admit, digest, make_token, parse_token
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.store.access_rows import AccessTokenRow
 from penstock.store.protocol import Store
 from tests.access.conftest import Seconds
@@ -246,7 +247,7 @@ async def test_no_table_has_a_token_in_it(access: Access, place: Place) -> None:
 
 
 async def test_the_token_of_the_settings_is_an_admins(store: Store, keys: Keys) -> None:
-    access = Access(store, keys, own="f" * 64)
+    access = Access(store, Vault(store, keys), own="f" * 64)
 
     caller = await access.authenticate("f" * 64)
 
@@ -256,4 +257,4 @@ async def test_the_token_of_the_settings_is_an_admins(store: Store, keys: Keys) 
 
 def test_a_token_of_the_settings_that_can_be_guessed_is_refused(keys: Keys) -> None:
     with pytest.raises(InvalidAccess, match="has 6 characters, 20 at least"):
-        Access(None, keys, own="secret")  # type: ignore[arg-type]
+        Access(None, Vault(None, keys), own="secret")  # type: ignore[arg-type]

@@ -15,10 +15,11 @@ from msgspec import Struct
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
@@ -88,7 +89,7 @@ async def standing(
     store = await open_store("memory:")
     async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
         await engine.publish(CHAIN)
-        access = Access(store, Keys(folder / "penstock.key"), OWN)
+        access = Access(store, Vault(store, Keys(folder / "penstock.key")), OWN)
         more.setdefault("open", True)
         service = await Service.of(engine, access, **more)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from penstock.api.pulse import Pulse
+from penstock.secrets.errors import SecretKeyError
 from tests.api.conftest import Client, Serve
 
 AWAY = "the database does not answer: the log of the server says why"
 
 
-class Notes:
-    """A store that counts, and fails where it is told to."""
+class Locked:
+    """A vault that counts, and fails where it is told to."""
 
     def __init__(self) -> None:
         self.asked = 0
         self.error: Exception | None = None
 
-    async def notes(self, prefix: str) -> dict[str, str]:
+    async def check(self) -> None:
         self.asked += 1
         await asyncio.sleep(0)
         if self.error is not None:
             raise self.error
-        return {}
 
 
 def test_a_server_whose_database_answers_is_ready(serve: Serve) -> None:
@@ -48,8 +48,8 @@ def test_a_server_is_not_ready_before_what_it_serves_is_there(serve: Serve) -> N
 
 def test_why_the_database_does_not_answer_is_for_the_log(serve: Serve) -> None:
     async def talk(client: Client) -> Any:
-        client.service.store = store = Notes()  # type: ignore[assignment]
-        store.error = RuntimeError("connection to 10.0.0.5 failed for user penstock")
+        client.service.access.vault = vault = Locked()  # type: ignore[assignment]
+        vault.error = RuntimeError("connection to 10.0.0.5 failed for user penstock")
         return await client.get("/ready")
 
     answer = serve(talk, open=False)
@@ -57,16 +57,28 @@ def test_why_the_database_does_not_answer_is_for_the_log(serve: Serve) -> None:
     assert (answer.status, answer.json) == (503, {"status": "away", "detail": AWAY})
 
 
+def test_a_node_without_the_key_of_the_secrets_is_not_ready(serve: Serve) -> None:
+    async def talk(client: Client) -> Any:
+        client.service.access.vault = vault = Locked()  # type: ignore[assignment]
+        vault.error = SecretKeyError("sealed with the key 0123456789ab")
+        return await client.get("/ready")
+
+    answer = serve(talk, open=False)
+
+    assert (answer.status, answer.json["status"]) == (503, "locked")
+    assert "0123456789ab" not in answer.text
+
+
 def test_the_database_is_asked_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, store = [100.0], Notes()
+    now, vault = [100.0], Locked()
     monkeypatch.setattr("penstock.api.pulse.monotonic", lambda: now[0])
 
-    async def talk() -> list[bool]:
+    async def talk() -> list[str | None]:
         pulse = Pulse()
-        found = await asyncio.gather(*(pulse.beats(store) for _ in range(3)))  # type: ignore[arg-type]
-        store.error = RuntimeError("away")
-        found.append(await pulse.beats(store))  # type: ignore[arg-type]
+        found = list(await asyncio.gather(*(pulse.trouble(vault) for _ in range(3))))  # type: ignore[arg-type]
+        vault.error = RuntimeError("away")
+        found.append(await pulse.trouble(vault))  # type: ignore[arg-type]
         now[0] += 1
-        return [*found, await pulse.beats(store)]  # type: ignore[arg-type]
+        return [*found, await pulse.trouble(vault)]  # type: ignore[arg-type]
 
-    assert (asyncio.run(talk()), store.asked) == ([True, True, True, True, False], 2)
+    assert (asyncio.run(talk()), vault.asked) == ([None, None, None, None, "away"], 2)

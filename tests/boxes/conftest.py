@@ -15,11 +15,12 @@ from aiohttp import web
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.boxes.world import World
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
@@ -80,7 +81,7 @@ async def site(folder: Path, url: str = "memory:", **world: Any) -> AsyncIterato
     world.setdefault("egress_allow", ["127.0.0.1"])
     store = await open_store(url)
     async with Engine(store=store, tasks={}, world=World(**world)) as engine:
-        service = await Service.of(engine, Access(store, Keys(folder / "penstock.key"), OWN))
+        service = await Service.of(engine, Access(store, Vault(store, Keys(folder / "penstock.key")), OWN))
         async with (
             serving(App(service, CALLS), "127.0.0.1", 0) as base,
             aiohttp.ClientSession() as session,

@@ -13,10 +13,11 @@ import aiohttp
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from tests.api.conftest import Client
@@ -74,7 +75,7 @@ async def standing(
     """A server with stores, for whoever tells it of objects."""
     store = await open_store(db)
     async with Engine(store=store, tasks=TASKS if tasks is None else tasks, stores=stores, **more) as engine:
-        access = Access(store, Keys(folder / "penstock.key"), "the-admin-token-of-the-tests")
+        access = Access(store, Vault(store, Keys(folder / "penstock.key")), "the-admin-token-of-the-tests")
         service = await Service.of(engine, access, open=True)
         async with (
             serving(App(service, CALLS), "127.0.0.1", port) as base,

@@ -14,11 +14,12 @@ import msgspec
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.boxes.world import World
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from penstock_release.api import calls_for
@@ -131,7 +132,7 @@ async def coordinating(
     engine = Engine(store=store, world=World(egress_allow=allow), grace=0)
     async with engine:
         running = await engine.running()
-        access = Access(running.store, Keys(folder / "keys", None), OWN)
+        access = Access(running.store, Vault(running.store, Keys(folder / "keys", None)), OWN)
         own = await Service.of(engine, access)
         async with (
             Coordinator(engine, options) as coordinator,

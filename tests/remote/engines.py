@@ -11,10 +11,11 @@ from pathlib import Path
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from tests.remote.node import node
@@ -27,7 +28,7 @@ async def engine_behind_http(folder: Path) -> AsyncIterator[tuple[Engine, str]]:
     """An engine without a worker of its own, and the address of its server."""
     store = await open_store(str(folder / "penstock.db"))
     async with Engine(store=store, tasks={}, work=False) as engine:
-        service = await Service.of(engine, Access(store, Keys(Path("no.key"))), open=True)
+        service = await Service.of(engine, Access(store, Vault(store, Keys(Path("no.key")))), open=True)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield engine, base
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.desk import Behind, Desk, utc_now
 from penstock.api.work.leases import Seal
 from penstock.runtime.gate import Gate
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.access_rows import AuditRow
 from penstock.store.opening import open_store
@@ -45,6 +46,8 @@ async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     desk = Desk(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
     store = await open_store("memory:")
     async with Engine(store=store, tasks={}) as engine:
-        service = await Service.of(engine, Access(store, Keys(Path("no.key"))), open=True, desk=desk)
+        service = await Service.of(
+            engine, Access(store, Vault(store, Keys(Path("no.key")))), open=True, desk=desk
+        )
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:
             yield base

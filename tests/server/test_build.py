@@ -48,7 +48,7 @@ def test_a_server_with_a_token_asks_its_own_machine_for_it(tmp_path: Path) -> No
         db, front = str(tmp_path / "p.db"), Front("127.0.0.1", 0, TOKEN)
         async with (
             Engine(db) as engine,
-            answering(await engine.running(), db, front, opened(front)) as base,
+            answering(await engine.running(), front, opened(front)) as base,
             aiohttp.ClientSession() as session,
         ):
             found = []

@@ -12,11 +12,12 @@ import pytest
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.quick import EXCHANGE
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server import http
 from penstock.server.http import serving
 from penstock.store.opening import open_store
@@ -113,7 +114,9 @@ class Long:
 
 async def app_of(engine: Engine, store: Any, folder: Path) -> App:
     await engine.publish(CHAIN)
-    return App(await Service.of(engine, Access(store, Keys(folder / "penstock.key")), open=True), CALLS)
+    return App(
+        await Service.of(engine, Access(store, Vault(store, Keys(folder / "penstock.key"))), open=True), CALLS
+    )
 
 
 async def say(base: str, said: bytes) -> bytes:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from penstock import __version__
 from penstock.access.doors import Access
 from penstock.access.limits import Limiter, Rate
-from penstock.access.secrets import Keys
 from penstock.api import app, guard
 from penstock.api.app import App
 from penstock.api.call import Call
@@ -33,6 +32,8 @@ from penstock.runtime.flows import encode_offers
 from penstock.runtime.gate import Gate
 from penstock.runtime.node import Node
 from penstock.runtime.store_clock import StoreClock
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding
 from penstock.store.protocol import Store
 from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
@@ -110,7 +111,7 @@ class EngineNode:
         self.gate = watched_gate(self.node.dispatch, self._around.watch)
         feeding = self._feeding = Feeding(self.node) if self._around.feeds else None
         running = Running(self._store, self.node, None, {}, feeding)
-        access = Access(self._store, Keys(NO_KEYS, None), clock=self._around.monotonic)
+        access = Access(self._store, Vault(self._store, Keys(NO_KEYS, None)), clock=self._around.monotonic)
         service = await Service.of(Engine(running=running), access, open=True)
         service.limiters.tokens = Limiter(RATE)
         service.engine.drafts.threads = cast(Threads, Here())

@@ -135,8 +135,10 @@ class ModelDoors:
         return login if until > self.clock() else None
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
-    ) -> SecretRow:
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        if any(row.key_id not in known for row in self.doors.secrets.values() if row.name != name):
+            return None
         old = self.doors.secrets.get(name)
         made = SecretRow(
             name=name,
@@ -148,6 +150,13 @@ class ModelDoors:
         self.doors.secrets[name] = made
         self._record(audit)
         return made
+
+    async def secret_keys(self) -> dict[str, str]:
+        keys = {row.key_id for row in self.doors.secrets.values()}
+        rows = {key: [row for row in self.doors.secrets.values() if row.key_id == key] for key in keys}
+        return {
+            key: repr(sorted((row.name, row.version, row.updated_at) for row in rows[key])) for key in keys
+        }
 
     async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
         return [self.doors.secrets.get(name) for name in names]

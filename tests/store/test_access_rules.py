@@ -187,10 +187,10 @@ async def test_of_many_that_bring_a_sign_in_back_at_once_one_gets_it(store: Stor
 
 
 async def test_a_secret_is_kept_by_version(store: Store, clock: Clock) -> None:
-    first = await store.put_secret("smtp", "k1", b"sealed", entry("set"))
+    first = await store.put_secret("smtp", "k1", b"sealed", ["k1"], entry("set"))
     later = await clock.forward(60)
-    second = await store.put_secret("smtp", "k2", b"again", entry("set again"))
-    await store.put_secret("aws", "k1", b"x")
+    second = await store.put_secret("smtp", "k2", b"again", ["k2"], entry("set again"))
+    await store.put_secret("aws", "k1", b"x", ["k1", "k2"])
 
     said = [
         SecretRow(name="smtp", version=1, key_id="k1", sealed=b"sealed", updated_at=NOON),
@@ -204,7 +204,7 @@ async def test_a_secret_is_kept_by_version(store: Store, clock: Clock) -> None:
 
 
 async def test_a_secret_is_sealed_anew_only_where_it_is_what_was_read(store: Store) -> None:
-    made = await store.put_secret("a", "k1", b"one")
+    made = await store.put_secret("a", "k1", b"one", ["k1"])
 
     answers = [
         await store.reseal_secret("a", b"other", "k2", b"lost"),
@@ -213,11 +213,48 @@ async def test_a_secret_is_sealed_anew_only_where_it_is_what_was_read(store: Sto
     ]
 
     assert answers == [False, True, False]
+    assert made is not None
     assert await store.secrets_named(["a"]) == [replace(made, key_id="k2", sealed=b"two")]
 
 
+async def test_a_secret_is_refused_where_another_has_a_key_that_is_not_known(store: Store) -> None:
+    await store.put_secret("a", "k1", b"one", ["k1"])
+
+    refused = await store.put_secret("b", "k2", b"two", ["k2"], entry("set"))
+    instead = await store.put_secret("a", "k2", b"two", ["k2"])
+    taken = await store.put_secret("b", "k2", b"two", ["k2"])
+
+    assert (refused, await recorded(store)) == (None, [])
+    assert [row and (row.name, row.version) for row in (instead, taken)] == [("a", 2), ("b", 1)]
+
+
+async def test_two_nodes_never_seal_the_first_secrets_with_two_keys(store: Store, other: Store) -> None:
+    keyed = [(node, f"{name}{n}", name) for n in range(4) for node, name in ((store, "a"), (other, "b"))]
+
+    made = await asyncio.gather(*(node.put_secret(name, key, b"x", [key]) for node, name, key in keyed))
+
+    assert {row.key_id for row in made if row is not None} == set(await store.secret_keys())
+    assert len(await store.secret_keys()) == 1
+    assert sum(row is not None for row in made) == 4
+
+
+async def test_what_the_keys_seal_changes_with_every_secret_that_is_set_or_dropped(store: Store) -> None:
+    seen = [await store.secret_keys()]
+    for name in ("a", "b", "a"):
+        await store.put_secret(name, "k1", b"one", ["k1"])
+        seen.append(await store.secret_keys())
+    await store.reseal_secret("a", b"one", "k2", b"two")
+    seen.append(await store.secret_keys())
+    await store.drop_secret("a")
+    await store.put_secret("c", "k1", b"one", ["k1"])
+    seen.append(await store.secret_keys())
+
+    assert [set(each) for each in seen] == [set(), {"k1"}, {"k1"}, {"k1"}, {"k1", "k2"}, {"k1"}]
+    assert len({tuple(sorted(each.items())) for each in seen}) == len(seen)
+
+
 async def test_a_secret_is_dropped_once(store: Store) -> None:
-    await store.put_secret("a", "k1", b"one")
+    await store.put_secret("a", "k1", b"one", ["k1"])
 
     answers = [await store.drop_secret("a", entry("drop")) for _ in range(2)]
 
@@ -330,7 +367,7 @@ async def test_st12_nodes_that_record_at_once_make_one_chain(store: Store, other
         store.commit([change(A, 1, audits=(entry("a"),))]),
         other.commit([change(B, 1, audits=(entry("b"),))]),
         *(node.note([entry("n"), entry("m")]) for node in (store, other) * 5),
-        *(node.put_secret("s", "k", b"x", entry("s")) for node in (store, other) * 3),
+        *(node.put_secret("s", "k", b"x", ["k"], entry("s")) for node in (store, other) * 3),
         *(node.publish("w", "one", b"", None, True, audit=entry("p")) for node in (store, other)),
     )
 
@@ -349,10 +386,10 @@ def _chained_as_found(found: list[Audited]) -> list[Audited]:
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 async def test_st12_what_cannot_be_recorded_is_not_done(store: Store) -> None:
-    await store.put_secret("a", "k", b"one")
+    await store.put_secret("a", "k", b"one", ["k"])
 
     with pytest.raises(Exception, match="surrogates"):
-        await store.put_secret("a", "k", b"two", entry("set", target="\ud800"))
+        await store.put_secret("a", "k", b"two", ["k"], entry("set", target="\ud800"))
 
     [found] = await store.secrets_named(["a"])
     assert found is not None and (found.version, found.sealed) == (1, b"one")

@@ -48,7 +48,14 @@ ONLY_POSTGRES = {
         "drop_locks_of_run",
         "drop_outdated_kept",
     ),
-    *("lock_keys", "lock_runs", "start_key_there", "installation_paused", "lock_audit"),  # many writers
+    *(
+        "lock_keys",
+        "lock_runs",
+        "start_key_there",
+        "installation_paused",
+        "lock_audit",
+        "lock_secrets",
+    ),  # many writers
     *("read_now", "backend", "read_facts", "table_sizes", "ring_bell"),  # a server
     *(
         "schema_there",
@@ -79,6 +86,7 @@ READ_WHOLE = {
         "outbox_sizes",
     ),  # people who count wait a little
     *("list_workers", "list_workflows", "list_drafts", "drop_gone_workers"),  # small tables
+    *("secret_keys", "put_secret"),
 }
 
 HOT = (

@@ -11,10 +11,11 @@ import aiohttp
 
 from penstock import Engine
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from tests.api.conftest import OWN, Client
@@ -29,7 +30,7 @@ async def node(
     """A whole node, until it is closed in good order; a client of it."""
     async with Engine(url, tasks=tasks or {}, grace=0, **more) as engine:
         store = (await engine.running()).store
-        access = Access(store, Keys(folder / "penstock.key"), OWN)
+        access = Access(store, Vault(store, Keys(folder / "penstock.key")), OWN)
         service = await Service.of(engine, access, open=open)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base, aiohttp.ClientSession() as session:
             yield Client(base, session, service)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
@@ -15,17 +15,11 @@ from msgspec.structs import replace
 from penstock.access.admission import APART, Admission
 from penstock.access.audit import digest_of, verify_audit
 from penstock.access.caller import Caller
-from penstock.access.errors import (
-    InvalidAccess,
-    SecretKeyError,
-    Unauthenticated,
-    UnknownAccessToken,
-    UnknownSecret,
-)
-from penstock.access.redacting import Redactor
-from penstock.access.secrets import Keyring, Keys
+from penstock.access.errors import InvalidAccess, Unauthenticated, UnknownAccessToken
 from penstock.access.sessions import IDLE, LONGEST, caller_of_session, new_cookie, session_of
 from penstock.access.tokens import TokenWish, digest, make_token
+from penstock.secrets.errors import UnknownSecret
+from penstock.secrets.vault import Vault
 from penstock.store.access_rows import AccessToken, AccessTokenRow, Audited, SecretRow
 from penstock.store.errors import StoreError
 from penstock.store.people import Doors
@@ -78,13 +72,12 @@ class Access:
     def __init__(
         self,
         store: Place,
-        keys: Keys,
+        vault: Vault,
         own: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._store, self._keys = store, keys
+        self._store, self.vault = store, vault
         self._admission = Admission(store, own, clock)
-        self.redactor = Redactor()
 
     # Tokens
 
@@ -155,11 +148,12 @@ class Access:
         """Raises Forbidden, InvalidAccess, SecretKeyError."""
         by.require("admin")
         _check_secret(name, value)
-        key_id, sealed = self._keys.ring(make=True).seal(name, value)
-        self.redactor.learn([value])
         # Of what is sealed: the hash of a short value would tell it to whoever tries them all.
-        audit = by.audit("secret.set", name, after=digest_of(sealed))
-        return _shown(await self._store.put_secret(name, key_id, sealed, audit))
+        return _shown(
+            await self.vault.put(
+                name, value, lambda sealed: by.audit("secret.set", name, after=digest_of(sealed))
+            )
+        )
 
     async def list_secrets(self, after: str, limit: int) -> tuple[SecretView, ...]:
         """By name, those after one."""
@@ -171,64 +165,20 @@ class Access:
         if not await self._store.drop_secret(name, by.audit("secret.delete", name)):
             raise UnknownSecret(name)
 
-    async def resolve(self, names: Sequence[str]) -> dict[str, str]:
-        """Values, for the dispatch of a task and nothing else. Raises UnknownSecret, SecretKeyError."""
-        rows = await self._store.secrets_named(names)
-        # Before the keys: where no secret was ever set there are none.
-        for name, row in zip(names, rows, strict=True):
-            if row is None:
-                raise UnknownSecret(name)
-        ring = self._keys.ring() if names else None
-        found = {name: _value(name, row, ring) for name, row in zip(names, rows, strict=True)}
-        self.redactor.learn(found.values())
-        return found
-
-    async def learn(self) -> int:
-        """Let the redactor know every secret there is; how many could not be opened."""
-        after, closed = "", 0
-        found: list[str] = []
-        while page := await self._store.secrets(after, 200):
-            after = page[-1].name
-            for row in page:
-                try:
-                    found.append(self._keys.ring().unseal(row.name, row.key_id, row.sealed))
-                except SecretKeyError:
-                    closed += 1
-        self.redactor.learn(found)
-        return closed
-
-    async def secret(self, name: str) -> str | None:
-        """The value of one secret, for a check that happens here; None: there is none. Raises SecretKeyError."""
-        try:
-            return (await self.resolve([name]))[name]
-        except UnknownSecret:
-            return None
-
     async def rotate_key(self, by: Caller) -> int:
         """Make a new key and seal all secrets with it; how many. Old keys stay, for backups. Raises SecretKeyError."""
         by.require("admin")
-        ring = self._keys.add()
+        await self.vault.check()  # a key that others lack must not be added to
+        ring = self.vault.add_key()
         await self._store.note([by.audit("key.rotate", ring.current)])
-        return await self.reseal(ring)
+        return await self.vault.reseal(ring)
 
     async def renew_seals(self, by: Caller) -> int:
         """Seal all secrets with the first key of those there are; how many were sealed anew. Raises SecretKeyError."""
         by.require("admin")
-        ring = self._keys.ring(make=True)
+        ring = await self.vault.ring_to_seal()
         await self._store.note([by.audit("key.reseal", ring.current)])
-        return await self.reseal(ring)
-
-    async def reseal(self, ring: Keyring | None = None) -> int:
-        """Seal with the first key all that is sealed with another; how many. Raises SecretKeyError."""
-        ring = ring or self._keys.ring()
-        after, done = "", 0
-        while page := await self._store.secrets(after, 200):
-            after = page[-1].name
-            for row in page:
-                if row.key_id != ring.current:
-                    key_id, sealed = ring.reseal(row.name, row.key_id, row.sealed)
-                    done += await self._store.reseal_secret(row.name, row.sealed, key_id, sealed)
-        return done
+        return await self.vault.reseal(ring)
 
     # Audit
 
@@ -250,12 +200,6 @@ def _check_secret(name: str, value: str) -> None:
         raise InvalidAccess(f"the value of '{name}' has half a surrogate pair: leave it out") from None
     if not 1 <= size <= LONGEST_SECRET:
         raise InvalidAccess(f"the value of '{name}' has {size} bytes: use 1 to {LONGEST_SECRET}")
-
-
-def _value(name: str, row: SecretRow | None, ring: Keyring | None) -> str:
-    if row is None or ring is None:
-        raise UnknownSecret(name)
-    return ring.unseal(name, row.key_id, row.sealed)
 
 
 def _shown(row: SecretRow) -> SecretView:

@@ -8,11 +8,8 @@ PenstockError
 │   ├── ForeignOrigin    a page of another site asks with the session of this one
 │   └── ForeignWorkflow  a step starts a workflow that its author may not operate
 ├── TooManyRequests      faster than the limit: `retry_after` says when to come again
-├── SecretKeyError       the key of the secrets is not there, is open to others, or is another one
-│   └── KeysElsewhere    the keys are in a variable, where only a person can put another one
 ├── NotFound
-│   ├── UnknownAccessToken
-│   └── UnknownSecret
+│   └── UnknownAccessToken
 └── Invalid
     └── InvalidAccess    a token or secret that cannot be made like that
 """
@@ -97,18 +94,6 @@ class TooManyRequests(PenstockError):
         self.retry_after = retry_after
 
 
-class SecretKeyError(PenstockError):
-    """The key of the secrets is not there, is open to others, or is another one."""
-
-    code = "secret_key"
-
-
-class KeysElsewhere(SecretKeyError):
-    """The keys are in a variable, where only a person can put another one."""
-
-    code = "keys_elsewhere"
-
-
 class SignInFailed(Unauthenticated):
     """The identity provider's answer is not to be trusted, or names nobody who may come in."""
 
@@ -125,15 +110,6 @@ class UnknownAccessToken(NotFound):
 
     def __init__(self, id: str) -> None:
         super().__init__(f"no token has the id '{id}': `penstock access list` shows those there are")
-
-
-class UnknownSecret(NotFound):
-    """There is no such secret."""
-
-    code = "unknown_secret"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"no secret is named '{name}': set it with `penstock secret set {name}`")
 
 
 class InvalidAccess(Invalid):

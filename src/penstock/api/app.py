@@ -72,12 +72,12 @@ class App:
             response = problem_response(
                 OutcomeUnknown("this server is stopping"),
                 request_id,
-                self.service.access.redactor.redact_value,
+                self.service.access.vault.redactor.redact_value,
             )
         except Exception as error:
             if status_of(error) == 500:
                 log.exception("request %s failed: %s %s", request_id, scope["method"], scope["path"])
-            response = problem_response(error, request_id, self.service.access.redactor.redact_value)
+            response = problem_response(error, request_id, self.service.access.vault.redactor.redact_value)
             _let_go(error)
         if isinstance(response, Response):
             for name, value in HEADERS.items():

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from starlette.responses import Response
 
-from penstock.access.errors import Forbidden, KeysElsewhere, SecretKeyError, TooManyRequests, Unauthenticated
+from penstock.access.errors import Forbidden, TooManyRequests, Unauthenticated
 from penstock.api.guard import WrongHost
 from penstock.api.reading import BodyTooLarge, NotFitting, TooSlow, Unreadable, WrongType
 from penstock.api.router import MethodNotAllowed
@@ -22,7 +22,6 @@ from penstock.flow.problems import UNREADABLE, DefinitionError
 from penstock.flow.validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.authority import NotTheirs
-from penstock.runtime.blotting import Blot
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.errors import (
     AlreadyDecided,
@@ -39,6 +38,8 @@ from penstock.runtime.errors import (
     PayloadTooLarge,
     PreconditionFailed,
 )
+from penstock.runtime.redaction import Redact
+from penstock.secrets.errors import KeysElsewhere
 from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import StoreError, StoreRefused
 from penstock.testing.world import Endless
@@ -78,7 +79,6 @@ STATUSES: dict[type[Exception], int] = {
     Endless: 422,
     TooManyRequests: 429,
     KeysElsewhere: 409,
-    SecretKeyError: 500,
     CertificateAway: 503,
     ObjectStoreAway: 503,
     StoreError: 503,
@@ -194,8 +194,8 @@ def _errors(error: BaseException) -> list[dict[str, Any]]:
     return []
 
 
-def problem_response(error: BaseException, request_id: str, blot: Blot) -> Response:
-    """An error as an answer; `blot` takes secrets out of what it says."""
+def problem_response(error: BaseException, request_id: str, redact: Redact) -> Response:
+    """An error as an answer; `redact` takes secrets out of what it says."""
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
     if problem.status in (429, 503):
@@ -207,5 +207,5 @@ def problem_response(error: BaseException, request_id: str, blot: Blot) -> Respo
         headers["allow"] = ", ".join(error.allowed)
     if isinstance(error, BodyTooLarge | TooSlow) or (isinstance(error, ResultTooLarge) and error.unread):
         headers["connection"] = "close"  # the rest of the body is not read
-    body = msgspec.json.encode(blot(msgspec.to_builtins(problem)))
+    body = msgspec.json.encode(redact(msgspec.to_builtins(problem)))
     return Response(body, problem.status, headers, MEDIA)

@@ -1,12 +1,14 @@
-"""Whether the database answers: looked at once a second, however many ask."""
+"""Whether this node can do its work: looked at once a second, however many ask."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from time import monotonic
+from typing import Literal
 
-from penstock.store.people import Notes
+from penstock.secrets.errors import SecretKeyError
+from penstock.secrets.vault import Vault
 
 REMEMBERED = 1.0
 PATIENCE = 5.0
@@ -14,28 +16,35 @@ PATIENCE = 5.0
 
 log = logging.getLogger("penstock.api")
 
+Trouble = Literal["away", "locked"]
+"""The database does not answer, or its secrets cannot be opened with the keys of this node."""
+
 
 class Pulse:
-    """Anybody may ask for it, so it costs next to nothing and tells nothing but yes or no; the log says more."""
+    """Anybody may ask for it, so it costs next to nothing and tells no details; the log says more."""
 
     def __init__(self) -> None:
         self._looking = asyncio.Lock()
-        self._fine, self._until = False, 0.0
+        self._found: Trouble | None = None
+        self._until = 0.0
 
-    async def beats(self, store: Notes) -> bool:
-        """Whether the store answers."""
+    async def trouble(self, vault: Vault) -> Trouble | None:
+        """What is wrong, if anything is."""
         async with self._looking:
             if monotonic() >= self._until:
-                self._fine = await _answers(store)
+                self._found = await _trouble(vault)
                 self._until = monotonic() + REMEMBERED
-            return self._fine
+            return self._found
 
 
-async def _answers(store: Notes) -> bool:
+async def _trouble(vault: Vault) -> Trouble | None:
     try:
         async with asyncio.timeout(PATIENCE):
-            await store.notes("ready/")
+            await vault.check()
+    except SecretKeyError as error:
+        log.warning("this node is not ready: %s", error)
+        return "locked"
     except Exception as error:
         log.warning("the database does not answer: %s", repr(error))
-        return False
-    return True
+        return "away"
+    return None

@@ -57,12 +57,12 @@ class Service(Struct, kw_only=True):
         """The service of an engine, which is opened for it; `topics` are those of SNS that every hook takes."""
         running = await engine.running()
         node, worker = running.node, running.worker
-        node.dispatch.blot = access.redactor.redact_value
+        node.dispatch.redaction = access.vault.redaction
         if (world := running.world) is not None and world.secrets is None:
-            world.secrets = access.resolve
-        hooks = Hooks(node.flows, node.intake, access.secret, topics=topics)
+            world.secrets = access.vault.resolve
+        hooks = Hooks(node.flows, node.intake, access.vault.secret, topics=topics)
         stores = running.means.stores
-        stores.secrets = access.secret
+        stores.secrets = access.vault.secret
         objects = ObjectHooks(hooks, stores, ObjectStarts(node.flows, node.intake, stores))
         counts = None if worker is None else worker.counts
         metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.feeding)

@@ -28,7 +28,7 @@ from penstock.engine import loop
 from penstock.engine.running import Running
 from penstock.flow.names import wrong_identifier
 from penstock.flow.payload import set_payload_limit
-from penstock.metrics.logs import FORMATS, logging_to
+from penstock.metrics.logs import FORMATS, logging_to, redacting
 from penstock.objects.stores import Stores
 from penstock.server.build import Front, answering, opened, world_of
 from penstock.server.settings import Settings
@@ -229,11 +229,12 @@ async def _working(post: Post, role: str) -> AsyncIterator[Running]:
         means=post.means,
     )
     begin_tracing(running, post.tracing, os.environ.get("OTEL_SERVICE_NAME"))
-    async with counting(post.stats, lambda: stats_of(running)):
-        try:
-            yield running
-        finally:
-            await running.close(post.grace)
+    with redacting(running.vault.redactor.redact):
+        async with counting(post.stats, lambda: stats_of(running)):
+            try:
+                yield running
+            finally:
+                await running.close(post.grace)
     log.info("%s has stopped", role)
 
 
@@ -244,7 +245,7 @@ async def _answering(
     if post.front is None or listener is None:
         yield None
         return
-    async with answering(running, post.db, post.front, listener, begun) as base:
+    async with answering(running, post.front, listener, begun) as base:
         yield base
 
 

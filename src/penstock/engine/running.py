@@ -20,6 +20,8 @@ from penstock.engine.webhooks import Webhooks
 from penstock.objects.turns import Turns
 from penstock.runtime.node import Node
 from penstock.runtime.supervising import Pulse, keep_up
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding, Means
 from penstock.store.opening import is_shared, open_store
 from penstock.store.protocol import Store
@@ -46,8 +48,11 @@ class Running:
         means: Means | None = None,
         world: World | None = None,
         publishing: Publishing | None = None,
+        vault: Vault | None = None,
     ) -> None:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
+        self.vault = vault or Vault(store, Keys.of("memory:"))
+        node.dispatch.redaction = self.vault.redaction
         self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
         self.seals = Seals(store.keep_note)
@@ -82,10 +87,13 @@ class Running:
 
     @classmethod
     async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
-        """Open the store at an address and begin. Raises StoreError."""
+        """Open the store at an address and begin. Raises StoreError, also where its secrets have another key."""
         store = await open_store(url, migrate=migrate, rehearse=more.get("work", True))
         try:
-            return await cls.on(store, tasks, shared=is_shared(url), **more)
+            vault = Vault(store, Keys.of(url))
+            if more.get("work", True):  # what its tasks say must be redacted
+                await vault.check()
+            return await cls.on(store, tasks, shared=is_shared(url), vault=vault, **more)
         except BaseException:
             await store.close()
             raise
@@ -110,6 +118,7 @@ class Running:
         feed: bool = True,
         means: Means | None = None,
         world: World | None = None,
+        vault: Vault | None = None,
     ) -> Running:
         """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
         sources of workflows are fed."""
@@ -139,7 +148,7 @@ class Running:
         webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
-        return cls(store, node, worker, tasks, feeding, means, world, publishing)
+        return cls(store, node, worker, tasks, feeding, means, world, publishing, vault)
 
     async def serve_boxes(self) -> None:
         """Do the built-in tasks from now on: what they may reach is known."""

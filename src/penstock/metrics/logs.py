@@ -43,6 +43,16 @@ def about() -> dict[str, Any]:
     return found
 
 
+@contextmanager
+def redacting(redact: Redaction) -> Iterator[None]:
+    """What is logged meanwhile goes without secrets."""
+    redactions.append(redact)
+    try:
+        yield
+    finally:
+        redactions.remove(redact)
+
+
 def redacted(text: str) -> str:
     """The text without what must not be written."""
     for redact in redactions:

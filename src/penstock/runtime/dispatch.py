@@ -15,7 +15,6 @@ from penstock.flow.plan import Answer, Attempt
 from penstock.flow.retry import Timeouts
 from penstock.flow.run import Snapshot
 from penstock.runtime.backlog import Backlog
-from penstock.runtime.blotting import Blot, blotted_beat, blotted_line, blotted_report
 from penstock.runtime.chores import Chores
 from penstock.runtime.decision import HEARTBEAT
 from penstock.runtime.decision import Desk as AnyDesk
@@ -23,11 +22,13 @@ from penstock.runtime.desks import Desk, Key, Seat, key_of
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
+from penstock.runtime.redaction import Redaction, no_redaction, redacted_beat, redacted_line, redacted_report
 from penstock.runtime.repeats import verdict_of
 from penstock.runtime.request import Request, Told
 from penstock.runtime.reserving import Reserving
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import WHOLE
+from penstock.store.errors import StoreUnavailable
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
 
@@ -62,7 +63,7 @@ class Dispatch:
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
         self.expect: Callable[[datetime], None] = lambda due: None
-        self.blot: Blot = lambda value: value  # takes secrets out of what tasks say
+        self.redaction: Redaction = no_redaction  # takes secrets out of what tasks say
         self.rejected = self.repeated = self.handed = self.leased = 0
 
     # -- what decisions need -------------------------------------------------------------------------------
@@ -271,14 +272,22 @@ class Dispatch:
         return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, Live) else None
 
     async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
-        return await self._store.renew([blotted_beat(beat, self.blot) for beat in beats])
+        if any([beat.progress is not None for beat in beats]):
+            beats = await self._redacted(beats)
+        return await self._store.renew(beats)
+
+    async def _redacted(self, beats: Sequence[Beat]) -> list[Beat]:
+        try:
+            redact = await self.redaction()
+        except StoreUnavailable:  # what cannot be redacted is not shown; the leases are renewed all the same
+            return [replace(beat, progress=None) for beat in beats]
+        return [redacted_beat(beat, redact) for beat in beats]
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""
-        blot = self.blot
-        reports = [
-            report if type(report.outcome) is Done else blotted_report(report, blot) for report in reports
-        ]
+        if not all([type(report.outcome) is Done for report in reports]):
+            redact = await self.redaction()
+            reports = [redacted_report(report, redact) for report in reports]
         answers = _Answers(len(reports))
         requests = [_request(report, answers.told) for report in reports]
         for request in requests:
@@ -306,7 +315,8 @@ class Dispatch:
         return released
 
     async def log(self, lines: Sequence[LogLine]) -> None:
-        await self._store.log([blotted_line(line, self.blot) for line in lines])
+        redact = await self.redaction()
+        await self._store.log([redacted_line(line, redact) for line in lines])
 
     async def attend(self, worker: Worker) -> None:
         await self._store.attend(worker)

@@ -6,9 +6,8 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -20,17 +19,15 @@ from penstock.access.doors import Access
 from penstock.access.oidc import Oidc
 from penstock.access.origin import is_loopback_host
 from penstock.access.provider import Provider
-from penstock.access.secrets import FILE as KEY_FILE
-from penstock.access.secrets import VARIABLE as KEY_VARIABLE
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.boxes.world import World
-from penstock.engine.engine import MEMORY, Engine
+from penstock.engine.engine import Engine
 from penstock.engine.running import Running
 from penstock.flow.errors import PenstockError
-from penstock.metrics.logs import redactions
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import bind, serving_on
 from penstock.server.settings import Settings
 from penstock.store.errors import NeedsMigration
@@ -109,9 +106,8 @@ def opened(front: Front) -> socket.socket:
 
 
 def access_to(store: Store, db: str, token: str | None = None) -> Access:
-    """The doors of what is kept at `db`; the keys of its secrets lie beside a file, else in this folder."""
-    beside = Path() if is_shared(db) or db == MEMORY else Path(sqlite_path(db)[0]).parent
-    return Access(store, Keys(beside / KEY_FILE, os.environ.get(KEY_VARIABLE)), token)
+    """The doors of what is kept at `db`, and its secrets."""
+    return Access(store, Vault(store, Keys.of(db)), token)
 
 
 async def has_tokens(db: str) -> bool:
@@ -145,13 +141,13 @@ def releases_of(settings: Settings) -> Options:
 
 @asynccontextmanager
 async def answering(
-    running: Running, db: str, front: Front, listener: socket.socket, begun: asyncio.Event | None = None
+    running: Running, front: Front, listener: socket.socket, begun: asyncio.Event | None = None
 ) -> AsyncIterator[str]:
     """Serve the API of what is running while the block runs; its address. At the end calls under way are finished.
 
     Where there is a `begun`, it is not ready before that is set.
     """
-    access = access_to(running.store, db, front.token)
+    access = Access(running.store, running.vault, front.token)
     async with AsyncExitStack() as stack:
         service = await Service.of(
             Engine(running=running),
@@ -162,11 +158,6 @@ async def answering(
             settings=front.settings,
             begun=begun,
         )
-        stack.enter_context(_redacting(access))
-        if closed := await access.learn():
-            log.warning(
-                "%d secrets cannot be opened with the key that is here: no log goes without them", closed
-            )
         calls = CALLS if front.releases is None else (*CALLS, *calls_for(front.releases))
         if front.releases is not None:
             service.parts[PART] = await stack.enter_async_context(Coordinator(service.engine, front.releases))
@@ -182,14 +173,3 @@ async def _identity(settings: OidcSettings | None, store: Store, stack: AsyncExi
         return None
     http = await stack.enter_async_context(aiohttp.ClientSession())
     return Oidc(settings, store, Provider(settings.issuer, http))
-
-
-@contextmanager
-def _redacting(access: Access) -> Iterator[None]:
-    """What is logged goes without secrets."""
-    redact = access.redactor.redact
-    redactions.append(redact)
-    try:
-        yield
-    finally:
-        redactions.remove(redact)

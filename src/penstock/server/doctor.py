@@ -17,6 +17,8 @@ from penstock.flow.errors import PenstockError
 from penstock.objects.stores import Stores
 from penstock.remote.engine import RemoteEngine
 from penstock.remote.errors import NoServer
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import sealed_with
 from penstock.server.build import Front, has_tokens, refuse_open
 from penstock.server.http import PortTaken, bind
 from penstock.server.settings import Settings, unknown_variables
@@ -50,6 +52,7 @@ async def examine(settings: Settings, variables: Mapping[str, str]) -> list[Find
     looks: dict[str, Look] = {
         "sign-in": lambda: _sign_in(settings),
         "database": lambda: _database(settings["db"]),
+        "secrets": lambda: _secrets(settings["db"]),
         "stores": lambda: _stores(settings["stores"]),
         "buses": lambda: _buses(settings["buses"]),
         "disk": lambda: _disk(settings["db"]),
@@ -102,6 +105,23 @@ async def _database(db: str) -> list[Finding]:
     size = facts.get("bytes", sum(facts.get("tables", {}).values())) / (1 << 20)
     found = [Finding("database", "fine", f"{shown} answers: schema {facts['schema']}, {size:,.1f} MiB")]
     return [*found, *_trust(facts), *(await _database_clock(db) if is_shared(db) else [])]
+
+
+async def _secrets(db: str) -> list[Finding]:
+    """Whether the key of this node opens the secrets. Raises SecretKeyError."""
+    if not is_shared(db) and not os.path.exists(sqlite_path(db)[0]):
+        return []
+    try:
+        looker = await open_to_look(db)
+    except NeedsMigration:
+        return []
+    keys = Keys.of(db)
+    try:
+        if not await sealed_with(looker, keys):
+            return [Finding("secrets", "fine", "none is set")]
+    finally:
+        await looker.close()
+    return [Finding("secrets", "fine", f"they open with the key of this node ({keys.where})")]
 
 
 def _trust(facts: Mapping[str, Any]) -> Iterator[Finding]:

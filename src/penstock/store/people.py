@@ -94,9 +94,13 @@ class Doors(Protocol):
         ...
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
-    ) -> SecretRow:
-        """The next version of a secret."""
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        """The next version of a secret. None: another one is sealed with a key that is not `known`; nothing changed."""
+        ...
+
+    async def secret_keys(self) -> dict[str, str]:
+        """The keys that secrets are sealed with, each with a text that changes with the secrets that it seals."""
         ...
 
     async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...

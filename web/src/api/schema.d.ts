@@ -334,7 +334,7 @@ export interface components {
     Halted: {
       paused: boolean
     }
-    /** `status` is `ok`, or `away` or `starting` with the reason. */
+    /** `status` is `ok`, or `away`, `locked` or `starting` with the reason. */
     Health: {
       status: string
       detail: string | null

@@ -9,12 +9,13 @@ from starlette.responses import Response
 
 from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
+from penstock.api.pulse import Trouble
 
 calls = Calls("operations")
 
 
 class Health(Struct):
-    """`status` is `ok`, or `away` or `starting` with the reason."""
+    """`status` is `ok`, or `away`, `locked` or `starting` with the reason."""
 
     status: str
     detail: str | None = None
@@ -28,12 +29,19 @@ async def health(ask: Ask[None, None]) -> Health:
 
 @calls.get("/ready", "public", gives=Health, statuses=(503,))
 async def ready(ask: Ask[None, None]) -> Any:
-    """Whether the process can do its work: the database answers, and the workflows that it was given are started."""
-    if await ask.service.pulse.beats(ask.service.store):
-        if ask.service.begun is None or ask.service.begun.is_set():
-            return Health("ok")
-        return Reply(Health("starting", "the workflows that it was given are not all started yet"), 503)
-    return Reply(Health("away", "the database does not answer: the log of the server says why"), 503)
+    """Whether the process can do its work: database and secrets are accessible, and its workflows are started."""
+    service = ask.service
+    if trouble := await service.pulse.trouble(service.access.vault):
+        return Reply(Health(trouble, _REASONS[trouble]), 503)
+    if service.begun is None or service.begun.is_set():
+        return Health("ok")
+    return Reply(Health("starting", "the workflows that it was given are not all started yet"), 503)
+
+
+_REASONS: dict[Trouble, str] = {
+    "away": "the database does not answer: the log of the server says why",
+    "locked": "the secrets are sealed with a key that this node does not have: its log says which, and what to do",
+}
 
 
 @calls.get("/metrics", "read", everywhere=True, media="text/plain; version=0.0.4")

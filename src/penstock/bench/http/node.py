@@ -16,7 +16,6 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from penstock.access.doors import Access
-from penstock.access.secrets import Keys
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
@@ -26,6 +25,8 @@ from penstock.bench.http.past import LONG
 from penstock.engine import loop
 from penstock.engine.engine import Engine
 from penstock.runtime.decision import Decision
+from penstock.secrets.keys import Keys
+from penstock.secrets.vault import Vault
 from penstock.server.http import address, bind, serving
 
 DEFINITION: dict[str, Any] = {
@@ -108,7 +109,7 @@ async def _timed(engine: Engine, runs: int) -> float:
 
 async def _app(engine: Engine) -> App:
     store = (await engine.running()).store
-    access = Access(store, Keys(Path("penstock.key")))
+    access = Access(store, Vault(store, Keys(Path("penstock.key"))))
     return App(await Service.of(engine, access, open=True), CALLS)
 
 

@@ -100,14 +100,20 @@ class PostgresDoors:
         return Login(**{name: found[0][name] for name in Login.__struct_fields__})
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
-    ) -> SecretRow:
-        async def work(work: Work) -> SecretRow:
-            [row] = await work.rows("put_secret", name=name, key_id=key_id, sealed=sealed)
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        async def work(work: Work) -> SecretRow | None:
+            await work.rows("lock_secrets")
+            rows = await work.rows("put_secret", name=name, key_id=key_id, sealed=sealed, known=list(known))
+            if not rows:
+                return None
             await note_one(work, audit)
-            return SecretRow(**row)
+            return SecretRow(**rows[0])
 
         return await self.database.transact(work)
+
+    async def secret_keys(self) -> dict[str, str]:
+        return dict(await self.database.read("secret_keys"))
 
     async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
         rows = await self.database.read("one_secret", names=list(names))

@@ -65,9 +65,17 @@ RETURNING digest, nonce, verifier, back_to, until > penstock_now() AS live;
 DELETE FROM login WHERE digest IN
   (SELECT digest FROM login WHERE until <= penstock_now() ORDER BY until FOR UPDATE SKIP LOCKED);
 
+-- name: lock_secrets
+-- Until the end of the transaction: two nodes that set the first secrets must not do so with two keys.
+LOCK TABLE secret IN SHARE ROW EXCLUSIVE MODE;
+
+-- name: secret_keys
+SELECT key_id, md5(string_agg(concat_ws(' ', name, version, updated_at), ',' ORDER BY name)) FROM secret GROUP BY key_id;
+
 -- name: put_secret
 INSERT INTO secret (name, version, key_id, sealed, updated_at)
-VALUES (:name::text, 1, :key_id::text, :sealed::bytea, penstock_now())
+SELECT :name::text, 1, :key_id::text, :sealed::bytea, penstock_now()
+ WHERE NOT EXISTS (SELECT 1 FROM secret WHERE name <> :name::text AND key_id <> ALL(:known::text[]))
 ON CONFLICT (name) DO UPDATE SET version = secret.version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
                                  updated_at = excluded.updated_at
 RETURNING name, version, key_id, sealed, updated_at;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 
@@ -76,9 +77,13 @@ class SqliteDoors:
         return await self._desk.write(lambda session: _take_login(session, digest))
 
     async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, audit: AuditRow | None = None
-    ) -> SecretRow:
-        return await self._desk.write(lambda session: _put_secret(session, name, key_id, sealed, audit))
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        values = {"name": name, "key_id": key_id, "sealed": sealed, "known": json_list(known)}
+        return await self._desk.write(lambda session: _put_secret(session, values, audit))
+
+    async def secret_keys(self) -> dict[str, str]:
+        return await self._desk.read(secret_keys)
 
     async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
         return await self._desk.read(lambda session: [_one_secret(session, name) for name in names])
@@ -211,11 +216,17 @@ def _take_login(session: Session, digest: bytes) -> Login | None:
     return Login(digest=row[0], nonce=row[1], verifier=row[2], back_to=row[3])
 
 
-def _put_secret(session: Session, name: str, key_id: str, sealed: bytes, audit: AuditRow | None) -> SecretRow:
-    row = session.row_changed("put_secret", (name, key_id, sealed, session.now))
-    assert row is not None
+def _put_secret(session: Session, values: dict[str, Any], audit: AuditRow | None) -> SecretRow | None:
+    rows = session.named("put_secret", {**values, "now": session.now})
+    if not rows:
+        return None
     auditing.note_one(session, audit)
-    return _secret(row)
+    return _secret(rows[0])
+
+
+def secret_keys(session: Session) -> dict[str, str]:
+    """See `Doors.secret_keys`."""
+    return dict(session.rows("secret_keys"))
 
 
 def _one_secret(session: Session, name: str) -> SecretRow | None:

@@ -10,6 +10,7 @@ import apsw
 
 from penstock.store.access_rows import Audited, AuditHead
 from penstock.store.sqlite import auditing, upkeep
+from penstock.store.sqlite.access import secret_keys
 from penstock.store.sqlite.connection import Options, found_schema, open_reader
 from penstock.store.sqlite.desk import look
 from penstock.store.sqlite.errors import store_error
@@ -43,6 +44,10 @@ class Beside:
     async def audit_head(self) -> AuditHead:
         """See `Doors.audit_head`."""
         return await self._read(auditing.head)
+
+    async def secret_keys(self) -> dict[str, str]:
+        """See `Doors.secret_keys`."""
+        return await self._read(secret_keys)
 
     async def facts(self) -> dict[str, object]:
         """See `Store.facts`."""

@@ -1,8 +1,8 @@
-"""Secrets under lock: each is sealed with a key of its own, and that with the key of the installation.
+"""Keys: each secret is sealed with a key of its own, and that with the key of the installation.
 
 The key is the file `penstock.key`, or the variable PENSTOCK_SECRET_KEY: 32 bytes in base64. There may be several, a
 line each (in the variable with commas between); the first seals, all open. A sealed secret names its key, and is bound
-to its own name: it cannot be put in the place of another.
+to its own name: it cannot be put in the place of another. Every node of an installation needs the same keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from penstock.access.errors import KeysElsewhere, SecretKeyError
+from penstock.secrets.errors import KeysElsewhere, SecretKeyError
+from penstock.store.opening import is_shared, sqlite_path
 
 VARIABLE = "PENSTOCK_SECRET_KEY"
 FILE = "penstock.key"
@@ -39,7 +40,8 @@ class Keyring:
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = {key_id(key): key for key in keys}
-        self.current = key_id(keys[0])
+        self.ids = tuple(self._keys)
+        self.current = self.ids[0]
 
     def seal(self, name: str, value: str) -> tuple[str, bytes]:
         """The id of the key, and the sealed value."""
@@ -91,6 +93,22 @@ class Keys:
     def __init__(self, path: Path, variable: str | None = None) -> None:
         self.path, self._variable = path, variable
 
+    @classmethod
+    def of(cls, db: str) -> Keys:
+        """Those of a database: of the environment, else in a file beside a SQLite database or in this folder."""
+        beside = Path() if is_shared(db) or db == "memory:" else Path(sqlite_path(db)[0]).parent
+        return cls(beside / FILE, os.environ.get(VARIABLE))
+
+    @property
+    def exist(self) -> bool:
+        """Whether there is a key at all, good or bad."""
+        return self._variable is not None or self.path.exists()
+
+    @property
+    def where(self) -> str:
+        """Where the keys come from, for people."""
+        return VARIABLE if self._variable is not None else f"the file '{self.path}'"
+
     def ring(self, make: bool = False) -> Keyring:
         """The keys as they are now. Raises SecretKeyError; with `make` a key is made where there is none."""
         if self._variable is not None:
@@ -112,6 +130,11 @@ class Keys:
         _write_new(part, keys)
         os.replace(part, self.path)
         return Keyring(keys)
+
+    def discard(self, only: str) -> None:
+        """Remove the file again where it has no other key than this one, which sealed nothing."""
+        if self._variable is None and self.ring().ids == (only,):
+            self.path.unlink()
 
     def _from_file(self) -> list[bytes]:
         try:

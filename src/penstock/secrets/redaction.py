@@ -1,4 +1,4 @@
-"""Secrets that slip into texts are blotted out by their value, also as they look when encoded."""
+"""Secrets that slip into texts are redacted by their value, also as they look when encoded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 SHORTEST = 6
 """Shorter values are not looked for: they are in too many words."""
-BLOT = "***"
+REDACTED = "***"
 
 
 class Redactor:
@@ -21,11 +21,11 @@ class Redactor:
         self._known: dict[str, tuple[str, ...]] = {}  # by how they begin, the longest first
 
     def learn(self, values: Iterable[str]) -> None:
-        """From now on these values are blotted out."""
+        """From now on these values are redacted."""
         forms = self._forms.union(*(_forms(value) for value in values if len(value) >= SHORTEST))
         if forms != self._forms:
             known: dict[str, tuple[str, ...]] = {}
-            # The longest first: else a part could be blotted out, the rest shown.
+            # The longest first: else a part could be redacted, the rest shown.
             for form in sorted(forms, key=len, reverse=True):
                 known[form[:SHORTEST]] = (*known.get(form[:SHORTEST], ()), form)
             self._known, self._forms = known, forms
@@ -47,7 +47,7 @@ class Redactor:
             if found is None:
                 at += 1
                 continue
-            parts += (text[begin:at], BLOT)
+            parts += (text[begin:at], REDACTED)
             at = begin = at + len(found)
         return "".join((*parts, text[begin:]))
 

@@ -1,0 +1,161 @@
+"""The vault: secrets sealed in the store, opened with the keys of this node, and redacted from what is written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from penstock.secrets.errors import SecretKeyError, UnknownSecret
+from penstock.secrets.keys import VARIABLE, Keyring, Keys
+from penstock.secrets.redaction import Redactor
+from penstock.store.access_rows import AuditRow, SecretRow
+
+PAGE = 200
+"""Secrets that are read at a time."""
+
+log = logging.getLogger("penstock.secrets")
+
+
+class Sealed(Protocol):
+    """What it takes to look whether the keys fit; `Doors` says what each verb does."""
+
+    async def secret_keys(self) -> dict[str, str]: ...
+
+
+class SecretRows(Sealed, Protocol):
+    """What the vault needs of a store."""
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]: ...
+
+    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...
+
+    async def put_secret(
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None: ...
+
+    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool: ...
+
+
+async def sealed_with(store: Sealed, keys: Keys) -> dict[str, str]:
+    """What is sealed, by key. Raises SecretKeyError where one of them is missing here."""
+    sealed = await store.secret_keys()
+    if sealed and (not keys.exist or sealed.keys() - keys.ring().ids):
+        raise _foreign(sealed, keys)
+    return sealed
+
+
+def _foreign(sealed: Iterable[str], keys: Keys) -> SecretKeyError:
+    wanted = " and ".join(sorted(sealed))
+    here = f"has {' and '.join(keys.ring().ids)}" if keys.exist else "has none"
+    return SecretKeyError(
+        f"the secrets of this database are sealed with the key {wanted}, and this node {here} ({keys.where}): "
+        f"copy the key file of the node that set them to '{keys.path}', or set the same {VARIABLE} on every node; "
+        "if the key is lost, remove its secrets with `penstock secret rm NAME --db URL`"
+    )
+
+
+class Vault:
+    """One installation has one ring of keys, the same on every node. `redactor` knows all values that were seen."""
+
+    def __init__(self, store: SecretRows, keys: Keys) -> None:
+        self._store, self._keys = store, keys
+        self.redactor = Redactor()
+        self._known: dict[str, str] = {}  # what `secret_keys` answered when the redactor learned last
+        self._opened: dict[str, tuple[int, datetime]] = {}  # version of each secret that it learned
+
+    # -- values --------------------------------------------------------------------------------------------
+
+    async def put(self, name: str, value: str, audit: Callable[[bytes], AuditRow]) -> SecretRow:
+        """Seal and store the next version of a secret; `audit` is given what was sealed. Raises SecretKeyError."""
+        made = not self._keys.exist
+        ring = await self.ring_to_seal()
+        key_id, sealed = ring.seal(name, value)
+        self.redactor.learn([value])
+        row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
+        if row is None:  # another node has set a secret with a key of its own meanwhile
+            if made:
+                self._keys.discard(key_id)
+            raise _foreign(await self._store.secret_keys(), self._keys)
+        return row
+
+    async def resolve(self, names: Sequence[str]) -> dict[str, str]:
+        """Values, for the dispatch of a task and nothing else. Raises UnknownSecret, SecretKeyError."""
+        found: dict[str, SecretRow] = {}
+        for name, row in zip(names, await self._store.secrets_named(names), strict=True):
+            if row is None:  # before the keys: where no secret was ever set there are none
+                raise UnknownSecret(name)
+            found[name] = row
+        if not found:
+            return {}
+        ring = self._keys.ring()
+        values = {name: ring.unseal(name, row.key_id, row.sealed) for name, row in found.items()}
+        self.redactor.learn(values.values())
+        return values
+
+    async def secret(self, name: str) -> str | None:
+        """The value of one secret, for a check that happens here; None: there is none. Raises SecretKeyError."""
+        try:
+            return (await self.resolve([name]))[name]
+        except UnknownSecret:
+            return None
+
+    # -- keys ----------------------------------------------------------------------------------------------
+
+    async def check(self) -> None:
+        """Raises SecretKeyError unless the keys of this node open every secret; the redactor then knows them all."""
+        sealed = await sealed_with(self._store, self._keys)
+        if sealed != self._known:
+            await self._learn()
+            self._known = sealed
+
+    async def ring_to_seal(self) -> Keyring:
+        """The keys, made where no secret was ever set. Raises SecretKeyError where secrets have another key."""
+        await sealed_with(self._store, self._keys)
+        return self._keys.ring(make=True)
+
+    def add_key(self) -> Keyring:
+        """A new key before all others. Raises SecretKeyError, KeysElsewhere."""
+        return self._keys.add()
+
+    async def reseal(self, ring: Keyring | None = None) -> int:
+        """Seal with the first key all that is sealed with another; how many. Raises SecretKeyError."""
+        ring = ring or self._keys.ring()
+        after, done = "", 0
+        while page := await self._store.secrets(after, PAGE):
+            after = page[-1].name
+            for row in page:
+                if row.key_id != ring.current:
+                    key_id, sealed = ring.reseal(row.name, row.key_id, row.sealed)
+                    done += await self._store.reseal_secret(row.name, row.sealed, key_id, sealed)
+        return done
+
+    # -- redaction -----------------------------------------------------------------------------------------
+
+    async def redaction(self) -> Callable[[Any], Any]:
+        """Takes secrets out of a JSON value: those that are set at this moment, on whichever node they were.
+
+        A task knows a secret only after it was set, so whoever asks before writing the task's words misses none.
+        Raises SecretKeyError where some cannot be opened here: those words must not be written.
+        """
+        await self.check()
+        return self.redactor.redact_value
+
+    async def _learn(self) -> None:
+        after = ""
+        found: list[str] = []
+        while page := await self._store.secrets(after, PAGE):
+            after = page[-1].name
+            for row in page:
+                if self._opened.get(row.name) != (row.version, row.updated_at):
+                    found += self._value(row)
+                    self._opened[row.name] = (row.version, row.updated_at)
+        self.redactor.learn(found)
+
+    def _value(self, row: SecretRow) -> list[str]:
+        try:
+            return [self._keys.ring().unseal(row.name, row.key_id, row.sealed)]
+        except SecretKeyError as error:  # nobody can use it either
+            log.warning("%s", error)
+            return []

@@ -7,7 +7,7 @@ RUNS   := $(VENV)/.runs
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help install setup check test trust soak demo bench bench-setup budgets docs reference pictures lock format clean
+.PHONY: help install setup check test test-all trust soak demo bench bench-setup budgets docs reference pictures lock format clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,13 +42,18 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is m
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/sizes.py
+	$(BIN)/python -m pytest --collect-only --quiet --quiet > /dev/null
 	$(BIN)/python scripts/hot_paths.py
 	$(BIN)/python scripts/supply.py
 	$(BIN)/python scripts/web.py check
 
-test: setup  ## Run every test; installs Debian packages that they use and that are missing
+test: setup  ## Run the tests, within 10 minutes on two cores (ARGS="tests/kernel -k join": only those)
 	@$(BIN)/python scripts/debian.py
-	$(BIN)/python scripts/run_tests.py
+	@$(BIN)/python scripts/run_tests.py $(ARGS)
+
+test-all: setup  ## Run every test, the long ones too: simulations, chaos, fuzzing, planted bugs, all of the pages
+	@$(BIN)/python scripts/debian.py
+	@$(BIN)/python scripts/run_tests.py --all
 
 trust: setup  ## Try to break it in every way there is, and write the figures to docs/trust.json
 	@$(BIN)/python scripts/debian.py

@@ -1,4 +1,4 @@
-"""Tests that share a server run in one process, and figures that tests have recorded are shown once."""
+"""The two suites, tests that share a server in one process, and figures that tests have recorded, shown once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import threading
 from typing import Any
 
 import pytest
+
+from tests.suites import MARKER, unguarded
 
 SERVERS = (
     *(
@@ -34,6 +36,17 @@ def _heed_signals() -> None:
 
 
 _heed_signals()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", MARKER)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where all tests are collected, every long one has a guard."""
+    if config.args == config.getini("testpaths") and (wrong := unguarded(items)):
+        raise pytest.UsageError("\n".join(wrong))
 
 
 @pytest.hookimpl(optionalhook=True)

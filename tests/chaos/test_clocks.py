@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from penstock import Engine
 from penstock.testing.postgres import PostgresServer
@@ -24,6 +25,10 @@ from tests.chaos.judging import late_results, most_succeeded, settle
 from tests.chaos.nemesis import LEAST, SCALE, SEED
 from tests.chaos.shimmed import CONTROL, Shim
 from tests.cli.command import ROOT
+
+pytestmark = pytest.mark.long(
+    "tests/simulation/test_simulation.py::test_every_promise_holds_in_many_small_worlds"
+)
 
 HERE = Path(__file__).parent
 JUMPS = [60, -45, 80, -90, 110] if SCALE > 1 else [60, -45, 110]

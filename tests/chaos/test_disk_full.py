@@ -12,12 +12,18 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.chaos.alone import Alone, Outcome
 from tests.chaos.figures import Record, tell
 from tests.chaos.judging import most_succeeded
 from tests.chaos.nemesis import LEAST, SCALE
 from tests.chaos.rooms import MOUNTS, can_make, run_in
 from tests.chaos.shimmed import Shim
+
+pytestmark = pytest.mark.long(
+    "tests/store/sqlite/test_desk.py::test_a_full_disk_changes_nothing_and_passes_without_a_restart"
+)
 
 TIMES = 2 * SCALE
 FULL, ROOM = 1.2, 1.8

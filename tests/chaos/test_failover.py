@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock.remote.engine import RemoteEngine
 from tests.chaos.alone import TOKEN
 from tests.chaos.client import Client, Nodes
@@ -21,6 +23,10 @@ from tests.chaos.nemesis import LEAST, SCALE, SEED, Kind, Nemesis, faults_of, sc
 from tests.chaos.network import Network
 from tests.chaos.rooms import NETWORK, can_make, run_in
 from tests.chaos.site import HERE, Site
+
+pytestmark = pytest.mark.long(
+    "tests/store/postgres/test_outages.py::test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on"
+)
 
 SECONDS = 18.0 * SCALE
 FAULTS: dict[Kind, int] = scaled(

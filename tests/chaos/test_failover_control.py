@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock import Engine
 from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store
@@ -18,6 +20,8 @@ from tests.chaos.figures import Record, tell
 from tests.chaos.nemesis import SEED
 from tests.chaos.network import Network
 from tests.chaos.rooms import NETWORK, can_make, run_in
+
+pytestmark = pytest.mark.long("test_each_checker_finds_what_is_broken")
 
 HERE = Path(__file__).parent
 BEFORE, AFTER = 5, 5

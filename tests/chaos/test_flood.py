@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock.access.limits import TOKEN_RATE
 from penstock.remote.engine import RemoteEngine
 from penstock.store.opening import open_store
@@ -16,6 +18,10 @@ from tests.chaos.checking import read_runs
 from tests.chaos.figures import Record, tell
 from tests.chaos.judging import most_succeeded
 from tests.chaos.nemesis import LEAST, SCALE
+
+pytestmark = pytest.mark.long(
+    "tests/trust/test_refusing.py::test_c14_what_was_acknowledged_is_there_and_what_was_refused_is_not"
+)
 
 TIMES = 2 * SCALE
 BURST, PAUSE = 0.2, 1.0

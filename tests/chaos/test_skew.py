@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock import Engine
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer, free_port
@@ -131,6 +133,7 @@ def test_what_the_earlier_release_left_is_gone_on_with(tmp_path: Path, record_pr
     assert 0 < figures["of these ended by it"] < RUNS
 
 
+@pytest.mark.long("test_what_the_earlier_release_left_is_gone_on_with")
 def test_two_releases_beside_each_other_lose_and_double_nothing(
     server: PostgresServer, tmp_path: Path, record_property: Record
 ) -> None:

@@ -6,11 +6,17 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.chaos.alone import Alone
 from tests.chaos.figures import Record, tell
 from tests.chaos.judging import most_succeeded
 from tests.chaos.nemesis import LEAST, SCALE
 from tests.chaos.shimmed import Shim
+
+pytestmark = pytest.mark.long(
+    "tests/chaos/test_sqlite.py::test_a_process_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing"
+)
 
 TIMES = 2 * SCALE
 SLOW, QUICK = 3.0, 1.0

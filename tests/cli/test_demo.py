@@ -63,6 +63,9 @@ def small(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 def test_the_demo_leaves_nothing_behind_and_starts_fresh(tmp_path: Path, small: Path) -> None:
     found = []
     place = tmp_path / "temporary"
@@ -81,6 +84,9 @@ def test_the_demo_leaves_nothing_behind_and_starts_fresh(tmp_path: Path, small: 
     assert first & second == set()
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 def test_what_a_demo_that_was_killed_has_left_is_removed_by_the_next(tmp_path: Path, small: Path) -> None:
     place = tmp_path / "temporary"
     place.mkdir()
@@ -96,6 +102,9 @@ def test_what_a_demo_that_was_killed_has_left_is_removed_by_the_next(tmp_path: P
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 def test_the_demo_on_a_database_of_its_own_goes_on_with_the_runs_that_are_there(
     tmp_path: Path, small: Path
 ) -> None:
@@ -108,6 +117,9 @@ def test_the_demo_on_a_database_of_its_own_goes_on_with_the_runs_that_are_there(
     assert found[0]["runs"] == found[1]["runs"]
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) -> None:
     args = ("demo", "--db", "keep.db", "--json", "--log-level", "info")
     with serving(*args, cwd=tmp_path) as demo:
@@ -132,6 +144,9 @@ def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) 
     assert sorted(path.name for path in tmp_path.glob("*.demo")) == ["keep.db.demo"]
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 def test_a_demo_whose_terminal_is_closed_leaves_nothing_behind(tmp_path: Path, small: Path) -> None:
     place = tmp_path / "temporary"
     place.mkdir()
@@ -248,6 +263,9 @@ def test_a_command_is_named_so_that_another_terminal_finds_it(
     assert command_name() == typed.format(own=tmp_path / "own")
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 @pytest.mark.parametrize("path", [os.environ["PATH"], "/nowhere"], ids=["tools", "only Python"])
 def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path, path: str) -> None:
     proxy = "http://127.0.0.1:1"  # for the way to elsewhere: nobody is there
@@ -331,6 +349,9 @@ def command_on(folder: Path) -> None:
     shim.chmod(0o755)
 
 
+@pytest.mark.long(
+    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
+)
 def test_the_demo_of_a_folder_with_other_workflows_plays_those(tmp_path: Path, small: Path) -> None:
     params = "params: {type: object, required: [size]}"
     write(

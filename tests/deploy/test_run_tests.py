@@ -1,4 +1,4 @@
-"""`make test` tries a failed test once more, alone: what holds then is told, what fails again is red."""
+"""`make test` and `make test-all`: which tests they run, and that each long one has a guard."""
 
 from __future__ import annotations
 
@@ -7,54 +7,76 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command import ROOT, write
+from tests.suites import unguarded
 
-WOBBLES = """
-from pathlib import Path
+pytest_plugins = ["pytester"]
 
-def test_holds_the_second_time():
-    there = Path("was-here").exists()
-    Path("was-here").touch()
-    assert there
+TESTS = """
+import pytest
+
+def test_short(): pass
+
+def test_fails(): assert False
+
+@pytest.mark.long("test_short")
+def test_long(): pass
 """
 
 
-def tried(folder: Path, tests: str) -> tuple[int, str]:
+def tried(folder: Path, *arguments: str) -> tuple[int, str]:
     """How `scripts/run_tests.py` ends in a folder with those tests, and what it says."""
-    write(folder, "test_some.py", tests)
+    write(folder, "test_some.py", TESTS)
+    write(folder, "pyproject.toml", '[tool.pytest.ini_options]\nmarkers = ["long"]\n')
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist",
+    }  # fmt: skip
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts/run_tests.py", "-q"],
-        cwd=folder, env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist"},
-        capture_output=True, text=True, timeout=120, check=False,
+        [sys.executable, ROOT / "scripts/run_tests.py", *arguments],
+        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     return done.returncode, done.stdout
 
 
-def test_one_that_holds_alone_is_told(tmp_path: Path) -> None:
-    ended, said = tried(tmp_path, WOBBLES)
+@pytest.mark.parametrize(
+    ("arguments", "counts"),
+    [((), "1 failed, 1 passed"), (("--all",), "1 failed, 2 passed"), (("-k", "long"), "1 passed")],
+)
+def test_a_suite_has_its_tests_and_a_failure_is_tried_once(
+    tmp_path: Path, arguments: tuple[str, ...], counts: str
+) -> None:
+    ended, said = tried(tmp_path, *arguments)
 
-    assert ended == 0
-    assert "These failed among the others and hold alone. Find out why:\n  test_some.py::test_holds" in said
+    assert (ended, counts in said) == (int("failed" in counts), True), said
+    if ended:
+        assert said.count("FAILED test_some.py::test_fails\n  alone: make test ARGS=") == 1
 
 
-def test_one_that_fails_again_is_red(tmp_path: Path) -> None:
-    ended, said = tried(tmp_path, WOBBLES + "\ndef test_never():\n    assert False\n")
+def test_a_long_test_without_a_short_guard_is_found(pytester: pytest.Pytester) -> None:
+    items, _ = pytester.inline_genitems(
+        pytester.makepyfile(
+            """
+            import pytest
 
-    assert ended == 1
-    assert "hold alone" not in said
+            def test_short(): pass
 
+            @pytest.mark.long("test_short")
+            def test_guarded(): pass
 
-def test_many_are_not_tried_again(tmp_path: Path) -> None:
-    ended, said = tried(
-        tmp_path, WOBBLES + "".join(f"\ndef test_{n}():\n    assert False\n" for n in range(5))
+            @pytest.mark.long("test_guarded")
+            def test_guarded_by_a_long_one(): pass
+
+            @pytest.mark.long
+            def test_without(): pass
+
+            @pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.long("itself"))])
+            def test_in_part(n): pass
+            """
+        )
     )
 
-    assert ended == 1
-    assert "Once more" not in said
+    found = [sentence.split("::")[1].split(" ")[0] for sentence in unguarded(items)]
 
-
-def test_what_cannot_be_collected_is_not_tried_again(tmp_path: Path) -> None:
-    ended, said = tried(tmp_path, WOBBLES + "\nno python")
-
-    assert ended != 0
-    assert "hold alone" not in said
+    assert found == ["test_guarded_by_a_long_one", "test_without"]

@@ -42,6 +42,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     server.remove()
 
 
+@pytest.mark.long("test_every_method_of_the_engine_is_on_the_page")
 @pytest.mark.usefixtures("database")
 def test_every_program_says_what_the_page_shows(folder: Path) -> None:
     assert play(DOCS / "howto" / "embedding.md", folder) >= 7

@@ -16,6 +16,8 @@ from tests.docs.test_pages import DOCS, folder, parts, play, run
 from tests.web.conftest import SIZE, Site, Visit, browser
 from tests.web.sides import Sides, definition
 
+pytestmark = pytest.mark.long("test_what_the_readme_says_works_for_a_newcomer")
+
 __all__ = ["browser", "folder"]  # the fixtures
 
 PAGE = DOCS / "tutorial" / "first.md"

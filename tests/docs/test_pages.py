@@ -115,7 +115,17 @@ def play(page: Path, folder: Path) -> int:
     return ran
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "tutorial.md"], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(ROOT / "README.md", id="README"),
+        pytest.param(
+            DOCS / "tutorial.md",
+            id="tutorial",
+            marks=pytest.mark.long("test_every_command_says_what_the_page_shows"),
+        ),
+    ],
+)
 def test_every_command_says_what_the_page_shows(page: Path, folder: Path) -> None:
     assert play(page, folder) >= 3
 

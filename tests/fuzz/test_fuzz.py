@@ -58,6 +58,7 @@ def test_no_input_that_is_kept_crashes_a_decoder(name: str) -> None:
         TARGETS[name](raw)
 
 
+@pytest.mark.long("test_no_input_that_is_kept_crashes_a_decoder")
 def test_no_input_crashes_a_decoder(fuzzed: Found) -> None:
     found = [each for each in fuzzed if not each["planted"]]
     crashes = {each["target"]: each["crash"] for each in found if each["crash"]}
@@ -74,6 +75,7 @@ def test_no_input_crashes_a_decoder(fuzzed: Found) -> None:
     assert {each["target"]: each["inputs"] >= RUNS // 10 for each in found} == dict.fromkeys(TARGETS, True)
 
 
+@pytest.mark.long("test_no_input_that_is_kept_crashes_a_decoder")
 def test_a_bug_that_is_planted_is_found_in_each_decoder(fuzzed: Found) -> None:
     found = [each for each in fuzzed if each["planted"]]
     missed = missed_in(found)

@@ -74,6 +74,7 @@ def tries(bug: Bug) -> Iterator[tuple[Scale, int]]:
         yield from ((each, seed) for seed in range(MORE))
 
 
+@pytest.mark.long("test_what_is_planted_is_found")
 @pytest.mark.parametrize("bug", BUGS, ids=[bug.name for bug in BUGS])
 def test_a_planted_bug_is_found(
     bug: Bug, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]

@@ -19,6 +19,8 @@ BIG = range(30 * LONGER)
 PART = 50
 PARTS = [range(first, first + PART) for first in range(0, 2000 * LONGER, PART)]
 """Small seeds, in parts that any process can take."""
+SHORT = 4
+"""Parts that everybody plays."""
 
 Record = Callable[[str, object], None]
 
@@ -34,11 +36,22 @@ def play(seeds: range, scale: Scale, record: Record) -> Figures:
     return figures
 
 
-@pytest.mark.parametrize("seeds", PARTS, ids=[f"{part[0]}-{part[-1]}" for part in PARTS])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param(
+            part,
+            id=f"{part[0]}-{part[-1]}",
+            marks=() if number < SHORT else pytest.mark.long("test_every_promise_holds_in_many_small_worlds"),
+        )
+        for number, part in enumerate(PARTS)
+    ],
+)
 def test_every_promise_holds_in_many_small_worlds(seeds: range, record_property: Record) -> None:
     play(seeds, SMALL, record_property)
 
 
+@pytest.mark.long("test_every_promise_holds_in_many_small_worlds")
 def test_every_promise_holds_in_big_worlds_and_every_rare_path_is_taken(record_property: Record) -> None:
     figures = play(BIG, Scale(), record_property)
 
@@ -53,6 +66,7 @@ def test_a_seed_is_always_the_same(scale: Scale) -> None:
     assert first.faults.struck == second.faults.struck
 
 
+@pytest.mark.long("test_every_promise_holds_in_many_small_worlds")
 def test_of_the_faults_of_a_seed_those_that_matter_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.simulation.planted import BUGS
 

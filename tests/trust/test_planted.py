@@ -65,6 +65,7 @@ def test_there_is_a_patch_for_each_selection() -> None:
     assert [patch.stem for patch in PATCHES] == sorted(SELECTIONS)
 
 
+@pytest.mark.long("test_there_is_a_patch_for_each_selection")
 @pytest.mark.parametrize("patch", PATCHES, ids=[patch.stem for patch in PATCHES])
 def test_a_guard_that_is_taken_out_is_missed(tree: Path, patch: Path) -> None:
     tests = SELECTIONS[patch.stem]

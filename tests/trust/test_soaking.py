@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from tests.trust.figures import LONG, write
 from tests.trust.soaking import Sample, growth
@@ -50,6 +51,7 @@ def grown(samples: list[Sample]) -> dict[str, float]:
     return {name: share for name, share in found.items() if share > MOST[name]}
 
 
+@pytest.mark.long("test_what_grows_is_seen")
 def test_nothing_grows_while_runs_come_and_go(url: str, kind: str) -> None:
     samples = soaked(url)
 

@@ -57,6 +57,9 @@ def test_n19_overlapping_batches_in_any_order_lose_nothing(url: str) -> None:
     assert race(url, 60) == (True, [], 0)
 
 
+@pytest.mark.long(
+    "tests/store/postgres/test_racing.py::test_n19_overlapping_batches_in_any_order_lose_nothing"
+)
 def test_n19_runs_that_are_locked_in_any_order_are_seen_to_deadlock(
     url: str, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:

@@ -25,6 +25,9 @@ ROOT = Path(__file__).resolve().parent.parent
 RUNTIME, ACCEPTED = ROOT / "requirements" / "runtime.lock", ROOT / "requirements" / "accepted.toml"
 WEB, SBOM = ROOT / "web", ROOT / "dist" / "sbom.cdx.json"
 
+BUILD_TOOLS = frozenset({"@tailwindcss/vite", "@vitejs/plugin-react", "tailwindcss", "vite"})
+"""Dependencies in web/package.json that build the pages and are not shipped with them."""
+
 ALLOWED = frozenset(
     {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "EPL-2.0", "ISC", "LicenseRef-any-OSI", "MIT", "MIT-0",
      "PSF-2.0", "Unlicense"}
@@ -121,8 +124,9 @@ def web_components(lock: dict[str, Any], installed: Path) -> list[Component]:
 
 
 def _reached(lock: dict[str, Any]) -> set[str]:
-    """All that the runtime dependencies need, and they themselves."""
-    todo = [f"{name}@{told['version']}" for name, told in lock["importers"]["."]["dependencies"].items()]
+    """The dependencies that are shipped with the pages, and everything that these need."""
+    direct = lock["importers"]["."]["dependencies"].items()
+    todo = [f"{name}@{told['version']}" for name, told in direct if name not in BUILD_TOOLS]
     seen: set[str] = set()
     while todo:
         key = todo.pop()

@@ -16,6 +16,7 @@ install: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))  ## Make .venv with Penstoc
 	@$(BIN)/python scripts/web.py build
 
 setup: $(STAMP)  ## The same with all that its tests and checks need: five times as much
+	@$(BIN)/python scripts/web.py install
 	@$(BIN)/python scripts/web.py build
 
 # What is locked in $(1), and Penstock. One that was cut short leaves no stamp: the next begins with an empty environment,
@@ -85,7 +86,7 @@ pictures: setup  ## Take the drawings, and what the browser tests saw, into docs
 	$(BIN)/python scripts/screens.py
 
 lock:  ## Make the hashed requirement locks anew (needs uv)
-	for name in runtime build dev; do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock; done
+	for name in runtime build node dev; do $(COMPILE) requirements/$$name.in -o requirements/$$name.lock; done
 	for folder in bench/peers/*/; do $(COMPILE) $${folder}requirements.in -o $${folder}requirements.txt; done
 
 format: setup  ## Format the code and mend what ruff can mend

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from scripts.web import node
+from scripts.web import installed_node
 
 from tests.cli.command import ROOT, outside_make, write
 
@@ -85,8 +85,11 @@ def test_the_sources_of_the_pages_are_found_in_a_folder_of_any_name(tmp_path: Pa
     shutil.copy(ROOT / "web" / "vite.config.ts", place)
     asked = "import('./vite.config.ts').then((found) => console.log(found.default.resolve.alias['@']))"
 
+    home = installed_node()
+    assert home is not None
+
     done = subprocess.run(
-        [node() / "bin" / "node", "-e", asked], cwd=place, capture_output=True, text=True, timeout=60
+        [home / "bin" / "node", "-e", asked], cwd=place, capture_output=True, text=True, timeout=60
     )
 
     assert done.stdout == f"{place / 'src'}\n", done.stderr
@@ -96,7 +99,7 @@ def test_what_the_demo_needs_is_locked_as_the_tools_have_it() -> None:
     locked = {
         name: {line.split(" ")[0] for line in (ROOT / "requirements" / f"{name}.lock").read_text().splitlines()
                if "==" in line}
-        for name in ("runtime", "build", "dev")
+        for name in ("runtime", "build", "node", "dev")
     }  # fmt: skip
 
-    assert (locked["runtime"] | locked["build"]) - locked["dev"] == set(), "run `make lock`"
+    assert (locked["runtime"] | locked["build"] | locked["node"]) - locked["dev"] == set(), "run `make lock`"

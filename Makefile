@@ -7,7 +7,7 @@ RUNS   := $(VENV)/.runs
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help install setup check test test-all trust soak demo bench bench-setup budgets docs reference pictures lock format clean
+.PHONY: help install packages pages setup check test test-all trust soak demo bench bench-setup budgets docs reference pictures lock format clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,23 +19,36 @@ setup: $(STAMP)  ## The same with all that its tests and checks need: five times
 	@$(BIN)/python scripts/web.py install
 	@$(BIN)/python scripts/web.py build
 
-# What is locked in $(1), and Penstock. One that was cut short leaves no stamp: the next begins with an empty environment,
-# for pip would take what it has half installed for whole.
-define install
+# An installation that was cut short leaves no stamp. The next one begins with an empty environment, because pip takes
+# what is half installed for whole.
+define environment
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Penstock needs Python 3.11 or later")'
 	$(PYTHON) -m venv $(if $(wildcard $(STAMP) $(RUNS)),,--clear) $(VENV)
 	@rm -f $(STAMP) $(RUNS)
+endef
+
+# What is locked in $(1), and Penstock.
+define install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(1:%=-r %)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 endef
 
 $(STAMP): requirements/dev.lock pyproject.toml
+	$(environment)
 	$(call install,requirements/dev.lock)
 	@touch $@
 
 $(RUNS): requirements/runtime.lock requirements/build.lock pyproject.toml
+	$(environment)
+	@$(MAKE) --no-print-directory -j2 packages pages
+
+# These two run side by side. Whichever fails, the other finishes and need not be done again.
+packages:
 	$(call install,requirements/runtime.lock requirements/build.lock)
-	@touch $@
+	@touch $(RUNS)
+
+pages:
+	@$(BIN)/python scripts/web.py build
 
 check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is made of
 	$(BIN)/ruff format --check .

@@ -14,13 +14,20 @@ from tests.cli.command import ROOT, outside_make, write
 
 PYTHON = """\
 #!/bin/sh
-# In the place of Python: makes an environment of itself, says what was installed, fails where pip was cut short.
+# In the place of Python: makes an environment of itself, says what was called, fails where pip or the build of the
+# pages was cut short. Where they must meet, neither ends before the other has begun.
+meet() {
+  touch "$1"
+  for _ in $(seq ${MEET:-0}); do test -e "$2" && return; sleep 0.1; done
+  test -z "$MEET"
+}
 case "$*" in
   *"-m venv"*) mkdir -p .venv/bin; cp "$0" .venv/bin/python; cp "$0" .venv/bin/penstock ;;
 esac
 echo "$*" >> said
 case "$*" in
-  *"-r requirements/"*) exit ${CUT:-0} ;;
+  *"-r requirements/"*) meet installing building && exit ${CUT:-0} ;;
+  *"scripts/web.py build") meet building installing && exit ${PAGES_CUT:-0} ;;
 esac
 """
 
@@ -35,14 +42,15 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make(clone: Path, target: str, cut: int = 0) -> list[str]:
-    """What was asked of Python for a target; `cut` is how pip ends."""
+def make(clone: Path, target: str, cut: int = 0, pages_cut: int = 0, **variables: str) -> list[str]:
+    """What was asked of Python for a target; `cut` is how pip ends, `pages_cut` how the build of the pages ends."""
     (clone / "said").write_text("")
     done = subprocess.run(
         ["make", target, "PYTHON=./python"],
-        cwd=clone, env={**outside_make(), "CUT": str(cut)}, capture_output=True, text=True, timeout=60, check=False,
+        cwd=clone, env={**outside_make(), "CUT": str(cut), "PAGES_CUT": str(pages_cut), **variables},
+        capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert (done.returncode == 0) == (cut == 0), done.stderr
+    assert (done.returncode == 0) == (cut == pages_cut == 0), done.stderr
     return (clone / "said").read_text().splitlines()
 
 
@@ -76,6 +84,38 @@ def test_an_installation_that_was_cut_short_is_begun_anew(clone: Path, target: s
     assert "-m venv .venv" in later
     assert "-m venv --clear .venv" in again
     assert installed(again) != []
+
+
+@pytest.mark.parametrize("target", ["install", "demo"])
+def test_pages_are_built_while_packages_are_installed(clone: Path, target: str) -> None:
+    said = make(clone, target, MEET="300")
+
+    assert "scripts/web.py build" in said
+    assert installed(said) == ["requirements/runtime.lock", "requirements/build.lock"]
+
+
+def test_a_failed_build_of_the_pages_fails_the_installation_and_is_repeated_alone(clone: Path) -> None:
+    first = make(clone, "install", pages_cut=1)
+
+    again = make(clone, "install")
+
+    assert installed(first) == ["requirements/runtime.lock", "requirements/build.lock"]
+    assert again == ["scripts/web.py build"]
+
+
+def test_a_failed_installation_fails_although_the_pages_are_built(clone: Path) -> None:
+    first = make(clone, "demo", cut=1)
+
+    assert "scripts/web.py build" in first
+    assert "demo" not in first
+
+
+def test_setup_installs_the_packages_of_the_pages_even_if_the_pages_are_built(clone: Path) -> None:
+    make(clone, "install")
+
+    said = make(clone, "setup")
+
+    assert said[-2:] == ["scripts/web.py install", "scripts/web.py build"]
 
 
 def test_the_sources_of_the_pages_are_found_in_a_folder_of_any_name(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ help:  ## Show this list
 install: $(if $(wildcard $(STAMP)),$(STAMP),$(RUNS))  ## Make .venv with Penstock and what it runs with, and build the web pages
 	@$(BIN)/python scripts/web.py build
 
-setup: $(STAMP)  ## The same with all that its tests and checks need: five times as much
+setup: $(STAMP)  ## The same with everything that tests and checks need, and keep Node and its packages: 2 GB
 	@$(BIN)/python scripts/web.py install
 	@$(BIN)/python scripts/web.py build
 

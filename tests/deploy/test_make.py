@@ -142,4 +142,5 @@ def test_what_the_demo_needs_is_locked_as_the_tools_have_it() -> None:
         for name in ("runtime", "build", "node", "dev")
     }  # fmt: skip
 
+    assert [each for each in locked["runtime"] | locked["build"] if each.startswith("nodejs")] == []
     assert (locked["runtime"] | locked["build"] | locked["node"]) - locked["dev"] == set(), "run `make lock`"

@@ -16,6 +16,7 @@ SERVERS = (
         "/test_ray",
         "/test_celery",
         "/topics/",
+        "/deploy/test_package",
         "/test_fuzz",
         "/trust/test_planted",
         "/web/test_editor",

@@ -7,12 +7,19 @@ test are long, its short ones guard them.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 
 MARKER = (
     "long(guard): takes too long for `make test`; `guard` names the test there that still guards its claim"
 )
+
+
+def first_short(values: Iterable[Any], count: int = 1) -> list[Any]:
+    """The cases of a test, of which only the first `count` are run by `make test`."""
+    long = pytest.mark.long("its first cases")
+    return [value if at < count else pytest.param(value, marks=long) for at, value in enumerate(values)]
 
 
 def unguarded(items: Iterable[pytest.Item]) -> list[str]:

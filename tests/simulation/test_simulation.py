@@ -11,6 +11,7 @@ from tests.simulation.engine import EnginePlug
 from tests.simulation.figures import Figures
 from tests.simulation.replaying import again, commit, shrunk
 from tests.simulation.world import SMALL, Scale, simulate
+from tests.suites import first_short
 
 LONGER = 2 if os.environ.get("PENSTOCK_TRUST") else 1
 """How many times as many seeds are played where there is time."""
@@ -36,17 +37,7 @@ def play(seeds: range, scale: Scale, record: Record) -> Figures:
     return figures
 
 
-@pytest.mark.parametrize(
-    "seeds",
-    [
-        pytest.param(
-            part,
-            id=f"{part[0]}-{part[-1]}",
-            marks=() if number < SHORT else pytest.mark.long("test_every_promise_holds_in_many_small_worlds"),
-        )
-        for number, part in enumerate(PARTS)
-    ],
-)
+@pytest.mark.parametrize("seeds", first_short(PARTS, SHORT), ids=[f"{part[0]}-{part[-1]}" for part in PARTS])
 def test_every_promise_holds_in_many_small_worlds(seeds: range, record_property: Record) -> None:
     play(seeds, SMALL, record_property)
 

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from penstock import Engine
 from penstock.topics.opening import open_bus
 from tests.topics.conftest import Broker
@@ -15,6 +17,8 @@ from tests.topics.killing import node
 from tests.topics.test_buses import subscribed, within
 from tests.topics.test_topics_in import PLAIN, order, publish
 from tests.topics.test_topics_out import SHOP
+
+pytestmark = pytest.mark.long("test_what_a_killed_process_had_in_hand_comes_again_before_what_is_new")
 
 COUNT = 300
 

@@ -13,7 +13,7 @@ from asyncpg.transaction import Transaction
 
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Asked, Change, Part, Post, Seen
-from penstock.store.errors import StoreAway
+from penstock.store.errors import OutcomeUnknown, StoreAway
 from penstock.store.opening import open_store
 from penstock.store.outgoing import Letter
 from penstock.store.postgres.database import Work
@@ -111,7 +111,7 @@ async def on_sqlite(store: SqliteStore, reader: BesideFile, batch: list[Change],
     store._ledger.db.exec_trace = look
     try:
         assert (await store.commit(batch)).outcomes == FITS
-    except PulledPlug:
+    except (PulledPlug, OutcomeUnknown):  # the second where the COMMIT itself breaks off
         assert await crashed(image) == but_settings(breaking.seen)
     finally:
         store._ledger.db.exec_trace = None

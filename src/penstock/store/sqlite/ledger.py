@@ -97,7 +97,7 @@ class Ledger:
             return self._given_up(answers, error)
         except BaseException as error:
             self.suspect = True
-            return [(None, OutcomeUnknown(str(error))) for _ in answers]
+            return [(None, OutcomeUnknown(str(error) or type(error).__name__)) for _ in answers]
         self.transactions += 1
         # One that took some moments, as any may where others use the disk, too, changes little; after one that took
         # longer than a loop should stand still, a thread waits for the next ones.

@@ -59,10 +59,20 @@ def unknown(tests: Iterable[str], known: Iterable[str]) -> list[str]:
     return [test for test in dict.fromkeys(tests) if test not in found]
 
 
-def collected(tests: Iterable[str]) -> list[str]:
-    """All tests in the files of these: pytest itself is asked."""
+def collected(tests: Iterable[str], *options: str) -> list[str]:
+    """All tests in the files of these, as far as the options select them: pytest itself is asked."""
     files = sorted({test.split("::")[0] for test in tests})
-    asked = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *files]
+    asked = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *options,
+        *files,
+    ]
     variables = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     done = subprocess.run(
         asked, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=900, check=True

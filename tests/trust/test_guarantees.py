@@ -80,6 +80,17 @@ def test_every_test_that_is_named_is_there(request: pytest.FixtureRequest) -> No
     assert elsewhere == [] or unknown(elsewhere, collected(elsewhere)) == []
 
 
+def test_every_guarantee_has_a_test_on_each_database_that_everybody_runs(page: str) -> None:
+    short = collected(guaranteed(), "-m", "not long")
+
+    assert [
+        f"{number} on {store}"
+        for number, section in sections(page)
+        for store, tests in by_store(section).items()
+        if len(unknown(tests, short)) == len(dict.fromkeys(tests))
+    ] == []
+
+
 def test_a_test_that_is_not_there_is_missed() -> None:
     known = ["a.py::one", "a.py::two[sqlite]"]
 

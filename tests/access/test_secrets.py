@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import time
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -17,10 +19,13 @@ import pytest
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access, SecretView
 from penstock.access.errors import Forbidden, InvalidAccess
-from penstock.secrets.errors import SecretKeyError, UnknownSecret
+from penstock.runtime.redaction import WITHHELD
+from penstock.secrets.errors import KeysElsewhere, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import Keyring, Keys
 from penstock.secrets.redaction import Redactor
 from penstock.secrets.vault import Vault
+from penstock.store.access_rows import SecretRow
+from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
 from tests.store.builders import NOON
 from tests.store.places import Place, SqliteFile
@@ -299,3 +304,64 @@ async def test_every_secret_is_known_after_a_restart_if_it_can_be_opened(
         await stranger.vault.check()
     assert elsewhere.vault.redactor.redact("hunter22-a hunter22-b") == "*** ***"
     assert stranger.vault.redactor.redact("hunter22-a") == "hunter22-a"
+
+
+class Interrupted:
+    """A store whose second page of secrets fails once: the database is away, or whoever asks has gone."""
+
+    def __init__(self, store: Store, error: BaseException) -> None:
+        self._store, self._error = store, [error]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+        if after and self._error:
+            raise self._error.pop()
+        return await self._store.secrets(after, limit)
+
+
+@pytest.mark.parametrize("error", [StoreAway("it is restarted"), asyncio.CancelledError()], ids=repr)
+async def test_a_look_at_the_secrets_that_breaks_off_is_begun_anew(
+    access: Access, store: Store, keys: Keys, error: BaseException
+) -> None:
+    await access.set_secret(ANYBODY_HERE, "a", "hunter22")
+    vault = Vault(Interrupted(store, error), keys)
+
+    with pytest.raises(type(error)):
+        await vault.redaction()
+    redact = await vault.redaction()
+
+    assert redact("as hunter22") == "as ***"
+
+
+async def test_many_who_ask_at_once_all_know_the_secrets(access: Access, store: Store, keys: Keys) -> None:
+    await access.set_secret(ANYBODY_HERE, "a", "hunter22")
+    vault = Vault(store, keys)
+
+    found = await asyncio.gather(*(vault.redaction() for _ in range(5)))
+
+    assert [redact("hunter22") for redact in found] == ["***"] * 5
+
+
+async def test_where_a_key_is_missing_words_are_withheld_until_it_is_there(
+    access: Access, store: Store, tmp_path: Path, keys: Keys
+) -> None:
+    elsewhere = Keys(tmp_path / "elsewhere.key")
+    vault = Vault(store, elsewhere)
+    await access.set_secret(ANYBODY_HERE, "a", "hunter22")
+
+    before = (await vault.redaction())(["no hunter22"])
+    elsewhere.path.write_bytes(keys.path.read_bytes())
+    elsewhere.path.chmod(0o600)
+    after = (await vault.redaction())(["no hunter22"])
+
+    assert (before, after) == (WITHHELD, ["no ***"])
+
+
+async def test_a_key_that_other_nodes_would_lack_is_not_made(store: Store, tmp_path: Path) -> None:
+    access = Access(store, Vault(store, Keys(tmp_path / "penstock.key", shared=True)))
+    await access.set_secret(ANYBODY_HERE, "a", VALUE)
+
+    with pytest.raises(KeysElsewhere, match="other nodes of this database would lack the new key"):
+        await access.rotate_key(ANYBODY_HERE)

@@ -116,7 +116,7 @@ def test_the_two_commands_of_the_readme_start_the_demo_and_run_the_tests() -> No
         for line in block.splitlines()
     ]
 
-    assert [done.stdout.splitlines()[-1] for done in shown] == [
+    assert [done.stdout.splitlines()[-1].strip() for done in shown] == [
         ".venv/bin/penstock demo",
         ".venv/bin/python scripts/run_tests.py",
     ]

@@ -36,8 +36,9 @@ from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding
 from penstock.store.protocol import Store
-from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
-from penstock.store.sqlite.store import MEMORY, SqliteStore
+from penstock.store.sqlite.connection import Opened, Options, migrate
+from penstock.store.sqlite.ledger import MEMORY, SETTINGS
+from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.faults import watched_gate
 from penstock.workers.threads import Threads
 from tests.simulation.nodes import SimNode, Surroundings
@@ -110,8 +111,9 @@ class EngineNode:
         self.node = Node(self._store, clock, shared=True, ids=self._around.new_id)
         self.gate = watched_gate(self.node.dispatch, self._around.watch)
         feeding = self._feeding = Feeding(self.node) if self._around.feeds else None
-        running = Running(self._store, self.node, None, {}, feeding)
-        access = Access(self._store, Vault(self._store, Keys(NO_KEYS, None)), clock=self._around.monotonic)
+        vault = Vault(self._store, Keys(NO_KEYS, None))
+        running = Running(self._store, self.node, None, {}, feeding, vault=vault)
+        access = Access(self._store, vault, clock=self._around.monotonic)
         service = await Service.of(Engine(running=running), access, open=True)
         service.limiters.tokens = Limiter(RATE)
         service.engine.drafts.threads = cast(Threads, Here())

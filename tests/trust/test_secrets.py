@@ -121,7 +121,43 @@ def test_a_worker_without_the_key_writes_nothing_and_says_why(tmp_path: Path, ur
 
     assert [one.code for one in said] == [2, 2]
     assert "and this node has none (the file 'penstock.key')" in said[0].err
-    assert "(PENSTOCK_SECRET_KEY): copy the key file" in said[1].err
+    assert (
+        "(PENSTOCK_SECRET_KEY): get that key from the node that set them and add it to PENSTOCK"
+        in said[1].err
+    )
+
+
+def test_a_worker_that_lacks_a_key_withholds_words_and_its_runs_end(tmp_path: Path, url: str) -> None:
+    write(tmp_path, "tasks.py", LEAKY)
+    write(tmp_path, "value", VALUE)
+    with (
+        a_node(tmp_path / "a", url) as (_, a),
+        serving("worker", "--db", url, "--tasks", "tasks.py", cwd=tmp_path) as worker,
+    ):
+        assert ask(f"{a}/api/workflows/leaky/publish", {"definition": WORKFLOW})[0] == 201
+        assert ask(f"{a}/api/secrets/db", {"value": VALUE}, "PUT")[0] == 200
+        status, texts = run_leaky(a)
+        stopped = worker.stop()
+
+    assert (status, stopped.code) == ("failed", 0)
+    assert all("hunter" not in text for text in texts), texts
+    assert all("withheld: this node lacks the key of the secrets" in text for text in texts)
+    assert "what tasks say is withheld: secrets of this database are sealed with the key" in stopped.err
+
+
+def test_what_a_call_answers_has_no_secret(tmp_path: Path, url: str) -> None:
+    write(tmp_path, "tasks.py", LEAKY)
+    write(tmp_path, "value", VALUE)
+    with serving("up", "--db", url, "--port", 0, "--tasks", "tasks.py", cwd=tmp_path) as node:
+        base = base_of(node)
+        ask(f"{base}/api/workflows/leaky/publish", {"definition": WORKFLOW})
+        ask(f"{base}/api/secrets/db", {"value": VALUE}, "PUT")
+        called = ask(f"{base}/api/workflows/leaky/call", {})
+        tried = ask(f"{base}/api/workflows/leaky/try", {"definition": WORKFLOW, "real": True})
+
+    assert (called[0], tried[0]) == (200, 200)
+    assert called[1]["error"]["message"] == "RuntimeError: no sign-in with ***"
+    assert "hunter" not in json.dumps([called, tried]) and "no sign-in with ***" in json.dumps(tried)
 
 
 def test_all_nodes_of_an_installation_have_one_key(tmp_path: Path, url: str) -> None:

@@ -39,7 +39,7 @@ from penstock.runtime.errors import (
     PreconditionFailed,
 )
 from penstock.runtime.redaction import Redact
-from penstock.secrets.errors import KeysElsewhere
+from penstock.secrets.errors import KeysElsewhere, SecretKeyError
 from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import StoreError, StoreRefused
 from penstock.testing.world import Endless
@@ -79,6 +79,7 @@ STATUSES: dict[type[Exception], int] = {
     Endless: 422,
     TooManyRequests: 429,
     KeysElsewhere: 409,
+    SecretKeyError: 503,
     CertificateAway: 503,
     ObjectStoreAway: 503,
     StoreError: 503,

@@ -17,6 +17,7 @@ from penstock.flow.payload import payload_limit as limit_in_force
 from penstock.flow.references import Path, reference
 from penstock.objects.presigning import presign
 from penstock.objects.stores import Stores
+from penstock.secrets.errors import SecretKeyError
 from penstock.store.access_rows import AuditRow
 from penstock.store.errors import StoreError
 
@@ -107,7 +108,7 @@ class World:
             raise wrong(f"there are no secrets in this process, so none is named '{name}'")
         try:
             return (await self.secrets([name]))[name]
-        except StoreError as error:
+        except (StoreError, SecretKeyError) as error:  # another node may have the key
             raise Unready(f"the secret '{name}' cannot be had: {error}") from None
         except PenstockError as error:
             raise wrong(f"{error}") from None

@@ -11,12 +11,13 @@ import typer
 from penstock.cli.access import ME, in_database
 from penstock.cli.at import At, acting
 from penstock.cli.commands import Command, Commands
-from penstock.cli.console import out, plural, print_json, printable
+from penstock.cli.console import err, out, plural, print_json, printable
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 from penstock.cli.tables import print_table
 from penstock.cli.times import Local, moment
 from penstock.remote.connection import path_of
+from penstock.secrets.keys import Keys
 
 secret = typer.Typer(cls=Commands, rich_markup_mode="rich")
 
@@ -47,11 +48,21 @@ def set_secret(at: At, name: Name, json: AsJson = False) -> None:
         path = path_of("api", "secrets", name)
         view = at.ask(lambda engine: engine.connection.ask("PUT", path, {"value": value}))
     else:
+        keys = Keys.of(at.db)
+        made = not keys.exist
         view = msgspec.to_builtins(in_database(at.db, lambda access: access.set_secret(ME, name, value)))
+        if made:
+            _tell_of_key(keys)
     if json:
         print_json(view)
     else:
         out().print(f"{printable(name)} is set, version {view['version']}")
+
+
+def _tell_of_key(keys: Keys) -> None:
+    """Where the first key was made: without it the other processes on the database cannot open the secret."""
+    more = "; copy it to every other process on this database" if keys.shared else ""
+    err().print(f"note: the key of the secrets is new, in {printable(str(keys.path.absolute()))}{more}")
 
 
 def _read_value(name: str) -> str:
@@ -120,7 +131,8 @@ Reseal = Annotated[
 def rotate_key(at: At, reseal: Reseal = False, json: AsJson = False) -> None:
     """Make a new key and seal every secret with it.
 
-    Nothing needs to be stopped. Old keys stay in the file, for what lies in backups.
+    Nothing needs to be stopped. Old keys stay in the file, for what lies in backups. On PostgreSQL the new key must be
+    on every node first: add it to every key file, then seal with --reseal.
 
     [bold]Examples[/bold]
 

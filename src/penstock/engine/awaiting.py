@@ -287,4 +287,4 @@ async def _note(running: Running, place: Place, step: str, state: str, body: Any
         "at": now, "step": step, "index": place.index, "attempt": place.attempt, "level": "info",
         "text": f"the service reports that it is {state}: {msgspec.json.encode(body).decode()[:1000]}",
     }  # fmt: skip
-    await running.store.log([LogLine(place.run, now, msgspec.json.encode(line))])
+    await running.node.dispatch.log([LogLine(place.run, now, msgspec.json.encode(line))])

@@ -238,11 +238,12 @@ class Publishing:
         )
         said = {**place, "run": letter.run, "id": id, "bytes": len(letter.body)}
         until = self.node.clock.now() + KEPT_FOR
+        redact = await self.node.dispatch.redaction()
         kept = Kept(
             keys=(),
             event="notify",
             body=encode_message(Outside(event="notify", data=said, id=id)),
-            reason=f"what run {letter.run} publishes was set aside: {error}"[:2000],
+            reason=f"what run {letter.run} publishes was set aside: {redact(str(error))}"[:2000],
             until=until,
             seen=Seen(f"outbox/{bus}/{letter.topic}", id, until),
         )

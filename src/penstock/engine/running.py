@@ -48,10 +48,11 @@ class Running:
         means: Means | None = None,
         world: World | None = None,
         publishing: Publishing | None = None,
-        vault: Vault | None = None,
+        *,
+        vault: Vault,
     ) -> None:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
-        self.vault = vault or Vault(store, Keys.of("memory:"))
+        self.vault = vault
         node.dispatch.redaction = self.vault.redaction
         self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
@@ -91,8 +92,6 @@ class Running:
         store = await open_store(url, migrate=migrate, rehearse=more.get("work", True))
         try:
             vault = Vault(store, Keys.of(url))
-            if more.get("work", True):  # what its tasks say must be redacted
-                await vault.check()
             return await cls.on(store, tasks, shared=is_shared(url), vault=vault, **more)
         except BaseException:
             await store.close()
@@ -123,6 +122,9 @@ class Running:
         """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
         sources of workflows are fed."""
         means = means or Means()
+        vault = vault or Vault(store, _keys_of(store))
+        if work:  # what its tasks say must be redacted
+            await vault.check()
         node = await Node.on(store, shared=shared, days=retention, suffix=suffix)
         if not shared:  # nobody else has the store: whoever worked inside a node before is dead
             await store.give_up(HERE)
@@ -148,7 +150,7 @@ class Running:
         webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None
-        return cls(store, node, worker, tasks, feeding, means, world, publishing, vault)
+        return cls(store, node, worker, tasks, feeding, means, world, publishing, vault=vault)
 
     async def serve_boxes(self) -> None:
         """Do the built-in tasks from now on: what they may reach is known."""
@@ -188,6 +190,12 @@ class Running:
             await each()
         await self.means.stores.close()
         await self.store.close()
+
+
+def _keys_of(store: Store) -> Keys:
+    """Beside the file of a store that was opened elsewhere, if it has one; else in this folder."""
+    path = getattr(store, "path", None)
+    return Keys.of(path if isinstance(path, str) else "memory:")
 
 
 def spare_collections() -> None:

@@ -9,11 +9,13 @@ from typing import Any
 # Classes that were never imported would not be found by their code.
 import penstock.engine.checking
 import penstock.runtime.errors
+import penstock.secrets.errors
 import penstock.store.errors  # noqa: F401
 from penstock.access.errors import Unauthenticated
 from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError, Problem
 from penstock.remote.errors import RemoteError
+from penstock.store.errors import StoreAway
 
 SIGN_IN = "give a token of `penstock access create`, as PENSTOCK_TOKEN or with --token"
 
@@ -25,7 +27,8 @@ def error_of(problem: Mapping[str, Any]) -> Exception:
         detail = f"{detail.partition(': send ')[0]}: {SIGN_IN}"
     if code == DefinitionError.code:
         return _definition_error(problem, detail)
-    kind = _kinds().get(code, RemoteError)
+    # A code of a later release: what cannot be done just now is tried again, whatever it is called.
+    kind = _kinds().get(code, StoreAway if problem.get("status") == 503 else RemoteError)
     error: PenstockError = kind.__new__(kind)
     Exception.__init__(error, detail)
     error.code = code

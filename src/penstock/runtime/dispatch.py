@@ -28,7 +28,6 @@ from penstock.runtime.request import Request, Told
 from penstock.runtime.reserving import Reserving
 from penstock.runtime.store_clock import StoreClock
 from penstock.store.change import WHOLE
-from penstock.store.errors import StoreUnavailable
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
 
@@ -273,15 +272,9 @@ class Dispatch:
 
     async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
         if any([beat.progress is not None for beat in beats]):
-            beats = await self._redacted(beats)
-        return await self._store.renew(beats)
-
-    async def _redacted(self, beats: Sequence[Beat]) -> list[Beat]:
-        try:
             redact = await self.redaction()
-        except StoreUnavailable:  # what cannot be redacted is not shown; the leases are renewed all the same
-            return [replace(beat, progress=None) for beat in beats]
-        return [redacted_beat(beat, redact) for beat in beats]
+            beats = [redacted_beat(beat, redact) for beat in beats]
+        return await self._store.renew(beats)
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""

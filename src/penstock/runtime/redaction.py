@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from penstock.flow.occurrence import Done, Parked, TimedOut
@@ -18,9 +19,17 @@ Redaction = Callable[[], Awaitable[Redact]]
 """Gives the `Redact` that knows every secret of this moment; it is asked whenever something is to be written."""
 
 
+WITHHELD = "withheld: this node lacks the key of the secrets, so it cannot tell whether the text holds one"
+
+
 async def no_redaction() -> Redact:
     """Where there are no secrets."""
     return lambda value: value
+
+
+def withhold(value: Any) -> Any:
+    """The `Redact` of a node that cannot open every secret: nothing of the words is kept."""
+    return None if value is None else WITHHELD
 
 
 def redacted_report(report: Report, redact: Redact) -> Report:
@@ -35,15 +44,29 @@ def redacted_report(report: Report, redact: Redact) -> Report:
     return replace(report, outcome=replace(outcome, error=said))
 
 
+def redacted_failures(value: Any, redact: Redact) -> Any:
+    """A JSON value in which every failure, wherever it stands, says what it says without secrets."""
+    if isinstance(value, list):
+        return [redacted_failures(item, redact) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == FAILURE:
+        return {**value, "message": redact(value["message"]), "detail": redact(value["detail"])}
+    return {key: redacted_failures(item, redact) for key, item in value.items()}
+
+
+FAILURE = {"kind", "message", "detail"}
+
+
 def redacted_beat(beat: Beat, redact: Redact) -> Beat:
-    return beat if beat.progress is None else replace(beat, progress=_redacted(beat.progress, redact))
+    if beat.progress is None:
+        return beat
+    return replace(beat, progress=_encode(redact(msgspec.json.decode(beat.progress))))
 
 
 def redacted_line(line: LogLine, redact: Redact) -> LogLine:
-    return replace(line, body=_redacted(line.body, redact))
+    body = msgspec.json.decode(line.body)
+    return replace(line, body=_encode({**body, "text": redact(body["text"])}))
 
 
-def _redacted(text: bytes, redact: Redact) -> bytes:
-    """JSON as it is written: `***` needs no escape."""
-    said: str = redact(text.decode())
-    return said.encode()
+_encode = msgspec.json.Encoder().encode

@@ -1,29 +1,26 @@
 """What can be wrong with secrets and their keys. One sentence each, with the remedy; nothing is changed.
 
-StoreUnavailable
-└── SecretKeyError       the key of the secrets is missing, is open to others, or is another one
-    └── KeysElsewhere    the keys are in a variable, where only a person can put another one
-NotFound
-└── UnknownSecret
+PenstockError
+├── SecretKeyError       the key of the secrets is missing, is open to others, or is another one
+│   └── KeysElsewhere    the keys are where only a person can put another one
+└── NotFound
+    └── UnknownSecret
 """
 
 from __future__ import annotations
 
+from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import NotFound
-from penstock.store.errors import StoreUnavailable
 
 
-class SecretKeyError(StoreUnavailable):
+class SecretKeyError(PenstockError):
     """The key of the secrets is missing, is open to others, or is another one: another node may have it."""
 
     code = "secret_key"
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(sentence, sentence)
-
 
 class KeysElsewhere(SecretKeyError):
-    """The keys are in a variable, where only a person can put another one."""
+    """The keys are where only a person can put another one: in a variable, or on several nodes."""
 
     code = "keys_elsewhere"
 

@@ -64,7 +64,7 @@ class Keyring:
         if key not in self._keys:
             raise SecretKeyError(
                 f"the secret '{name}' is sealed with the key {key}, which is not here: "
-                f"bring back its {FILE}, or set the secret anew"
+                f"bring back its {FILE}, or remove the secret and set it again"
             )
         if sealed[:1] != _FORM:
             raise SecretKeyError(f"the secret '{name}' is sealed in a way that this Penstock does not know")
@@ -90,19 +90,26 @@ def _unlock(key: bytes, bound: bytes, sealed: bytes, name: str) -> bytes:
 class Keys:
     """Where the keys are: a variable, or else a file that is made when the first secret is sealed."""
 
-    def __init__(self, path: Path, variable: str | None = None) -> None:
-        self.path, self._variable = path, variable
+    def __init__(self, path: Path, variable: str | None = None, shared: bool = False) -> None:
+        """`shared`: other nodes may need the same keys."""
+        self.path, self._variable, self.shared = path, variable, shared
 
     @classmethod
     def of(cls, db: str) -> Keys:
         """Those of a database: of the environment, else in a file beside a SQLite database or in this folder."""
-        beside = Path() if is_shared(db) or db == "memory:" else Path(sqlite_path(db)[0]).parent
-        return cls(beside / FILE, os.environ.get(VARIABLE))
+        shared = is_shared(db)
+        beside = Path() if shared or db in ("memory:", ":memory:") else Path(sqlite_path(db)[0]).parent
+        return cls(beside / FILE, os.environ.get(VARIABLE), shared)
 
     @property
     def exist(self) -> bool:
         """Whether there is a key at all, good or bad."""
         return self._variable is not None or self.path.exists()
+
+    @property
+    def in_file(self) -> bool:
+        """Whether they are in the file, not in the variable."""
+        return self._variable is None
 
     @property
     def where(self) -> str:
@@ -121,10 +128,15 @@ class Keys:
     def add(self) -> Keyring:
         """A new key before all others, which stay: rows and backups that they sealed can still be opened.
 
-        Raises KeysElsewhere where the keys are in a variable: put the new one first there.
+        Raises KeysElsewhere where only a person can do that: in a variable, or on several nodes.
         """
         if self._variable is not None:
             raise KeysElsewhere(f"the keys are in {VARIABLE}: put a new one before the others, with a comma")
+        if self.shared:
+            raise KeysElsewhere(
+                f"other nodes of this database would lack the new key: add one as the last line of {FILE} on every "
+                "node, then move it to the first line on every node, then run `penstock secret rotate --reseal`"
+            )
         keys = [secrets.token_bytes(_KEY), *(self._from_file() if self.path.exists() else ())]
         part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
         _write_new(part, keys)
@@ -132,7 +144,7 @@ class Keys:
         return Keyring(keys)
 
     def discard(self, only: str) -> None:
-        """Remove the file again where it has no other key than this one, which sealed nothing."""
+        """Remove the file again where it has no other key than this one, which has sealed nothing."""
         if self._variable is None and self.ring().ids == (only,):
             self.path.unlink()
 

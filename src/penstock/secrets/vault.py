@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
+from penstock.runtime.redaction import Redact, withhold
 from penstock.secrets.errors import SecretKeyError, UnknownSecret
 from penstock.secrets.keys import VARIABLE, Keyring, Keys
 from penstock.secrets.redaction import Redactor
@@ -41,18 +43,20 @@ class SecretRows(Sealed, Protocol):
 async def sealed_with(store: Sealed, keys: Keys) -> dict[str, str]:
     """What is sealed, by key. Raises SecretKeyError where one of them is missing here."""
     sealed = await store.secret_keys()
-    if sealed and (not keys.exist or sealed.keys() - keys.ring().ids):
-        raise _foreign(sealed, keys)
+    if missing := sealed.keys() - (keys.ring().ids if sealed and keys.exist else ()):
+        raise _foreign(missing, keys)
     return sealed
 
 
-def _foreign(sealed: Iterable[str], keys: Keys) -> SecretKeyError:
-    wanted = " and ".join(sorted(sealed))
+def _foreign(missing: Iterable[str], keys: Keys) -> SecretKeyError:
     here = f"has {' and '.join(keys.ring().ids)}" if keys.exist else "has none"
+    where = (
+        f"the lines of its key file to '{keys.path}'" if keys.in_file else f"it to {VARIABLE}, after a comma"
+    )
     return SecretKeyError(
-        f"the secrets of this database are sealed with the key {wanted}, and this node {here} ({keys.where}): "
-        f"copy the key file of the node that set them to '{keys.path}', or set the same {VARIABLE} on every node; "
-        "if the key is lost, remove its secrets with `penstock secret rm NAME --db URL`"
+        f"secrets of this database are sealed with the key {' and '.join(sorted(missing))}, and this node {here} "
+        f"({keys.where}): get that key from the node that set them and add {where}; "
+        "if it is lost, remove its secrets with `penstock secret rm NAME --db URL`"
     )
 
 
@@ -64,6 +68,8 @@ class Vault:
         self.redactor = Redactor()
         self._known: dict[str, str] = {}  # what `secret_keys` answered when the redactor learned last
         self._opened: dict[str, tuple[int, datetime]] = {}  # version of each secret that it learned
+        self._learning = asyncio.Lock()
+        self._locked = ""  # what was logged last of a missing key
 
     # -- values --------------------------------------------------------------------------------------------
 
@@ -75,9 +81,10 @@ class Vault:
         self.redactor.learn([value])
         row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
         if row is None:  # another node has set a secret with a key of its own meanwhile
-            if made:
+            others = await self._store.secret_keys()
+            if made and key_id not in others:
                 self._keys.discard(key_id)
-            raise _foreign(await self._store.secret_keys(), self._keys)
+            raise _foreign(others.keys() - {key_id}, self._keys)
         return row
 
     async def resolve(self, names: Sequence[str]) -> dict[str, str]:
@@ -104,11 +111,12 @@ class Vault:
     # -- keys ----------------------------------------------------------------------------------------------
 
     async def check(self) -> None:
-        """Raises SecretKeyError unless the keys of this node open every secret; the redactor then knows them all."""
+        """Raises SecretKeyError where a key is missing here; otherwise the redactor knows every secret afterwards."""
         sealed = await sealed_with(self._store, self._keys)
         if sealed != self._known:
-            await self._learn()
-            self._known = sealed
+            async with self._learning:
+                await self._learn()
+                self._known = sealed
 
     async def ring_to_seal(self) -> Keyring:
         """The keys, made where no secret was ever set. Raises SecretKeyError where secrets have another key."""
@@ -133,29 +141,42 @@ class Vault:
 
     # -- redaction -----------------------------------------------------------------------------------------
 
-    async def redaction(self) -> Callable[[Any], Any]:
+    async def redaction(self) -> Redact:
         """Takes secrets out of a JSON value: those that are set at this moment, on whichever node they were.
 
-        A task knows a secret only after it was set, so whoever asks before writing the task's words misses none.
-        Raises SecretKeyError where some cannot be opened here: those words must not be written.
+        A task knows a secret only after it was set, so whoever asks before writing the task's words misses none. Where
+        some cannot be opened here, the words are withheld: runs must end all the same.
         """
-        await self.check()
+        try:
+            await self.check()
+        except SecretKeyError as error:
+            if str(error) != self._locked:
+                self._locked = str(error)
+                log.error("what tasks say is withheld: %s", error)
+            return withhold
         return self.redactor.redact_value
 
     async def _learn(self) -> None:
-        after = ""
-        found: list[str] = []
+        """What was learned counts only when all of it was: a pass that breaks off is begun anew."""
+        ring, after = self._keys.ring() if self._keys.exist else None, ""
+        values: list[str] = []
+        opened: dict[str, tuple[int, datetime]] = {}
         while page := await self._store.secrets(after, PAGE):
             after = page[-1].name
             for row in page:
-                if self._opened.get(row.name) != (row.version, row.updated_at):
-                    found += self._value(row)
-                    self._opened[row.name] = (row.version, row.updated_at)
-        self.redactor.learn(found)
+                opened[row.name] = version = (row.version, row.updated_at)
+                if self._opened.get(row.name) != version and ring is not None:
+                    values += _opened(ring, row)
+        self.redactor.learn(values)
+        self._opened = opened
 
-    def _value(self, row: SecretRow) -> list[str]:
-        try:
-            return [self._keys.ring().unseal(row.name, row.key_id, row.sealed)]
-        except SecretKeyError as error:  # nobody can use it either
-            log.warning("%s", error)
-            return []
+
+def _opened(ring: Keyring, row: SecretRow) -> list[str]:
+    """The value; none where the row is damaged: nobody can use that one. Raises SecretKeyError for a missing key."""
+    if row.key_id not in ring.ids:
+        ring.unseal(row.name, row.key_id, row.sealed)  # says what is missing
+    try:
+        return [ring.unseal(row.name, row.key_id, row.sealed)]
+    except SecretKeyError as error:
+        log.warning("%s", error)
+        return []

@@ -253,7 +253,8 @@ class Feed:
         """Keep why it does not work, for people to see; how often it failed in a row. Raises Lost."""
         self._refuse_lost()
         record = self._holding.record
-        text = str(error) or type(error).__name__
+        redact = await self.node.dispatch.redaction()
+        text = redact(str(error) or type(error).__name__)
         await self._holding.keep(error=text[:1000], error_at=self.now(), failures=record.failures + 1)
         return record.failures + 1
 

@@ -59,6 +59,7 @@ class StoreUnavailable(StoreError):
     """The database cannot be used just now; nobody who asked is at fault. `why` is what the database said."""
 
     code = "store_unavailable"
+    why = ""
 
     def __init__(self, sentence: str, why: str) -> None:
         super().__init__(sentence)
@@ -126,7 +127,7 @@ class StoreRefused(StoreError):
     def __init__(self, why: str) -> None:
         super().__init__(
             f"the database rejected a statement ({why}); nothing was changed: "
-            "check the database with `penstock db check`, or report it as a bug"
+            "restore a backup if its schema was altered by hand, or report it as a bug"
         )
 
 

@@ -17,9 +17,10 @@ from penstock.store.sqlite.beside import Beside
 from penstock.store.sqlite.connection import Options, found_schema
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import refuse_no_file
+from penstock.store.sqlite.ledger import MEMORY
 from penstock.store.sqlite.restoring import restore
 from penstock.store.sqlite.session import Clock
-from penstock.store.sqlite.store import MEMORY, SqliteStore
+from penstock.store.sqlite.store import SqliteStore
 
 POSTGRES = ("postgresql://", "postgres://")
 

@@ -7,10 +7,12 @@ import contextlib
 import os
 import random
 import threading
+import time
 from collections.abc import Awaitable
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 from penstock.store.change import Committed
@@ -194,9 +196,10 @@ async def _raised(asked: Awaitable[object]) -> BaseException:
 @pytest.mark.parametrize("inline", [True, False])
 @pytest.mark.parametrize(("syncs", "kept"), [(1, True), (2, True), (5, True), (1, False)])
 def test_after_a_failed_commit_there_is_one_truth(
-    tmp_path: Path, inline: bool, syncs: int, kept: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool, syncs: int, kept: bool
 ) -> None:
     """The disk fails to sync, and drops what it had: it can still be read, until the power is cut."""
+    monkeypatch.setattr(ledger, "APART", 0.0)
     disk, left = Disk(), tmp_path / "left"
     left.mkdir()
 
@@ -228,7 +231,10 @@ def test_after_a_failed_commit_there_is_one_truth(
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(tmp_path: Path, inline: bool) -> None:
+def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool
+) -> None:
+    monkeypatch.setattr(ledger, "APART", 0.0)
     disk = Disk()
 
     async def scenario() -> tuple[list[type[BaseException]], set[str]]:
@@ -254,6 +260,33 @@ def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(tmp_path: Pat
     assert raised[0] is OutcomeUnknown
     assert set(raised[1:]) <= {StoreFailing, StoreAway}
     assert {begin(1).run, begin(4).run} <= shown <= {begin(n).run for n in (1, 2, 4)}
+
+
+def test_a_reader_elsewhere_does_not_hold_up_who_waits_for_a_reopening(tmp_path: Path) -> None:
+    disk, path = Disk(), str(tmp_path / "a.db")
+
+    async def scenario() -> tuple[list[type[BaseException]], float]:
+        store = SqliteStore.open(path, options=Options(vfs=disk.name))
+        await store.commit([begin(1)])
+        reader = apsw.Connection(path)
+        reader.execute("BEGIN; SELECT * FROM run").fetchall()
+        await store.commit([begin(2)])  # the log has something that the reader does not see
+        disk.failing = 1
+        began = time.monotonic()
+        raised = [type(await _raised(store.commit([begin(3)])))]
+        raised += [type(await _raised(store.commit([begin(n)]))) for n in range(4, 24)]
+        took = time.monotonic() - began
+        reader.close()
+        await asyncio.sleep(ledger.APART)  # the time between two tries
+        await store.commit([begin(30)])
+        await store.close()
+        return raised, took
+
+    raised, took = asyncio.run(scenario())
+    disk.unregister()
+
+    assert raised == [OutcomeUnknown, *[StoreFailing] * 20]
+    assert took < 5
 
 
 def _runs_in(path: Path) -> set[str]:

@@ -75,7 +75,7 @@ SELECT key_id, md5(string_agg(concat_ws(' ', name, version, updated_at), ',' ORD
 -- name: put_secret
 INSERT INTO secret (name, version, key_id, sealed, updated_at)
 SELECT :name::text, 1, :key_id::text, :sealed::bytea, penstock_now()
- WHERE NOT EXISTS (SELECT 1 FROM secret WHERE name <> :name::text AND key_id <> ALL(:known::text[]))
+ WHERE NOT EXISTS (SELECT 1 FROM secret WHERE key_id <> ALL(:known::text[]))
 ON CONFLICT (name) DO UPDATE SET version = secret.version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
                                  updated_at = excluded.updated_at
 RETURNING name, version, key_id, sealed, updated_at;

@@ -56,7 +56,7 @@ SELECT key_id, group_concat(name || ' ' || version || ' ' || updated_at ORDER BY
 -- name: put_secret
 INSERT INTO secret (name, version, key_id, sealed, updated_at)
 SELECT :name, 1, :key_id, :sealed, :now
- WHERE NOT EXISTS (SELECT 1 FROM secret WHERE name <> :name AND key_id NOT IN (SELECT value FROM json_each(:known)))
+ WHERE NOT EXISTS (SELECT 1 FROM secret WHERE key_id NOT IN (SELECT value FROM json_each(:known)))
 ON CONFLICT (name) DO UPDATE SET version = secret.version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
                                  updated_at = excluded.updated_at
 RETURNING name, version, key_id, sealed, updated_at;

@@ -22,6 +22,13 @@ LONG = 20 * MOMENT
 NEWEST = 0.1
 """How much the last commit says of how long the next one takes; the rest is what those before it said."""
 
+MEMORY = ":memory:"
+SETTINGS = ("PRAGMA busy_timeout = 10000", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY")
+BUSY = 200
+"""Milliseconds for which a reopening waits for readers in other processes."""
+APART = 0.5
+"""Seconds between two tries to reopen."""
+
 SUSPECT = "a commit failed, and the database is not reopened yet"
 
 log = logging.getLogger("penstock.store")
@@ -50,7 +57,7 @@ class Ledger:
         self.db, self.path, self.ticks, self.numbers = db, path, ticks, numbers
         self.log, self._follow, self._again = follow(db), follow, again
         self.transactions = 0
-        self.suspect = False
+        self.suspect, self.reopen_after = False, 0.0
         self._pace = 2 * MOMENT  # seconds that a commit takes of late
         self._begun = False
 
@@ -96,7 +103,10 @@ class Ledger:
         except (apsw.FullError, apsw.BusyError) as error:  # before the log had all of it
             return self._given_up(answers, error)
         except BaseException as error:
+            if self.path == MEMORY:  # there is nothing that a crash could bring back
+                return self._given_up(answers, error)
             self.suspect = True
+            log.error("a commit failed: %r", error)
             return [(None, OutcomeUnknown(str(error) or type(error).__name__)) for _ in answers]
         self.transactions += 1
         # One that took some moments, as any may where others use the disk, too, changes little; after one that took
@@ -116,8 +126,12 @@ class Ledger:
             self.db.close()
         db = self._again()
         try:
+            db.execute(
+                f"PRAGMA busy_timeout = {BUSY}"
+            )  # whoever reads it elsewhere must not hold up everybody here
             db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             db.execute(SQL["put_setting"], ("clean", "no"))
+            db.execute(SETTINGS[0])
         except apsw.Error:
             let_go(db)
             raise
@@ -151,13 +165,15 @@ class Ledger:
 
 
 def recover(ledger: Ledger, then: Callable[[], None] = lambda: None) -> None:
-    """Reopen a suspect ledger, and `then` the rest; where that fails, it stays suspect for the next to try."""
+    """Reopen a suspect ledger, and `then` the rest. Where that fails, it stays suspect, and is tried again later."""
+    if perf_counter() < ledger.reopen_after:
+        return
     try:
         ledger.reopen()
         then()
         log.warning("the database was reopened after a commit that failed")
-    except apsw.Error as error:
-        ledger.suspect = True
+    except Exception as error:
+        ledger.suspect, ledger.reopen_after = True, perf_counter() + APART
         log.error("the database cannot be reopened after a commit that failed: %s", error)
 
 

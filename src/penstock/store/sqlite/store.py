@@ -58,14 +58,12 @@ from penstock.store.sqlite.connection import (
 from penstock.store.sqlite.desk import Desk, InlineDesk, ThreadDesk
 from penstock.store.sqlite.drafts import SqliteDrafts
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.ledger import Ledger
+from penstock.store.sqlite.ledger import MEMORY, Ledger
 from penstock.store.sqlite.log import LITTLE, Log
 from penstock.store.sqlite.notes import SqliteNotes
 from penstock.store.sqlite.outbox import SqliteOutbox
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
 from penstock.store.sqlite.times import moment
-
-MEMORY = ":memory:"
 
 FEW = 4
 """Changes of a batch on a system that has little to do: who waits for them is to know soon."""

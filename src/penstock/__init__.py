@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         UnknownToken,
         UnknownWorkflow,
     )
-    from penstock.store.errors import StoreAway, StoreBusy
+    from penstock.store.errors import OutcomeUnknown, StoreAway, StoreBusy, StoreUnavailable
     from penstock.workers.context import Context
     from penstock.workers.task import Fatal, Out, task
 
@@ -44,12 +44,14 @@ __all__ = [
     "Invalid",
     "InvalidInput",
     "Out",
+    "OutcomeUnknown",
     "PayloadTooLarge",
     "PenstockError",
     "Problem",
     "RunEnded",
     "StoreAway",
     "StoreBusy",
+    "StoreUnavailable",
     "SyncEngine",
     "UnknownRun",
     "UnknownToken",
@@ -72,12 +74,14 @@ _HOMES = {
     "Invalid": "penstock.runtime.errors",
     "InvalidInput": "penstock.runtime.errors",
     "Out": "penstock.workers.task",
+    "OutcomeUnknown": "penstock.store.errors",
     "PayloadTooLarge": "penstock.runtime.errors",
     "PenstockError": "penstock.flow.errors",
     "Problem": "penstock.flow.problems",
     "RunEnded": "penstock.runtime.errors",
     "StoreAway": "penstock.store.errors",
     "StoreBusy": "penstock.store.errors",
+    "StoreUnavailable": "penstock.store.errors",
     "SyncEngine": "penstock.engine.sync",
     "UnknownRun": "penstock.runtime.errors",
     "UnknownToken": "penstock.runtime.errors",

@@ -9,7 +9,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from penstock import Engine, StoreAway, StoreBusy
+from penstock import Engine, StoreBusy, StoreUnavailable
 from penstock_release import workflow
 from penstock_release.bearer import Bearer
 from penstock_release.errors import Refused, conflict
@@ -106,7 +106,7 @@ class Coordinator:
         for each in found:
             try:
                 await self._look_at(await self.releases.begin(each))
-            except (StoreAway, StoreBusy):
+            except (StoreUnavailable, StoreBusy):
                 raise
             except Exception:
                 log.exception("release %s cannot be looked after; it is tried again", each.id)
@@ -144,7 +144,7 @@ class Coordinator:
             found = 1
             try:
                 found = await chore()
-            except (StoreAway, StoreBusy, Refused) as error:
+            except (StoreUnavailable, StoreBusy, Refused) as error:
                 log.warning("the release coordinator waits: %s", error)
             except Exception:
                 log.exception("a chore of the release coordinator failed; it is tried again")

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock import Engine, PayloadTooLarge, RunEnded, StoreAway, StoreBusy
+from penstock import Engine, PayloadTooLarge, RunEnded, StoreBusy, StoreUnavailable
 from penstock_release import versions, workflow
 from penstock_release.defaults import filled, filled_task
 from penstock_release.errors import Refused, busy, conflict, unknown
@@ -208,7 +208,7 @@ class Releases:
             id = kept.name.partition("/")[2]
             try:
                 whole = await self.fresh(id)
-            except (StoreAway, StoreBusy):
+            except (StoreUnavailable, StoreBusy):
                 raise
             except Exception as error:
                 if id not in self._broken:

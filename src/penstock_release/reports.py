@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock import Engine, PenstockError, StoreAway, StoreBusy
+from penstock import Engine, PenstockError, StoreBusy, StoreUnavailable
 from penstock_release import workflow
 from penstock_release.defaults import filled, filled_task
 from penstock_release.errors import FieldErrors, busy, unknown
@@ -121,7 +121,7 @@ class Reports:
         try:
             if await self._engine.report(id, word, {"state": word, "progress": task["progress"]}) == "ended":
                 return True
-        except (StoreAway, StoreBusy):
+        except (StoreUnavailable, StoreBusy):
             raise
         except PenstockError:
             return False  # the run has ended meanwhile: nothing waits for it any more
@@ -132,7 +132,7 @@ class Reports:
         try:
             with self._engine.acting_for(workflow.NAME):
                 return await self._engine.emit(event, data, run=run, id=id) == "accepted"
-        except (StoreAway, StoreBusy):
+        except (StoreUnavailable, StoreBusy):
             raise
         except PenstockError:
             return False

@@ -19,7 +19,7 @@ import pytest
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access, SecretView
 from penstock.access.errors import Forbidden, InvalidAccess
-from penstock.runtime.redaction import WITHHELD
+from penstock.runtime.redaction import WITHHELD, withhold
 from penstock.secrets.errors import KeysElsewhere, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import Keyring, Keys
 from penstock.secrets.redaction import Redactor
@@ -213,7 +213,7 @@ async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path
     new = Access(store, Vault(store, Keys(path, variable(OTHER, KEY))))
     await old.set_secret(ANYBODY_HERE, "a", VALUE)
 
-    with pytest.raises(SecretKeyError, match="put a new one before the others"):
+    with pytest.raises(SecretKeyError, match="a new key must be on every node"):
         await old.rotate_key(ANYBODY_HERE)
     assert (await new.vault.reseal(), await new.vault.resolve(["a"])) == (1, {"a": VALUE})
     assert await Vault(store, Keys(path, variable(OTHER))).resolve(["a"]) == {"a": VALUE}
@@ -356,12 +356,51 @@ async def test_where_a_key_is_missing_words_are_withheld_until_it_is_there(
     elsewhere.path.chmod(0o600)
     after = (await vault.redaction())(["no hunter22"])
 
-    assert (before, after) == (WITHHELD, ["no ***"])
+    assert (before, after) == ([WITHHELD], ["no ***"])
 
 
 async def test_a_key_that_other_nodes_would_lack_is_not_made(store: Store, tmp_path: Path) -> None:
     access = Access(store, Vault(store, Keys(tmp_path / "penstock.key", shared=True)))
     await access.set_secret(ANYBODY_HERE, "a", VALUE)
 
-    with pytest.raises(KeysElsewhere, match="other nodes of this database would lack the new key"):
+    with pytest.raises(KeysElsewhere, match="a new key must be on every node"):
         await access.rotate_key(ANYBODY_HERE)
+
+
+async def test_a_key_that_is_away_while_secrets_are_learned_leaves_nothing_half_learned(
+    access: Access, store: Store, keys: Keys
+) -> None:
+    await access.set_secret(ANYBODY_HERE, "a", "hunter22")
+    vault, away = Vault(store, keys), keys.path.with_suffix(".away")
+    async with vault._learning:  # as if somebody else were learning
+        asked = asyncio.ensure_future(vault.redaction())
+        await asyncio.sleep(0.05)  # it waits for its turn, the key is still there
+        keys.path.rename(away)
+    during = (await asked)("as hunter22")
+    away.rename(keys.path)
+    after = (await vault.redaction())("as hunter22")
+
+    assert (during, after) == (WITHHELD, "as ***")
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "shown"),
+    [
+        ("hunter22-and-more", "cut: hunter22-an", "cut: ***"),
+        ("hunter22-and-more", "cut: hunte", "cut: hunte"),
+        ("hunter22\n", "as hunter22.", "as ***."),
+        ("first line of it\nsecond line of it\nend", "second line of it", "***"),
+    ],
+)
+def test_what_is_cut_or_shown_line_by_line_is_found(value: str, text: str, shown: str) -> None:
+    redactor = Redactor()
+    redactor.learn([value])
+
+    assert redactor.redact(text) == shown
+
+
+def test_what_is_withheld_keeps_its_shape() -> None:
+    found = withhold({"at": 0.5, "with": ["hunter22", None, True]})
+
+    assert list(found.values()) == [0.5, [WITHHELD, None, True]]
+    assert all(key.startswith(WITHHELD) for key in found)

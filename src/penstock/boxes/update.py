@@ -12,6 +12,7 @@ from penstock.objects.context import MARK
 from penstock.objects.errors import ObjectStoreAway
 from penstock.objects.protocol import Object
 from penstock.objects.updating import Target, Wish, target_of, write_back
+from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.workers.context import Context
 
@@ -21,7 +22,7 @@ async def update_object(world: World, ctx: Context, **params: Any) -> Outcome:
     try:
         target = target_of(world.stores, ctx.data, params)
         written = await write_back(world.stores, _wish(ctx, target, params))
-    except (ObjectStoreAway, StoreError) as error:
+    except (ObjectStoreAway, StoreError, SecretKeyError) as error:  # another node may have the key
         return Failing(str(error)).outcome
     except PenstockError as error:
         return wrong(str(error)).outcome

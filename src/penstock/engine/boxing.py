@@ -8,6 +8,8 @@ import socket
 from contextlib import suppress
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from penstock.boxes.kinds import tasks_in
 from penstock.boxes.seals import Seals
 from penstock.boxes.world import World
@@ -57,7 +59,8 @@ class Boxes:
 
     async def _record(self, row: AuditRow) -> None:
         with suppress(StoreError):  # the step fails anyway, and says why
-            await self._node.store.note([row])
+            redact = await self._node.dispatch.redaction()
+            await self._node.store.note([replace(row, reason=redact(row.reason))])
 
     async def begin(self, stop: asyncio.Event) -> None:
         if self._working is None and self.tasks:

@@ -88,7 +88,7 @@ class Running:
 
     @classmethod
     async def open(cls, url: str, tasks: Mapping[str, Task], *, migrate: bool = True, **more: Any) -> Running:
-        """Open the store at an address and begin. Raises StoreError, also where its secrets have another key."""
+        """Open the store at an address and begin. Raises StoreError, SecretKeyError."""
         store = await open_store(url, migrate=migrate, rehearse=more.get("work", True))
         try:
             vault = Vault(store, Keys.of(url))

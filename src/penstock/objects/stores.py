@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from penstock.flow.errors import PenstockError
 from penstock.objects.address import Address, Secrets, read_addresses, resolved
-from penstock.objects.errors import BadStore, ObjectStoreAway, UnknownStore
+from penstock.objects.errors import BadStore, UnknownStore
 from penstock.objects.folder import FolderStore
 from penstock.objects.protocol import ObjectStore, moment_text
 from penstock.objects.s3 import Credentials, S3Store
@@ -119,7 +120,7 @@ class Stores:
                 await (await self.get(name)).check()
         except TimeoutError:
             return f"the object store '{name}' did not answer within {PATIENCE:g} seconds"
-        except (ObjectStoreAway, BadStore) as error:
+        except PenstockError as error:  # also a secret that cannot be opened: the other stores are shown
             return str(error)
         return None
 

@@ -28,8 +28,12 @@ async def no_redaction() -> Redact:
 
 
 def withhold(value: Any) -> Any:
-    """The `Redact` of a node that cannot open every secret: nothing of the words is kept."""
-    return None if value is None else WITHHELD
+    """The `Redact` of a node that cannot open every secret: texts are not kept, numbers and the shape are."""
+    if isinstance(value, str):
+        return WITHHELD
+    if isinstance(value, dict):
+        return {f"{WITHHELD} ({at})": withhold(item) for at, item in enumerate(value.values())}
+    return [withhold(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def redacted_report(report: Report, redact: Redact) -> Report:
@@ -45,17 +49,21 @@ def redacted_report(report: Report, redact: Redact) -> Report:
 
 
 def redacted_failures(value: Any, redact: Redact) -> Any:
-    """A JSON value in which every failure, wherever it stands, says what it says without secrets."""
+    """A JSON value in which what stands under `error`, however deep, has no secrets."""
     if isinstance(value, list):
         return [redacted_failures(item, redact) for item in value]
     if not isinstance(value, dict):
         return value
-    if value.keys() == FAILURE:
-        return {**value, "message": redact(value["message"]), "detail": redact(value["detail"])}
-    return {key: redacted_failures(item, redact) for key, item in value.items()}
+    return {
+        key: _redacted(item, redact)
+        if key == "error" and isinstance(item, dict)
+        else redacted_failures(item, redact)
+        for key, item in value.items()
+    }
 
 
-FAILURE = {"kind", "message", "detail"}
+def _redacted(error: dict[str, Any], redact: Redact) -> dict[str, Any]:
+    return {key: item if key == "kind" else redact(item) for key, item in error.items()}
 
 
 def redacted_beat(beat: Beat, redact: Redact) -> Beat:

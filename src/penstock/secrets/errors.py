@@ -2,7 +2,8 @@
 
 PenstockError
 ├── SecretKeyError       the key of the secrets is missing, is open to others, or is another one
-│   └── KeysElsewhere    the keys are where only a person can put another one
+│   ├── KeysElsewhere    the keys are where only a person can put another one
+│   └── DamagedSecret    a row is not as it was sealed
 └── NotFound
     └── UnknownSecret
 """
@@ -23,6 +24,15 @@ class KeysElsewhere(SecretKeyError):
     """The keys are where only a person can put another one: in a variable, or on several nodes."""
 
     code = "keys_elsewhere"
+
+
+class DamagedSecret(SecretKeyError):
+    """A row is not as it was sealed."""
+
+    code = "damaged_secret"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the secret '{name}' is not as it was sealed: set it anew")
 
 
 class UnknownSecret(NotFound):

@@ -20,7 +20,8 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from penstock.secrets.errors import KeysElsewhere, SecretKeyError
+from penstock.secrets.errors import DamagedSecret, KeysElsewhere, SecretKeyError
+from penstock.store.backups import sync_folder
 from penstock.store.opening import is_shared, sqlite_path
 
 VARIABLE = "PENSTOCK_SECRET_KEY"
@@ -84,7 +85,7 @@ def _unlock(key: bytes, bound: bytes, sealed: bytes, name: str) -> bytes:
     try:
         return AESGCM(key).decrypt(sealed[:_NONCE], sealed[_NONCE:], bound)
     except (InvalidTag, ValueError):
-        raise SecretKeyError(f"the secret '{name}' is not as it was sealed: set it anew") from None
+        raise DamagedSecret(name) from None
 
 
 class Keys:
@@ -130,23 +131,24 @@ class Keys:
 
         Raises KeysElsewhere where only a person can do that: in a variable, or on several nodes.
         """
-        if self._variable is not None:
-            raise KeysElsewhere(f"the keys are in {VARIABLE}: put a new one before the others, with a comma")
-        if self.shared:
+        if self.shared or self._variable is not None:
+            where = f"line of {FILE}" if self.in_file else f"key in {VARIABLE}, after a comma,"
             raise KeysElsewhere(
-                f"other nodes of this database would lack the new key: add one as the last line of {FILE} on every "
-                "node, then move it to the first line on every node, then run `penstock secret rotate --reseal`"
+                f"a new key must be on every node before it seals anything: add one as the last {where} on every node, "
+                "then move it to the front on every node, then run `penstock secret rotate --reseal`"
             )
         keys = [secrets.token_bytes(_KEY), *(self._from_file() if self.path.exists() else ())]
         part = self.path.with_name(f"{self.path.name}.{secrets.token_hex(4)}")
         _write_new(part, keys)
         os.replace(part, self.path)
+        sync_folder(str(self.path))
         return Keyring(keys)
 
     def discard(self, only: str) -> None:
         """Remove the file again where it has no other key than this one, which has sealed nothing."""
-        if self._variable is None and self.ring().ids == (only,):
-            self.path.unlink()
+        with contextlib.suppress(SecretKeyError):  # somebody else was faster
+            if self.in_file and self.ring().ids == (only,):
+                self.path.unlink(missing_ok=True)
 
     def _from_file(self) -> list[bytes]:
         try:
@@ -185,5 +187,6 @@ def _write_new(path: Path, keys: Sequence[bytes]) -> None:
             out.flush()
             os.fsync(out.fileno())
         os.link(part, path)
+        sync_folder(str(path))  # or a power cut could take the key, and leave what it sealed
     finally:
         part.unlink()

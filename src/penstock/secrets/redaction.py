@@ -10,6 +10,8 @@ from urllib.parse import quote, quote_plus
 
 SHORTEST = 6
 """Shorter values are not looked for: they are in too many words."""
+LINE = 12
+"""Shorter lines of a value are not looked for by themselves."""
 REDACTED = "***"
 
 
@@ -22,7 +24,7 @@ class Redactor:
 
     def learn(self, values: Iterable[str]) -> None:
         """From now on these values are redacted."""
-        forms = self._forms.union(*(_forms(value) for value in values if len(value) >= SHORTEST))
+        forms = self._forms.union(*(_forms(part) for value in values for part in _parts(value)))
         if forms != self._forms:
             known: dict[str, tuple[str, ...]] = {}
             # The longest first: else a part could be redacted, the rest shown.
@@ -43,12 +45,14 @@ class Redactor:
         at = begin = 0
         while at <= len(text) - SHORTEST:
             forms = known.get(text[at : at + SHORTEST], ())
-            found = next((form for form in forms if text.startswith(form, at)), None)
-            if found is None:
+            found = next((len(form) for form in forms if text.startswith(form, at)), 0)
+            if not found and any(form.startswith(text[at:]) for form in forms):
+                found = len(text) - at  # the text was cut in the middle of it
+            if not found:
                 at += 1
                 continue
             parts += (text[begin:at], REDACTED)
-            at = begin = at + len(found)
+            at = begin = at + found
         return "".join((*parts, text[begin:]))
 
     def redact_value(self, value: Any) -> Any:
@@ -60,6 +64,14 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.redact_value(item) for item in value]
         return value
+
+
+def _parts(value: str) -> Iterator[str]:
+    """A value as tasks may show it: whole, without blanks around it, and line by line."""
+    whole, lines = value.strip(), [line.strip() for line in value.splitlines()]
+    for part in {value, whole, *(line for line in lines if len(line) >= LINE)}:
+        if len(part) >= SHORTEST:
+            yield part
 
 
 def _forms(value: str) -> set[str]:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 
 from penstock.runtime.redaction import Redact, withhold
-from penstock.secrets.errors import SecretKeyError, UnknownSecret
+from penstock.secrets.errors import DamagedSecret, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import VARIABLE, Keyring, Keys
 from penstock.secrets.redaction import Redactor
 from penstock.store.access_rows import AuditRow, SecretRow
@@ -75,17 +75,17 @@ class Vault:
 
     async def put(self, name: str, value: str, audit: Callable[[bytes], AuditRow]) -> SecretRow:
         """Seal and store the next version of a secret; `audit` is given what was sealed. Raises SecretKeyError."""
-        made = not self._keys.exist
-        ring = await self.ring_to_seal()
-        key_id, sealed = ring.seal(name, value)
         self.redactor.learn([value])
-        row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
-        if row is None:  # another node has set a secret with a key of its own meanwhile
-            others = await self._store.secret_keys()
-            if made and key_id not in others:
+        while True:
+            made = not self._keys.exist
+            ring = await self.ring_to_seal()
+            key_id, sealed = ring.seal(name, value)
+            row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
+            if row is not None:
+                return row
+            # A key was added meanwhile: here, and the next try has it, or at another node, and the next try says so.
+            if made and key_id not in await self._store.secret_keys():
                 self._keys.discard(key_id)
-            raise _foreign(others.keys() - {key_id}, self._keys)
-        return row
 
     async def resolve(self, names: Sequence[str]) -> dict[str, str]:
         """Values, for the dispatch of a task and nothing else. Raises UnknownSecret, SecretKeyError."""
@@ -112,11 +112,12 @@ class Vault:
 
     async def check(self) -> None:
         """Raises SecretKeyError where a key is missing here; otherwise the redactor knows every secret afterwards."""
-        sealed = await sealed_with(self._store, self._keys)
-        if sealed != self._known:
-            async with self._learning:
-                await self._learn()
-                self._known = sealed
+        if await sealed_with(self._store, self._keys) != self._known:
+            async with self._learning:  # others may have learned the same meanwhile
+                sealed = await sealed_with(self._store, self._keys)
+                if sealed != self._known:
+                    await self._learn()
+                    self._known = sealed
 
     async def ring_to_seal(self) -> Keyring:
         """The keys, made where no secret was ever set. Raises SecretKeyError where secrets have another key."""
@@ -154,29 +155,28 @@ class Vault:
                 self._locked = str(error)
                 log.error("what tasks say is withheld: %s", error)
             return withhold
+        self._locked = ""
         return self.redactor.redact_value
 
     async def _learn(self) -> None:
         """What was learned counts only when all of it was: a pass that breaks off is begun anew."""
-        ring, after = self._keys.ring() if self._keys.exist else None, ""
-        values: list[str] = []
+        after, values = "", list[str]()
         opened: dict[str, tuple[int, datetime]] = {}
         while page := await self._store.secrets(after, PAGE):
-            after = page[-1].name
+            after, ring = page[-1].name, self._keys.ring()
             for row in page:
-                opened[row.name] = version = (row.version, row.updated_at)
-                if self._opened.get(row.name) != version and ring is not None:
-                    values += _opened(ring, row)
+                version = (row.version, row.updated_at)
+                if self._opened.get(row.name) != version:
+                    values += _value(ring, row)
+                opened[row.name] = version
         self.redactor.learn(values)
         self._opened = opened
 
 
-def _opened(ring: Keyring, row: SecretRow) -> list[str]:
-    """The value; none where the row is damaged: nobody can use that one. Raises SecretKeyError for a missing key."""
-    if row.key_id not in ring.ids:
-        ring.unseal(row.name, row.key_id, row.sealed)  # says what is missing
+def _value(ring: Keyring, row: SecretRow) -> list[str]:
+    """The value; none where the row is damaged, for then nobody can use it. Raises SecretKeyError for a missing key."""
     try:
         return [ring.unseal(row.name, row.key_id, row.sealed)]
-    except SecretKeyError as error:
+    except DamagedSecret as error:
         log.warning("%s", error)
         return []

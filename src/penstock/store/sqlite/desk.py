@@ -75,16 +75,22 @@ class InlineDesk:
         return await self.write(work)
 
     async def read(self, work: Work[Result]) -> Result:
-        self._recover()
+        self._look()
         return look(self._ledger.session(), work, self._ledger.path)
 
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
-        self._recover()
+        self._look()
         return look(self._ledger.db, work, self._ledger.path)
 
     def _recover(self) -> None:
         if self._ledger.suspect:
             recover(self._ledger)
+
+    def _look(self) -> None:
+        """Raises StoreFailing where the file could not be reopened."""
+        self._recover()
+        if self._ledger.suspect:
+            raise StoreFailing(SUSPECT)
 
     def close(self) -> None:
         let_go(self._ledger.db)
@@ -136,6 +142,12 @@ class Counter:
             return self._serve(works)
         except BaseException as error:
             return [(None, error)] * len(works)
+
+
+def _drained(queue: deque[Asked]) -> list[Asked]:
+    found = list(queue)
+    queue.clear()
+    return found
 
 
 def _answer(asked: list[Asked], served: list[Served]) -> None:
@@ -204,6 +216,10 @@ class ThreadDesk:
         ledger = self._ledger
         if not self._here or not self._pen.acquire(blocking=False):
             return
+        if self._closed:
+            self._pen.release()
+            _settle([(future, None, StoreAway("it was closed")) for _, future in _drained(self._here)])
+            return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
         served = ledger.begin([work for work, _ in asked])
         if len(asked) == 1 and asked[0][1] is brief and ledger.is_quick and not ledger.log.is_full:
@@ -260,7 +276,7 @@ class ThreadDesk:
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
         self._check()
         if self._ledger.suspect:
-            raise StoreFailing(SUSPECT)
+            await self.read(lambda _: None)  # reopens the file, or says why not
 
         def do(another: Callable[[], apsw.Connection]) -> Result:
             db = another()

@@ -21,7 +21,7 @@ CHROMIUM = "/usr/bin/chromium"
 expect.set_options(timeout=20_000)  # a crowded machine is slow, not wrong
 SCREENS = Path("build/screens")
 SIZE = {"width": 1440, "height": 900}
-DRAWN = "h1, [role=alert], [role=dialog]"
+DRAWN = "h1, .empty, [role=alert], [role=dialog]"
 """What a page has once it is drawn, or says why it is not."""
 TASKS = """\
 from penstock import Context, task

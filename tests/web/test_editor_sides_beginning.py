@@ -141,11 +141,10 @@ def test_axe_finds_nothing_with_all_panels_open(site: Site, visit: Visit) -> Non
     trace.get_by_role("button", name="Close").click()
     for tab in ("Try", "Pinned data"):
         editor.tab(tab)
-        page.wait_for_timeout(300)
+        expect(editor.panel.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
         found += violations_in_both(page)
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    page.wait_for_timeout(300)
+    expect(page.get_by_role("dialog").get_by_role("button", name="Cancel")).to_be_visible()
     found += violations_in_both(page)
 
     assert sorted(set(found)) == []
@@ -158,8 +157,7 @@ def test_axe_finds_nothing_on_the_workflow_and_the_empty_page(site: Site, visit:
     editor.inspector.get_by_role("button", name="How “et_job_finished” comes").click()
     found = violations_in_both(page)
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("combobox", name="Search or do")).to_be_visible()
-    page.wait_for_timeout(300)
+    expect(page.get_by_role("option").first).to_be_visible()
     found += violations_in_both(page)
     visit.open("/app/new")
     expect(page.get_by_role("heading", name="Draw it, prove it, run it")).to_be_visible()

@@ -38,7 +38,7 @@ def dragged(page: Page, editor: Editor) -> list[float]:
     for n in range(40):
         page.mouse.move(box["x"] + 30 + 4 * n, box["y"] + 8 + 3 * (n % 9))
     page.mouse.up()
-    page.wait_for_timeout(400)
+    page.wait_for_timeout(400)  # long tasks are reported some time after they end
     found: list[float] = page.evaluate("window.longTasks")
     return found
 
@@ -48,7 +48,7 @@ def test_dragging_among_300_boxes_never_blocks_the_page(site: Site, visit: Visit
     editor = Editor(visit.page, site.base, "speed-300", new=False)
     page = visit.page
     expect(editor.box("step 12")).to_be_visible()
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(1500)  # what the editor loads once it is drawn is not part of dragging
 
     worst = min(max(dragged(page, editor), default=0) for _ in range(2))
 

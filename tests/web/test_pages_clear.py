@@ -26,12 +26,13 @@ def test_an_address_that_asks_for_what_cannot_be_says_so(visit: Visit) -> None:
 def test_a_run_that_is_not_there_is_told_with_a_way_back(visit: Visit) -> None:
     asked: list[str] = []
     visit.page.on("request", lambda request: asked.append(request.url))
+    visit.page.clock.install()
     page = visit.open("/app/runs/nope")
 
     expect(page.get_by_text("There is no run “nope”.")).to_be_visible()
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
     so_far = len([url for url in asked if "/api/runs/nope" in url])
-    page.wait_for_timeout(2_500)  # longer than the pause of a stream that broke
+    page.clock.run_for(6_000)  # longer than the pause of a stream that broke
     assert len([url for url in asked if "/api/runs/nope" in url]) == so_far
     page.get_by_role("link", name="Show all runs").click()
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()

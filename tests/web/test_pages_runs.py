@@ -248,8 +248,8 @@ def test_the_grid_shows_how_long_a_run_goes_on(site: Site, visit: Visit) -> None
     visit.open(f"/app/runs?workflow={name}&show=grid")
     column = page.locator("svg.rgrid a")
     expect(column).to_have_count(1)
-    page.clock.run_for(20_000)  # what else is asked for is there then
-    page.wait_for_timeout(500)
+    page.clock.run_for(20_000)
+    page.wait_for_timeout(500)  # answers to what was asked for by then: they too would change the label
     label = column.get_attribute("aria-label") or ""
 
     page.clock.run_for(5_000)

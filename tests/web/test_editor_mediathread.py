@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Site, Visit
@@ -150,6 +151,7 @@ def drawn_by_keys(editor: Editor) -> None:
     editor.keys("l")
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_with_the_keys_alone_it_is_drawn_published_started_and_ends(site: Site, visit: Visit) -> None:
     name, page = "mediathread-keys", visit.page
     editor = Editor(page, site.base, name)

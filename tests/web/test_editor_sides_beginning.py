@@ -34,6 +34,7 @@ def test_a_template_becomes_a_draft(site: Site, visit: Visit) -> None:
     assert "# The gate" in site.ask("GET", "/api/workflows/release")["text"]
 
 
+@pytest.mark.long("test_a_template_becomes_a_draft")
 def test_a_file_is_brought_and_one_that_is_wrong_says_why(site: Site, visit: Visit, tmp_path: Path) -> None:
     page = visit.open("/app/new")
     wrong = tmp_path / "wrong.yaml"
@@ -84,6 +85,7 @@ def test_the_command_bar_has_every_action_page_and_workflow(site: Site, visit: V
     expect(page).to_have_url(re.compile("/app/incidents"))
 
 
+@pytest.mark.long("test_the_command_bar_has_every_action_page_and_workflow")
 def test_keys_are_listed_changed_and_kept(site: Site, visit: Visit) -> None:
     put(site, "sides-keys", {"a": {"task": "mail.send"}})
     editor, page = Sides.of(site, visit, "sides-keys"), visit.page
@@ -103,6 +105,7 @@ def test_keys_are_listed_changed_and_kept(site: Site, visit: Visit) -> None:
     expect(petri).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.long("test_an_edit_survives_a_restart_of_the_server")
 def test_a_server_that_restarts_in_mid_edit_loses_nothing(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "tasks.py").write_text(TASKS)
     context = browser.new_context(viewport=SIZE, locale="en-GB")  # type: ignore[arg-type]
@@ -126,6 +129,7 @@ def test_a_server_that_restarts_in_mid_edit_loses_nothing(browser: Browser, tmp_
         up.stop()
 
 
+@pytest.mark.long("test_axe_finds_nothing_in_the_editor")
 def test_axe_finds_nothing_with_all_panels_open(site: Site, visit: Visit) -> None:
     put_text(site, "sides-axe", BROKEN)
     editor, page = Sides.of(site, visit, "sides-axe"), visit.page
@@ -150,6 +154,7 @@ def test_axe_finds_nothing_with_all_panels_open(site: Site, visit: Visit) -> Non
     assert sorted(set(found)) == []
 
 
+@pytest.mark.long("test_axe_finds_nothing_in_the_editor")
 def test_axe_finds_nothing_on_the_workflow_and_the_empty_page(site: Site, visit: Visit) -> None:
     put_text(site, "sides-axe-flow", MEDIATHREAD)
     editor, page = Sides.of(site, visit, "sides-axe-flow"), visit.page

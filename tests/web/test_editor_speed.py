@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Site, Visit
@@ -43,6 +44,7 @@ def dragged(page: Page, editor: Editor) -> list[float]:
     return found
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_dragging_among_300_boxes_never_blocks_the_page(site: Site, visit: Visit) -> None:
     site.ask("PUT", "/api/workflows/speed-300", many("speed-300", 300))
     editor = Editor(visit.page, site.base, "speed-300", new=False)

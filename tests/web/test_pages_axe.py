@@ -26,6 +26,8 @@ PATHS = {
     "settings": "/app/settings",
     "new": "/app/new",
 }
+SHORT = ("workflow", "runs", "run")
+LONG = pytest.mark.long("test_axe_finds_nothing")
 READY = {
     "home": ".wcard",
     "workflows": ".wcard",
@@ -62,7 +64,7 @@ def shown(site: Site) -> dict[str, str]:
     return {"workflow": name, "run": started(site, name, "lecture-07-tides.mov", input={"course_id": 1180})}
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SHORT else LONG) for name in PATHS])
 def test_axe_finds_nothing(visit: Visit, shown: dict[str, str], name: str) -> None:
     page = visit.open(PATHS[name].format(**shown))
     expect(page.locator("main h1")).to_be_visible(timeout=SLOW)
@@ -79,7 +81,9 @@ def test_axe_finds_nothing(visit: Visit, shown: dict[str, str], name: str) -> No
     assert found == [], "\n".join(found)
 
 
-@pytest.mark.parametrize("name", ["runs", "approvals", "incidents", "run"])
+@pytest.mark.parametrize(
+    "name", ["approvals", *(pytest.param(name, marks=LONG) for name in ("runs", "incidents", "run"))]
+)
 def test_axe_finds_nothing_on_a_phone(visit: Visit, shown: dict[str, str], name: str) -> None:
     visit.page.set_viewport_size({"width": 380, "height": 780})
     page = visit.open(PATHS[name].format(**shown))

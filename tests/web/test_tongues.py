@@ -17,7 +17,14 @@ PAGES = (
 ONE_RUN = {"en-GB": "1 step × last run", "de-DE": "1 Schritt × letzter Lauf"}
 
 
-@pytest.mark.parametrize("tongue", ONE_RUN)
+@pytest.mark.parametrize(
+    "tongue",
+    # Every page in English, its console too, is also looked at for markup.
+    [
+        "de-DE",
+        pytest.param("en-GB", marks=pytest.mark.long("test_markup_of_strangers_is_text_on_every_page")),
+    ],
+)
 def test_every_page_has_its_texts(site: Site, browser: Browser, tongue: str) -> None:
     name = published(site, fresh("told"), {"a": {"task": "wait", "with": {"for": "1h"}}})
     run = started(site, name)
@@ -42,7 +49,15 @@ def test_every_page_has_its_texts(site: Site, browser: Browser, tongue: str) -> 
     assert visit.said == []
 
 
-@pytest.mark.parametrize("tongue", ["en-GB", "de-DE"])
+@pytest.mark.parametrize(
+    "tongue",
+    [
+        "de-DE",
+        pytest.param(
+            "en-GB", marks=pytest.mark.long("test_the_charts_of_the_first_page_count_hours_as_the_rest_does")
+        ),
+    ],
+)
 def test_the_charts_of_the_first_page_count_hours_as_the_rest_does(
     site: Site, browser: Browser, tongue: str
 ) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
-from tests.web.plant import THEMES, fresh, published, started, violations, wear
+from tests.web.drawing import Editor
+from tests.web.plant import THEMES, fresh, published, started, violations, violations_in_both, wear
 
 SLOW = 20_000
 PATHS = {
@@ -26,7 +29,8 @@ PATHS = {
     "settings": "/app/settings",
     "new": "/app/new",
 }
-SHORT = ("workflow", "runs", "run")
+SHORT = ("home", "run")
+"""Beside those that are looked at elsewhere: the editor, runs, a workflow, incidents, a release."""
 LONG = pytest.mark.long("test_axe_finds_nothing")
 READY = {
     "home": ".wcard",
@@ -94,3 +98,23 @@ def test_axe_finds_nothing_on_a_phone(visit: Visit, shown: dict[str, str], name:
     visit.picture(f"{name}-phone")
     assert found == [], "\n".join(found)
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_axe_finds_nothing_in_the_editor(site: Site, visit: Visit) -> None:
+    text = Path("examples/wardenclyffe/mediathread.yaml").read_text()
+    name = "axe"
+    site.ask(
+        "PUT", f"/api/workflows/{name}", {"definition": text.replace("name: mediathread", f"name: {name}")}
+    )
+    editor = Editor(visit.page, site.base, name, new=False)
+    expect(editor.box("submit")).to_be_visible()
+    editor.box("submit").click()
+
+    assert violations_in_both(visit.page) == []
+
+
+def test_axe_finds_nothing_in_the_frame_of_the_pages(visit: Visit) -> None:
+    page = visit.open("/app/nowhere")
+    expect(page.get_by_role("link", name="Go home")).to_be_visible()
+
+    assert violations_in_both(page) == []

@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import serving
+from tests.suites import first_short
 from tests.web.conftest import SIZE, Site
 from tests.web.plant import published
 
 MOST = 200_000
 """Bytes of JavaScript, packed, that a first visit may take."""
 SEEN = {"an empty installation": ".welcome", "a list of workflows": ".wcard"}
-LONG = pytest.mark.long("test_a_first_visit_loads_little")
 
 LOADED = """() => {
   const scripts = performance.getEntriesByType('resource').filter((each) => new URL(each.name).pathname.endsWith('.js'))
@@ -33,8 +33,8 @@ ANSWERED = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("tongue", ["en-GB", pytest.param("de-DE", marks=LONG)])
-@pytest.mark.parametrize("what", ["an empty installation", pytest.param("a list of workflows", marks=LONG)])
+@pytest.mark.parametrize("tongue", first_short(["en-GB", "de-DE"]))
+@pytest.mark.parametrize("what", first_short(SEEN))
 def test_a_first_visit_loads_little(browser: Browser, tmp_path: Path, what: str, tongue: str) -> None:
     with serving("up", cwd=tmp_path) as up:
         site = Site(up, tmp_path)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.suites import first_short
 from tests.web.conftest import Site, Visit
 from tests.web.drawing import Editor
 from tests.web.plant import THEMES, fresh, published, started, violations, violations_in_both, wear
@@ -85,9 +86,7 @@ def test_axe_finds_nothing(visit: Visit, shown: dict[str, str], name: str) -> No
     assert found == [], "\n".join(found)
 
 
-@pytest.mark.parametrize(
-    "name", ["approvals", *(pytest.param(name, marks=LONG) for name in ("runs", "incidents", "run"))]
-)
+@pytest.mark.parametrize("name", first_short(["approvals", "runs", "incidents", "run"]))
 def test_axe_finds_nothing_on_a_phone(visit: Visit, shown: dict[str, str], name: str) -> None:
     visit.page.set_viewport_size({"width": 380, "height": 780})
     page = visit.open(PATHS[name].format(**shown))

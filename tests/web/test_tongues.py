@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.suites import first_short
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.plant import fresh, published, started
 
@@ -49,15 +50,7 @@ def test_every_page_has_its_texts(site: Site, browser: Browser, tongue: str) -> 
     assert visit.said == []
 
 
-@pytest.mark.parametrize(
-    "tongue",
-    [
-        "de-DE",
-        pytest.param(
-            "en-GB", marks=pytest.mark.long("test_the_charts_of_the_first_page_count_hours_as_the_rest_does")
-        ),
-    ],
-)
+@pytest.mark.parametrize("tongue", first_short(["de-DE", "en-GB"]))
 def test_the_charts_of_the_first_page_count_hours_as_the_rest_does(
     site: Site, browser: Browser, tongue: str
 ) -> None:

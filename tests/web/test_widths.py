@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.suites import first_short
 from tests.web.conftest import Site, Visit
 from tests.web.plant import fresh, published, started, status_of
 from tests.web.sides import Sides, put, wait_for
@@ -15,11 +16,6 @@ from tests.web.sides import Sides, put, wait_for
 LONG = "Reception and distribution of all films of the summer school of Rotterdam"
 STEPS = {"mail": {"task": "mail.send", "emits": "OK"}}
 PHONE = 380
-
-
-def longer(guard: str, *cases: str | int) -> list[Any]:
-    """Cases that the short ones of their test guard."""
-    return [pytest.param(case, marks=pytest.mark.long(guard)) for case in cases]
 
 
 def hanging(page: Page, within: str) -> list[str]:
@@ -37,9 +33,7 @@ def hanging(page: Page, within: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    "width", [PHONE, *longer("test_the_bar_of_the_editor_has_room_for_a_long_title", 1100, 1024, 800)]
-)
+@pytest.mark.parametrize("width", first_short([PHONE, 1100, 1024, 800]))
 def test_the_bar_of_the_editor_has_room_for_a_long_title(site: Site, visit: Visit, width: int) -> None:
     name = published(site, fresh("long"), STEPS, title=LONG)
     visit.page.set_viewport_size({"width": width, "height": 800})
@@ -147,9 +141,7 @@ def test_where_there_is_little_room_the_inspector_comes_with_what_is_selected(
     expect(editor.inspector).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    "path", ["run", *longer("test_the_window_itself_does_not_scroll", "editor", "release", "runs")]
-)
+@pytest.mark.parametrize("path", first_short(["run", "editor", "release", "runs"]))
 def test_the_window_itself_does_not_scroll(site: Site, visit: Visit, path: str) -> None:
     page = visit.page
     if path == "editor":
@@ -177,9 +169,7 @@ def test_the_window_itself_does_not_scroll(site: Site, visit: Visit, path: str) 
     )
 
 
-@pytest.mark.parametrize(
-    "path", ["schedules", *longer("test_a_page_fits_on_a_phone", "workflows", "audit", "stores", "settings")]
-)
+@pytest.mark.parametrize("path", first_short(["schedules", "workflows", "audit", "stores", "settings"]))
 def test_a_page_fits_on_a_phone(site: Site, visit: Visit, path: str) -> None:
     clock = {"kind": "schedule", "every": "1d", "tz": "Europe/Amsterdam"}
     published(site, fresh("reception-and-distribution-of-films"), STEPS, title=LONG, source=clock)

@@ -13,12 +13,12 @@ from penstock.flow.format.reading import read_definition
 from penstock.flow.format.writing import to_plain
 from tests.cli.serving import serving
 from tests.docs.test_pages import DOCS, folder, parts, play, run
-from tests.web.conftest import SIZE, Site, Visit, browser
+from tests.web.conftest import SIZE, Site, Visit
 from tests.web.sides import Sides, definition
 
 pytestmark = pytest.mark.long("test_what_the_readme_says_works_for_a_newcomer")
 
-__all__ = ["browser", "folder"]  # the fixtures
+__all__ = ["folder"]  # the fixture
 
 PAGE = DOCS / "tutorial" / "first.md"
 

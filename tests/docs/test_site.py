@@ -21,9 +21,6 @@ import penstock
 from penstock.cli.main import app
 from tests.cli.command import outside_make
 from tests.docs.test_pages import DOCS, ROOT
-from tests.web.conftest import browser
-
-__all__ = ["browser"]  # the fixture
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 MOST_PICTURES = 1_500_000

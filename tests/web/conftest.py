@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ CHROMIUM = "/usr/bin/chromium"
 expect.set_options(timeout=20_000)  # a crowded machine is slow, not wrong
 SCREENS = Path("build/screens")
 SIZE = {"width": 1440, "height": 900}
+DRAWN = "h1, .empty, [role=alert], [role=dialog]"
+"""What a page has once it is drawn, or says why it is not."""
 TASKS = """\
 from penstock import Context, task
 
@@ -88,14 +91,25 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         up.stop()
 
 
-@pytest.fixture(scope="module")  # not longer: its event loop would stand in the way of other tests
-def browser() -> Iterator[Browser]:
+@contextmanager
+def launched() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
         yield found
         found.close()
+
+
+@pytest.fixture(scope="package")  # not longer: its event loop would stand in the way of other tests
+def browser() -> Iterator[Browser]:
+    with launched() as found:
+        yield found
+
+
+def wait_until_there(page: Page, selector: str) -> None:
+    """Wait for an element, looking at every frame: `expect` looks again after 0.1, 0.35, 0.85 and 1.85 seconds."""
+    page.wait_for_function("(selector) => document.querySelector(selector)", arg=selector)
 
 
 class Visit:
@@ -120,6 +134,7 @@ class Visit:
 
     def open(self, path: str) -> Page:
         self.page.goto(self.base + path)
+        wait_until_there(self.page, DRAWN)
         return self.page
 
     def picture(self, name: str) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.web.conftest import wait_until_there
+
 
 class Editor:
     """The editor of one workflow in a page."""
@@ -11,7 +13,7 @@ class Editor:
     def __init__(self, page: Page, base: str, name: str, new: bool = True) -> None:
         self.page, self.name = page, name
         page.goto(f"{base}/app/workflows/{name}/edit{'?new' if new else ''}")
-        expect(self.canvas).to_be_visible()
+        wait_until_there(page, ".edcanvas")
 
     @property
     def canvas(self) -> Locator:
@@ -29,7 +31,7 @@ class Editor:
 
     def wait_saved(self) -> None:
         """Until the server has it all."""
-        expect(self.saved).to_be_visible(timeout=10_000)
+        wait_until_there(self.page, '[data-save="saved"]')
 
     # -- mouse ----------------------------------------------------------------------------------------------
 

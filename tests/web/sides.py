@@ -82,5 +82,5 @@ def wait_for(page: Page, check: Any, tries: int = 100) -> None:
     for _ in range(tries):
         if check():
             return
-        page.wait_for_timeout(50)
+        page.wait_for_timeout(50)  # what is looked at is not in the page
     raise AssertionError("it did not come to be")

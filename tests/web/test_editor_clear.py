@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -15,6 +16,7 @@ SOUND = {
 }
 
 
+@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_a_conflict_is_told_in_full_with_its_time_and_both_values(site: Site, visit: Visit) -> None:
     put(site, "clear-two", SOUND)
     editor, page = Sides.of(site, visit, "clear-two"), visit.page
@@ -41,6 +43,7 @@ def test_a_conflict_is_told_in_full_with_its_time_and_both_values(site: Site, vi
     visit.forgive(412)
 
 
+@pytest.mark.long("test_boxes_are_found_connected_and_named_by_keys")
 def test_another_title_says_what_it_comes_to_and_no_two_are_alike(site: Site, visit: Visit) -> None:
     put(
         site,
@@ -91,6 +94,7 @@ def test_a_first_workflow_is_called_what_people_say(site: Site, visit: Visit) ->
     expect(page.locator(".edcanvas")).to_be_focused()
 
 
+@pytest.mark.long("test_a_step_waits_for_what_is_said")
 def test_a_pill_shows_its_event_who_fires_it_and_who_waits(site: Site, visit: Visit) -> None:
     steps = {
         "copy": {"task": "mail.send", "emits": "copied"},
@@ -113,6 +117,7 @@ def test_a_pill_shows_its_event_who_fires_it_and_who_waits(site: Site, visit: Vi
     expect(page.locator(".chooser input")).to_have_value("stored")
 
 
+@pytest.mark.long("test_boxes_are_found_connected_and_named_by_keys")
 def test_escape_leaves_a_title_as_it_was(site: Site, visit: Visit) -> None:
     put(site, "clear-escape", SOUND)
     editor, page = Sides.of(site, visit, "clear-escape"), visit.page
@@ -126,6 +131,7 @@ def test_escape_leaves_a_title_as_it_was(site: Site, visit: Visit) -> None:
     expect(editor.box("changed")).to_have_count(0)
 
 
+@pytest.mark.long("test_warnings_must_be_seen_and_the_difference_is_shown")
 def test_what_is_published_already_is_not_offered_again(site: Site, visit: Visit) -> None:
     put(site, "clear-same", SOUND)
     site.ask("POST", "/api/workflows/clear-same/publish", {})
@@ -144,6 +150,7 @@ def test_what_is_published_already_is_not_offered_again(site: Site, visit: Visit
     expect(dialog.get_by_role("button", name="Publish v2")).to_be_enabled()
 
 
+@pytest.mark.long("test_a_form_from_the_schema_writes_the_parameters")
 def test_an_approval_and_a_new_decision_are_asked_for_in_plain_words(site: Site, visit: Visit) -> None:
     put(site, "clear-forms", {"ask": {"task": "approval"}, "way": {"task": "decide", "with": {"if": "true"}}})
     editor = Sides.of(site, visit, "clear-forms")
@@ -162,6 +169,7 @@ def test_an_approval_and_a_new_decision_are_asked_for_in_plain_words(site: Site,
     assert editor.after_save(site)["steps"]["ask"]["with"]["to"] == ["ann@example.org", "bob@example.org"]
 
 
+@pytest.mark.long("test_a_drawing_without_places_is_seen_whole_when_it_is_opened")
 def test_a_drawing_that_was_laid_out_before_stands_at_once(site: Site, visit: Visit) -> None:
     put(site, "clear-laid", {**SOUND, "c": {"task": "mail.send", "after": "b"}})
     editor, page = Sides.of(site, visit, "clear-laid"), visit.page

@@ -53,6 +53,7 @@ def test_a_group_is_folded_to_one_box_with_its_wires(site: Site, visit: Visit, e
     expect(editor.box("copy")).to_be_visible()
 
 
+@pytest.mark.long("test_a_group_is_folded_to_one_box_with_its_wires")
 def test_a_group_is_folded_and_opened_by_keys(site: Site, visit: Visit, editor: Editor) -> None:
     editor.walk_to("cut")
     editor.keys("g")
@@ -64,6 +65,7 @@ def test_a_group_is_folded_and_opened_by_keys(site: Site, visit: Visit, editor: 
     expect(editor.box("cut")).to_be_visible()
 
 
+@pytest.mark.long("test_a_group_is_folded_to_one_box_with_its_wires")
 def test_a_folded_group_gets_another_name_by_keys(site: Site, visit: Visit, editor: Editor) -> None:
     editor.walk_to("cut")
     editor.keys("g", "F2")
@@ -78,6 +80,7 @@ def test_a_folded_group_gets_another_name_by_keys(site: Site, visit: Visit, edit
     }
 
 
+@pytest.mark.long("test_a_group_is_folded_to_one_box_with_its_wires")
 def test_an_open_group_gets_another_name_by_its_title(site: Site, visit: Visit, editor: Editor) -> None:
     editor.page.locator(".groupbox").get_by_text("Store it").dblclick()
     editor.choose("Keep it")
@@ -87,6 +90,7 @@ def test_an_open_group_gets_another_name_by_its_title(site: Site, visit: Visit, 
     assert view_of(site, editor)["groups"]["g"] == {"title": "Keep it", "steps": ["cut", "copy"]}
 
 
+@pytest.mark.long("test_a_group_is_folded_to_one_box_with_its_wires")
 def test_a_folded_group_takes_its_steps_along(site: Site, visit: Visit, editor: Editor) -> None:
     editor.page.get_by_role("button", name="Fold “Store it” to one box").click()
     group(editor).hover()
@@ -106,6 +110,7 @@ def test_a_folded_group_takes_its_steps_along(site: Site, visit: Visit, editor: 
     assert after["mail"] == PLACES["mail"]
 
 
+@pytest.mark.long("test_a_group_is_folded_to_one_box_with_its_wires")
 def test_a_folded_group_is_moved_by_keys_with_its_steps(site: Site, visit: Visit, editor: Editor) -> None:
     editor.walk_to("cut")
     editor.keys("g")

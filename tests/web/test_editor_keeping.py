@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from tests.cli.serving import serving
@@ -51,6 +52,7 @@ def test_an_edit_survives_a_restart_of_the_server(browser: Browser, tmp_path: Pa
     assert list(steps) == ["Wait", "Decide"]
 
 
+@pytest.mark.long("test_an_edit_survives_a_restart_of_the_server")
 def test_what_was_not_saved_is_still_there_after_the_page_was_closed(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_what_was_not_saved_is_still_there_after_the_page_was_closed(
     assert list(steps) == ["Wait", "Decide"]
 
 
+@pytest.mark.long("test_what_is_being_typed_when_the_page_is_closed_reaches_the_server")
 def test_an_edit_made_right_before_the_page_is_closed_reaches_the_server(site: Site, visit: Visit) -> None:
     name = fresh("hasty")
     editor = Editor(visit.page, site.base, name)
@@ -116,6 +119,7 @@ def test_what_is_being_typed_when_the_page_is_closed_reaches_the_server(site: Si
     wait_for(page, lambda: definition(site, name).get("description") == "typed last")
 
 
+@pytest.mark.long("test_what_is_being_typed_when_the_page_is_closed_reaches_the_server")
 def test_an_edit_made_while_another_is_sent_meets_no_stranger_after_the_page_was_closed(
     site: Site, visit: Visit
 ) -> None:
@@ -172,6 +176,7 @@ def test_what_somebody_else_saved_is_not_written_over(site: Site, visit: Visit) 
     visit.forgive(412)
 
 
+@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_theirs_can_be_taken_and_mine_had_back(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "two-take")
     editor.drag_box("Wait", 300, 120)
@@ -192,6 +197,7 @@ def test_theirs_can_be_taken_and_mine_had_back(site: Site, visit: Visit) -> None
     visit.forgive(412)
 
 
+@pytest.mark.long("test_markup_of_strangers_is_text_on_every_page")
 def test_names_with_markup_are_text(site: Site, visit: Visit) -> None:
     steps = {"a": {"task": "wait", "title": "<img src=x onerror=alert(1)>", "with": {"for": "1m"}}}
     site.ask("PUT", "/api/workflows/markup", {"penstock": 1, "name": "markup", "steps": steps})
@@ -202,6 +208,7 @@ def test_names_with_markup_are_text(site: Site, visit: Visit) -> None:
     expect(editor.box("a").locator("img")).to_have_count(0)
 
 
+@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_two_tabs_of_one_browser_keep_each_what_is_theirs(site: Site, browser: Browser) -> None:
     steps = {"a": {"task": "wait", "with": {"for": "1m"}}}
     site.ask("PUT", "/api/workflows/tabs", {"penstock": 1, "name": "tabs", "steps": steps})
@@ -229,6 +236,7 @@ def test_two_tabs_of_one_browser_keep_each_what_is_theirs(site: Site, browser: B
     context.close()
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_every_box_of_the_palette_can_be_kept_as_it_comes(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "keeping-palette")
     boxes = visit.page.get_by_role("navigation", name="Boxes").locator("button.pi")
@@ -258,6 +266,7 @@ def test_every_box_of_the_palette_can_be_kept_as_it_comes(site: Site, visit: Vis
     expect(problem).to_contain_text("“Emit to a run” is not filled in yet: “Event”, “Key”.")
 
 
+@pytest.mark.long("test_text_that_cannot_be_read_is_kept_and_not_called_saved")
 def test_why_a_draft_is_refused_is_told_whole_over_the_drawing(site: Site, visit: Visit) -> None:
     visit.forgive(422)
     editor = Editor(visit.page, site.base, "keeping-refused")
@@ -310,6 +319,7 @@ def test_a_workflow_opened_while_the_server_is_unwell_is_not_empty(site: Site, v
     assert written == []
 
 
+@pytest.mark.long("test_a_workflow_opened_while_the_server_is_unwell_is_not_empty")
 def test_a_workflow_opened_while_signed_out_is_loaded_after_the_sign_in(site: Site, visit: Visit) -> None:
     signed_in: list[bool] = []
 
@@ -335,6 +345,7 @@ def test_a_workflow_opened_while_signed_out_is_loaded_after_the_sign_in(site: Si
     assert written == []
 
 
+@pytest.mark.long("test_a_workflow_opened_while_the_server_is_unwell_is_not_empty")
 def test_what_was_here_last_is_shown_meanwhile_and_not_sent_over_what_is_newer(
     site: Site, visit: Visit
 ) -> None:

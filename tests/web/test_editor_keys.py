@@ -62,6 +62,7 @@ def test_keys_move_disable_remove_undo(site: Site, visit: Visit) -> None:
     assert [at[0] - back[0], at[1] - back[1]] == [16, 16]
 
 
+@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_letters_are_letters_where_somebody_types(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "keys-letters")
     insert(editor, "Extract metadata")
@@ -74,6 +75,7 @@ def test_letters_are_letters_where_somebody_types(site: Site, visit: Visit) -> N
     expect(editor.box("Extract metadata")).not_to_contain_text("Disabled")
 
 
+@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_what_is_copied_is_text_and_can_be_pasted(site: Site, visit: Visit) -> None:
     visit.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     editor = Editor(visit.page, site.base, "keys-copy")
@@ -87,6 +89,7 @@ def test_what_is_copied_is_text_and_can_be_pasted(site: Site, visit: Visit) -> N
     assert list(steps_of(site, "keys-copy")) == ["Extract metadata", "Extract metadata 2"]
 
 
+@pytest.mark.long("test_the_command_bar_has_every_action_page_and_workflow")
 def test_a_question_mark_lists_the_keys(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "keys-help")
     editor.canvas.focus()
@@ -116,6 +119,7 @@ def selected(editor: Editor) -> list[str]:
     return sorted(boxes.evaluate_all("(all) => all.map((each) => each.dataset.step)"))
 
 
+@pytest.mark.long("test_boxes_are_found_connected_and_named_by_keys")
 def test_several_boxes_are_selected_along_the_wires(chain: Editor) -> None:
     chain.walk_to("a")
     chain.canvas.focus()
@@ -128,6 +132,7 @@ def test_several_boxes_are_selected_along_the_wires(chain: Editor) -> None:
     assert selected(chain) == ["a", "b", "c"]
 
 
+@pytest.mark.long("test_boxes_are_found_connected_and_named_by_keys")
 def test_several_steps_are_selected_in_the_list(chain: Editor) -> None:
     chain.walk_to("b")
     chain.keys("Shift+ArrowDown", "Shift+ArrowDown")
@@ -146,6 +151,7 @@ def note_of(site: Site, editor: Editor) -> dict[str, object] | None:
     return notes.get("n")
 
 
+@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_a_note_is_reached_changed_moved_and_removed_by_keys(site: Site, chain: Editor) -> None:
     note = chain.page.locator(".notebox")
     chain.walk_to("Note: Ask Ann first")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Site, Visit
 from tests.web.drawing import Editor, trails, watch_tokens
+from tests.web.sides import wait_for
 
 FIRST = [
     "Extract metadata",
@@ -46,13 +48,17 @@ def wanted(steps: dict[str, Any]) -> None:
     )
 
 
+def moved(page: Page) -> int:
+    """How many tokens went a way."""
+    return sum(len({tuple(place) for place in trail}) > 3 for trail in trails(page))
+
+
 def ends_green(page: Page) -> None:
     """The run that is open succeeds, every step of the good way is complete, and tokens went over the wires."""
     expect(page.locator(".runhead .st")).to_have_text("Succeeded")
     for step in FIRST:
         expect(page.locator(f"[data-step='{step}']")).to_contain_text("Complete")
-    moved = [trail for trail in trails(page) if len({tuple(place) for place in trail}) > 3]
-    assert len(moved) >= 4, "the outside event, two steps, the submission and the mail fire"
+    wait_for(page, lambda: moved(page) >= 4)  # the outside event, two steps, the submission and the mail fire
 
 
 def waits_for_outside(page: Page) -> None:
@@ -61,6 +67,8 @@ def waits_for_outside(page: Page) -> None:
     expect(page.get_by_role("button", name="Fire “ET job finished”")).to_be_visible()
     expect(page.locator("[data-step='Create et job']")).to_contain_text("Complete")
     expect(page.locator("[data-step='Pull thumbnails']")).to_contain_text("Blocked")
+    # The page moves no tokens for what its first look at the history brings.
+    expect(page.get_by_role("tab", name=re.compile(r"History \d"))).to_be_visible()
 
 
 def drawn_by_mouse(editor: Editor) -> None:
@@ -143,6 +151,7 @@ def drawn_by_keys(editor: Editor) -> None:
     editor.keys("l")
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_with_the_keys_alone_it_is_drawn_published_started_and_ends(site: Site, visit: Visit) -> None:
     name, page = "mediathread-keys", visit.page
     editor = Editor(page, site.base, name)

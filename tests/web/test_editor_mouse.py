@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -15,6 +16,7 @@ def definition_of(site: Site, name: str) -> dict[str, object]:
     return found
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_boxes_are_dragged_wired_and_saved(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-small")
 
@@ -30,6 +32,7 @@ def test_boxes_are_dragged_wired_and_saved(site: Site, visit: Visit) -> None:
     }
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_two_clicks_draw_a_wire_too(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-clicks")
     editor.drag_box("Extract metadata", 300, 120)
@@ -59,6 +62,7 @@ def test_a_wire_that_cannot_be_says_why_and_changes_nothing(site: Site, visit: V
     assert definition_of(site, "mouse-refused") == before
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_a_wire_into_the_open_finds_a_box(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-open")
     editor.drag_box("Extract metadata", 200, 120)
@@ -78,6 +82,7 @@ def test_a_wire_into_the_open_finds_a_box(site: Site, visit: Visit) -> None:
     assert steps["Copy to cunix"]["after"] == "Extract metadata"
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_a_joined_step_asks_how_it_shall_wait(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-join")
     editor.drag_box("Extract metadata", 200, 80)
@@ -95,6 +100,7 @@ def test_a_joined_step_asks_how_it_shall_wait(site: Site, visit: Visit) -> None:
     expect(editor.box("Mediathread submit")).to_contain_text("either")
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_a_wire_to_one_of_several_events_takes_the_place_of_that_one(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-join-one")
     for title, y in (("Extract metadata", 40), ("Pull thumbnails", 160), ("Create et job", 280)):
@@ -113,6 +119,7 @@ def test_a_wire_to_one_of_several_events_takes_the_place_of_that_one(site: Site,
     assert steps["Mediathread submit"]["after"] == ["Extract metadata", "Pull thumbnails | Create et job"]
 
 
+@pytest.mark.long("test_undo_and_redo_go_through_everything_and_outlive_the_page")
 def test_a_box_that_is_dropped_on_a_wire_is_one_edit(site: Site, visit: Visit) -> None:
     editor = Editor(visit.page, site.base, "mouse-dropped")
     editor.drag_box("Extract metadata", 160, 80)
@@ -161,6 +168,7 @@ def test_undo_and_redo_go_through_everything_and_outlive_the_page(site: Site, vi
     expect(editor.box("Pull thumbnails")).to_be_visible()
 
 
+@pytest.mark.long("test_a_wire_that_cannot_be_says_why_and_changes_nothing")
 def test_a_wire_says_on_its_way_why_it_cannot_end_there(site: Site, visit: Visit) -> None:
     editor, page = Editor(visit.page, site.base, "mouse-says"), visit.page
     editor.drag_box("Extract metadata", 200, 80)
@@ -188,6 +196,7 @@ def test_a_wire_says_on_its_way_why_it_cannot_end_there(site: Site, visit: Visit
     expect(page.get_by_role("alert").filter(has_text="waits for “Extract metadata” already")).to_be_visible()
 
 
+@pytest.mark.long("test_the_editor_looks_like_its_design")
 def test_hovering_an_event_lights_who_fires_and_who_waits_for_it(site: Site, visit: Visit) -> None:
     steps = {
         "look": {"task": "video.extract_metadata", "emits": "seen"},
@@ -208,6 +217,7 @@ def test_hovering_an_event_lights_who_fires_and_who_waits_for_it(site: Site, vis
     expect(lit).to_have_count(0)
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_guides_bring_a_dragged_box_in_line_with_another(site: Site, visit: Visit) -> None:
     view = {"positions": {"look": [100, 100], "copy": [430, 260]}}
     steps = {"look": {"task": "video.extract_metadata"}, "copy": {"task": "mail.send", "after": "look"}}
@@ -235,6 +245,7 @@ def test_guides_bring_a_dragged_box_in_line_with_another(site: Site, visit: Visi
     assert places["positions"]["copy"][1] == 100  # where the other is, which is on no line of the grid
 
 
+@pytest.mark.long("test_the_editor_looks_like_its_design")
 def test_a_wire_that_would_cross_many_others_is_cut_and_named_at_both_ends(site: Site, visit: Visit) -> None:
     rows = range(7)
     fires = {f"a{row}": {"task": "mail.send", "emits": f"e{row}"} for row in rows}

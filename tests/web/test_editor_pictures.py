@@ -24,6 +24,7 @@ PLACES = {
     "email_failure": [514, 400],
     "@FAIL": [738, 410],
 }
+LONG = pytest.mark.long("test_the_editor_looks_like_its_design")
 MIRRORS = ["mirror 1 stored", "mirror 2 stored", "mirror 3 stored"]
 
 
@@ -55,11 +56,11 @@ def mediathread(name: str, after: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", [pytest.param("light", marks=LONG), "dark"])
 @pytest.mark.parametrize(
     ("picture", "after", "chosen"),
     [
-        ("editor", "START | ET job failed", "email_failure"),
+        pytest.param("editor", "START | ET job failed", "email_failure", marks=LONG),
         ("editor-proved", "failed | ET job failed", "submit"),
     ],
 )
@@ -80,6 +81,7 @@ def test_the_editor_looks_like_its_design(
     visit.picture(name)
 
 
+@pytest.mark.long("test_the_petri_net_stands_in_the_same_place")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_petri_net_looks_like_its_design(site: Site, visit: Visit, theme: str) -> None:
     name = f"editor-petri-{theme}"
@@ -94,6 +96,7 @@ def test_the_petri_net_looks_like_its_design(site: Site, visit: Visit, theme: st
     visit.picture(name)
 
 
+@pytest.mark.long("test_every_page_has_its_texts")
 def test_german_has_room_in_the_bar(site: Site, visit: Visit) -> None:
     site.ask("PUT", "/api/workflows/editor-de", mediathread("editor-de", "failed | ET job failed"))
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")

@@ -6,6 +6,7 @@ import re
 import urllib.request
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -21,6 +22,7 @@ def load(site: Site, name: str, text: str) -> None:
     urllib.request.urlopen(urllib.request.Request(path, body, heads, method="PUT"), timeout=30).close()
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_errors_show_as_badges_and_a_seal(site: Site, visit: Visit) -> None:
     load(site, "proof-broken", BROKEN)
 
@@ -32,6 +34,7 @@ def test_errors_show_as_badges_and_a_seal(site: Site, visit: Visit) -> None:
     visit.picture("editor-broken-light")
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_the_trace_of_a_finding_plays_step_by_step(site: Site, visit: Visit) -> None:
     load(site, "proof-trace", BROKEN)
     editor = Editor(visit.page, site.base, "proof-trace", new=False)
@@ -56,6 +59,7 @@ def test_the_trace_of_a_finding_plays_step_by_step(site: Site, visit: Visit) -> 
     expect(trace).to_have_count(0)
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_the_fix_turns_the_seal_green(site: Site, visit: Visit) -> None:
     load(site, "proof-fix", BROKEN)
     editor = Editor(visit.page, site.base, "proof-fix", new=False)
@@ -85,6 +89,7 @@ SEEN = """() => {
 }"""
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_a_finding_appears_soon_after_the_edit_that_causes_it(site: Site, visit: Visit) -> None:
     text = Path("examples/wardenclyffe/mediathread.yaml").read_text()
     times = []
@@ -133,6 +138,7 @@ steps:
 """
 
 
+@pytest.mark.long("test_tokens_can_be_played_with")
 def test_the_game_is_played_with_the_keys_alone(site: Site, visit: Visit) -> None:
     load(site, "proof-game-keys", GAME)
     editor = Editor(visit.page, site.base, "proof-game-keys", new=False)
@@ -156,6 +162,7 @@ def test_the_game_is_played_with_the_keys_alone(site: Site, visit: Visit) -> Non
     expect(game).to_contain_text("3 moves")
 
 
+@pytest.mark.long("test_tokens_can_be_played_with")
 def test_no_key_of_the_game_changes_the_drawing(site: Site, visit: Visit) -> None:
     load(site, "proof-game-still", GAME)
     before = site.ask("GET", "/api/workflows/proof-game-still")
@@ -178,6 +185,7 @@ def test_no_key_of_the_game_changes_the_drawing(site: Site, visit: Visit) -> Non
     }
 
 
+@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_enter_presses_the_buttons_of_the_drawing(site: Site, visit: Visit) -> None:
     load(site, "proof-zoom", GAME)
     editor = Editor(visit.page, site.base, "proof-zoom", new=False)
@@ -208,6 +216,7 @@ def test_the_petri_net_stands_in_the_same_place(site: Site, visit: Visit) -> Non
     expect(visit.page.locator(".petri")).to_have_count(0)
 
 
+@pytest.mark.long("test_what_is_proved_stands_in_six_sentences_and_a_run_can_be_played")
 def test_what_comes_from_outside_is_in_sight_while_a_run_is_played(site: Site, visit: Visit) -> None:
     load(site, "proof-sight", Path("examples/wardenclyffe/mediathread.yaml").read_text())
     editor = Editor(visit.page, site.base, "proof-sight", new=False)
@@ -224,6 +233,7 @@ def test_what_comes_from_outside_is_in_sight_while_a_run_is_played(site: Site, v
     )
 
 
+@pytest.mark.long("test_the_petri_net_stands_in_the_same_place")
 def test_long_names_in_the_net_are_cut_and_told_on_hovering(site: Site, visit: Visit) -> None:
     title = "A very long title of a step that would run over what stands beside it"
     load(site, "proof-names", GAME.replace("Check: {", f"Check: {{title: {title}, "))

@@ -34,6 +34,7 @@ def test_a_template_becomes_a_draft(site: Site, visit: Visit) -> None:
     assert "# The gate" in site.ask("GET", "/api/workflows/release")["text"]
 
 
+@pytest.mark.long("test_a_template_becomes_a_draft")
 def test_a_file_is_brought_and_one_that_is_wrong_says_why(site: Site, visit: Visit, tmp_path: Path) -> None:
     page = visit.open("/app/new")
     wrong = tmp_path / "wrong.yaml"
@@ -84,6 +85,7 @@ def test_the_command_bar_has_every_action_page_and_workflow(site: Site, visit: V
     expect(page).to_have_url(re.compile("/app/incidents"))
 
 
+@pytest.mark.long("test_the_command_bar_has_every_action_page_and_workflow")
 def test_keys_are_listed_changed_and_kept(site: Site, visit: Visit) -> None:
     put(site, "sides-keys", {"a": {"task": "mail.send"}})
     editor, page = Sides.of(site, visit, "sides-keys"), visit.page
@@ -103,6 +105,7 @@ def test_keys_are_listed_changed_and_kept(site: Site, visit: Visit) -> None:
     expect(petri).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.long("test_an_edit_survives_a_restart_of_the_server")
 def test_a_server_that_restarts_in_mid_edit_loses_nothing(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "tasks.py").write_text(TASKS)
     context = browser.new_context(viewport=SIZE, locale="en-GB")  # type: ignore[arg-type]
@@ -126,6 +129,7 @@ def test_a_server_that_restarts_in_mid_edit_loses_nothing(browser: Browser, tmp_
         up.stop()
 
 
+@pytest.mark.long("test_axe_finds_nothing_in_the_editor")
 def test_axe_finds_nothing_with_all_panels_open(site: Site, visit: Visit) -> None:
     put_text(site, "sides-axe", BROKEN)
     editor, page = Sides.of(site, visit, "sides-axe"), visit.page
@@ -141,16 +145,16 @@ def test_axe_finds_nothing_with_all_panels_open(site: Site, visit: Visit) -> Non
     trace.get_by_role("button", name="Close").click()
     for tab in ("Try", "Pinned data"):
         editor.tab(tab)
-        page.wait_for_timeout(300)
+        expect(editor.panel.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
         found += violations_in_both(page)
     page.get_by_role("button", name="Publish", exact=True).click()
-    expect(page.get_by_role("dialog")).to_be_visible()
-    page.wait_for_timeout(300)
+    expect(page.get_by_role("dialog").get_by_role("button", name="Cancel")).to_be_visible()
     found += violations_in_both(page)
 
     assert sorted(set(found)) == []
 
 
+@pytest.mark.long("test_axe_finds_nothing_in_the_editor")
 def test_axe_finds_nothing_on_the_workflow_and_the_empty_page(site: Site, visit: Visit) -> None:
     put_text(site, "sides-axe-flow", MEDIATHREAD)
     editor, page = Sides.of(site, visit, "sides-axe-flow"), visit.page
@@ -158,8 +162,7 @@ def test_axe_finds_nothing_on_the_workflow_and_the_empty_page(site: Site, visit:
     editor.inspector.get_by_role("button", name="How “et_job_finished” comes").click()
     found = violations_in_both(page)
     page.keyboard.press("Control+k")
-    expect(page.get_by_role("combobox", name="Search or do")).to_be_visible()
-    page.wait_for_timeout(300)
+    expect(page.get_by_role("option").first).to_be_visible()
     found += violations_in_both(page)
     visit.open("/app/new")
     expect(page.get_by_role("heading", name="Draw it, prove it, run it")).to_be_visible()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -45,6 +46,7 @@ def test_rows_write_cel_and_have_a_value(site: Site, visit: Visit) -> None:
     expect(condition.get_by_text("yes, so it goes on at “then”")).to_be_visible()
 
 
+@pytest.mark.long("test_rows_write_cel_and_have_a_value")
 def test_cel_becomes_rows(site: Site, visit: Visit) -> None:
     decided(site, "sides-cel", "true")
     editor = Sides.of(site, visit, "sides-cel")
@@ -61,6 +63,7 @@ def test_cel_becomes_rows(site: Site, visit: Visit) -> None:
     expect(condition.get_by_label("Field of row 2")).to_have_value("tags.done")
 
 
+@pytest.mark.long("test_rows_write_cel_and_have_a_value")
 def test_a_new_condition_begins_with_an_empty_row(site: Site, visit: Visit) -> None:
     decided(site, "sides-new-condition", "true")
     editor = Sides.of(site, visit, "sides-new-condition")
@@ -74,6 +77,7 @@ def test_a_new_condition_begins_with_an_empty_row(site: Site, visit: Visit) -> N
     wait_for(visit.page, lambda: condition_of(site, "sides-new-condition") == "data.size > 5")
 
 
+@pytest.mark.long("test_rows_write_cel_and_have_a_value")
 def test_what_rows_cannot_show_stays_text_and_says_so(site: Site, visit: Visit) -> None:
     decided(site, "sides-text-only", "size(data.user) > 3")
     editor = Sides.of(site, visit, "sides-text-only")
@@ -84,6 +88,7 @@ def test_what_rows_cannot_show_stays_text_and_says_so(site: Site, visit: Visit) 
     expect(condition.get_by_label("Condition, as CEL")).to_have_value("size(data.user) > 3")
 
 
+@pytest.mark.long("test_rows_write_cel_and_have_a_value")
 def test_what_has_no_value_says_why(site: Site, visit: Visit) -> None:
     decided(site, "sides-no-value", "data.usr == 'x'")
     editor = Sides.of(site, visit, "sides-no-value")
@@ -92,6 +97,7 @@ def test_what_has_no_value_says_why(site: Site, visit: Visit) -> None:
     expect(editor.section("Condition").get_by_text("did you mean `user`")).to_be_visible()
 
 
+@pytest.mark.long("test_rows_write_cel_and_have_a_value")
 def test_a_case_without_a_condition_says_by_which_port_it_goes_on(site: Site, visit: Visit) -> None:
     steps = {
         "pick": {

@@ -28,6 +28,7 @@ def test_a_form_from_the_schema_writes_the_parameters(site: Site, visit: Visit) 
     expect(settings.locator(".expr").filter(has_text="run.subject")).to_be_visible()
 
 
+@pytest.mark.long("test_a_form_from_the_schema_writes_the_parameters")
 def test_durations_are_written_as_people_say_them(site: Site, visit: Visit) -> None:
     put(site, "sides-times", {"rest": {"task": "wait", "with": {"for": "1m"}}})
     editor = Sides.of(site, visit, "sides-times")
@@ -38,6 +39,7 @@ def test_durations_are_written_as_people_say_them(site: Site, visit: Visit) -> N
     wait_for(visit.page, lambda: definition(site, "sides-times")["steps"]["rest"]["with"] == {"for": "90s"})
 
 
+@pytest.mark.long("test_a_form_from_the_schema_writes_the_parameters")
 def test_what_an_approval_asks_for_is_built_of_fields(site: Site, visit: Visit) -> None:
     put(site, "sides-asks", {"ask": {"task": "approval", "with": {"text": "Who?"}}})
     editor = Sides.of(site, visit, "sides-asks")
@@ -56,6 +58,7 @@ def test_what_an_approval_asks_for_is_built_of_fields(site: Site, visit: Visit) 
     )
 
 
+@pytest.mark.long("test_a_form_from_the_schema_writes_the_parameters")
 def test_retries_and_time_outs_are_written(site: Site, visit: Visit) -> None:
     put(site, "sides-wrong", MAIL)
     editor = Sides.of(site, visit, "sides-wrong")
@@ -97,6 +100,7 @@ def test_a_step_waits_for_what_is_said(site: Site, visit: Visit) -> None:
     wait_for(visit.page, lambda: "mail" not in str(definition(site, "sides-waits")["steps"]["next"]["after"]))
 
 
+@pytest.mark.long("test_a_step_waits_for_what_is_said")
 def test_a_port_fires_what_is_said(site: Site, visit: Visit) -> None:
     put(site, "sides-fires", MAIL)
     editor = Sides.of(site, visit, "sides-fires")
@@ -133,6 +137,7 @@ def test_the_workflow_itself_has_a_form(site: Site, visit: Visit) -> None:
     assert found["params"]["properties"] == {"field1": {"type": "string"}}
 
 
+@pytest.mark.long("test_ticks_are_shown_before_saving")
 @pytest.mark.parametrize(
     "clock", [{"cron": "0 9 * * MON#2", "tz": "Europe/Berlin"}, {"cron": "30 2 L * *"}, {"every": "30d"}]
 )
@@ -148,6 +153,7 @@ def test_the_next_ticks_of_a_clock_are_those_of_the_server(
     assert shown == site.ask("POST", "/api/schedules/preview", {**clock, "count": 3})["next"]
 
 
+@pytest.mark.long("test_the_workflow_itself_has_a_form")
 def test_a_clock_that_never_ticks_is_told_in_the_words_of_the_server(site: Site, visit: Visit) -> None:
     put(site, "sides-never", MAIL, source={"kind": "schedule", "cron": "0 6 * * *"})
     visit.forgive(422)
@@ -158,6 +164,7 @@ def test_a_clock_that_never_ticks_is_told_in_the_words_of_the_server(site: Site,
     expect(editor.inspector.get_by_text("never comes: no such day in these months")).to_be_visible()
 
 
+@pytest.mark.long("test_the_workflow_itself_has_a_form")
 def test_no_expression_is_offered_where_none_is_worked_out(site: Site, visit: Visit) -> None:
     put(site, "sides-plain", MAIL, source={"kind": "schedule", "cron": "0 6 * * *"})
     editor = Sides.of(site, visit, "sides-plain")
@@ -167,6 +174,7 @@ def test_no_expression_is_offered_where_none_is_worked_out(site: Site, visit: Vi
     expect(editor.inspector.get_by_role("button", name="Work it out with an expression")).to_have_count(0)
 
 
+@pytest.mark.long("test_markup_of_strangers_is_text_on_every_page")
 def test_names_with_markup_are_shown_as_text(site: Site, visit: Visit) -> None:
     evil = "<img src=x onerror=\"document.title='taken'\">"
     put(site, "sides-markup", {"a": {"task": "mail.send", "title": evil, "with": {"to": evil}}}, title=evil)
@@ -178,6 +186,7 @@ def test_names_with_markup_are_shown_as_text(site: Site, visit: Visit) -> None:
     assert "taken" not in visit.page.title()
 
 
+@pytest.mark.long("test_undo_and_redo_go_through_everything_and_outlive_the_page")
 def test_what_was_filled_in_is_undone(site: Site, visit: Visit) -> None:
     put(site, "sides-undo", MAIL)
     editor = Sides.of(site, visit, "sides-undo")
@@ -190,6 +199,7 @@ def test_what_was_filled_in_is_undone(site: Site, visit: Visit) -> None:
     wait_for(visit.page, lambda: "retries" not in definition(site, "sides-undo")["steps"]["mail"])
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_a_finding_stands_in_its_section_with_the_fix(site: Site, visit: Visit) -> None:
     put(site, "sides-finding", {"a": {"task": "mail.send", "after": "never"}})
     editor = Sides.of(site, visit, "sides-finding")
@@ -201,6 +211,7 @@ def test_a_finding_stands_in_its_section_with_the_fix(site: Site, visit: Visit) 
     expect(editor.seal("Proved")).to_be_visible()
 
 
+@pytest.mark.long("test_a_step_waits_for_what_is_said")
 def test_what_becomes_of_later_events_outlives_an_edit_of_what_is_waited_for(
     site: Site, visit: Visit
 ) -> None:
@@ -223,6 +234,7 @@ def test_what_becomes_of_later_events_outlives_an_edit_of_what_is_waited_for(
     wait_for(visit.page, written)
 
 
+@pytest.mark.long("test_a_form_from_the_schema_writes_the_parameters")
 def test_what_a_task_does_is_told_without_signs_of_its_writer(site: Site, visit: Visit) -> None:
     put(site, "sides-signs", {"pick": {"task": "switch", "with": {"cases": {"a": "true"}}}})
     editor = Sides.of(site, visit, "sides-signs")

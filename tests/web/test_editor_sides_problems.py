@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -45,6 +46,7 @@ def test_what_is_proved_stands_in_six_sentences_and_a_run_can_be_played(site: Si
     expect(trace.get_by_role("listitem").last).to_contain_text("the run ends as succeeded")
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_a_failure_that_leads_to_a_standstill_is_handled_by_a_button(site: Site, visit: Visit) -> None:
     steps = {
         "a": {"task": "video.extract_metadata", "fails": "broken"},
@@ -63,6 +65,7 @@ def test_a_failure_that_leads_to_a_standstill_is_handled_by_a_button(site: Site,
     expect(stuck).to_have_count(0)
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_what_is_played_is_led_and_left_by_keys(site: Site, visit: Visit) -> None:
     put_text(site, "sides-keys", BROKEN)
     editor = Sides.of(site, visit, "sides-keys")
@@ -86,6 +89,7 @@ def test_what_is_played_is_led_and_left_by_keys(site: Site, visit: Visit) -> Non
     expect(editor.inspector.locator(".sec").first).to_contain_text("extract metadata")
 
 
+@pytest.mark.long("test_text_that_cannot_be_read_is_kept_and_not_called_saved")
 def test_what_was_not_removed_is_not_told_of_as_removed(site: Site, visit: Visit) -> None:
     put(site, "sides-not-removed", {"a": {"task": "mail.send"}})
     editor = Sides.of(site, visit, "sides-not-removed")
@@ -103,6 +107,7 @@ def test_what_was_not_removed_is_not_told_of_as_removed(site: Site, visit: Visit
     visit.forgive(400)
 
 
+@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_start_is_not_counted_among_what_was_removed(site: Site, visit: Visit) -> None:
     put(
         site,
@@ -118,6 +123,7 @@ def test_start_is_not_counted_among_what_was_removed(site: Site, visit: Visit) -
     assert editor.after_save(site)["steps"] == {}
 
 
+@pytest.mark.long("test_every_page_has_its_texts")
 def test_findings_speak_german(site: Site, visit: Visit) -> None:
     put_text(site, "sides-german", BROKEN)
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")
@@ -129,6 +135,7 @@ def test_findings_speak_german(site: Site, visit: Visit) -> None:
     visit.picture("sides-german")
 
 
+@pytest.mark.long("test_errors_show_the_trace_plays_and_the_fix_turns_the_seal_green")
 def test_each_of_two_findings_of_one_kind_stands_beside_its_step(site: Site, visit: Visit) -> None:
     reads = {"to": "${ steps.late.output }", "subject": "${ events['never'] }"}
     times = {"start_to_close": "10h", "heartbeat": "11h", "schedule_to_close": "2h"}

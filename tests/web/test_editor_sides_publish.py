@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import Site, Visit
@@ -36,6 +37,7 @@ def test_errors_hold_it_back_and_the_mended_one_is_published(site: Site, visit: 
     assert draft(site, "sides-publish")["started"] is True
 
 
+@pytest.mark.long("test_errors_hold_it_back_and_the_mended_one_is_published")
 def test_what_was_said_of_publishing_goes_with_the_editor(site: Site, visit: Visit) -> None:
     put(site, "sides-news", SOUND)
     editor, page = Sides.of(site, visit, "sides-news"), visit.page
@@ -67,6 +69,7 @@ def test_warnings_must_be_seen_and_the_difference_is_shown(site: Site, visit: Vi
     expect(page.get_by_text("v2 is published")).to_be_visible()
 
 
+@pytest.mark.long("test_errors_hold_it_back_and_the_mended_one_is_published")
 def test_an_administrator_publishes_with_a_reason_what_is_refuted(site: Site, visit: Visit) -> None:
     put(site, "sides-override", {**SOUND, "c": {"task": "mail.send", "after": "never"}})
     editor, page = Sides.of(site, visit, "sides-override"), visit.page
@@ -82,6 +85,7 @@ def test_an_administrator_publishes_with_a_reason_what_is_refuted(site: Site, vi
     expect(page.get_by_text("v1 is published")).to_be_visible()
 
 
+@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_two_people_on_one_draft_lose_nothing(site: Site, visit: Visit) -> None:
     put(site, "sides-two", SOUND)
     editor, page = Sides.of(site, visit, "sides-two"), visit.page
@@ -105,6 +109,7 @@ def test_two_people_on_one_draft_lose_nothing(site: Site, visit: Visit) -> None:
     visit.forgive(412)
 
 
+@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_a_draft_that_changed_under_the_dialog_is_not_published(site: Site, visit: Visit) -> None:
     put(site, "sides-late", SOUND)
     editor, page = Sides.of(site, visit, "sides-late"), visit.page
@@ -119,6 +124,7 @@ def test_a_draft_that_changed_under_the_dialog_is_not_published(site: Site, visi
     visit.forgive(412)
 
 
+@pytest.mark.long("test_the_note_of_a_version_outlives_a_click_beside_it_and_escape")
 def test_undo_in_the_dialog_leaves_the_drawing_behind_it_as_it_is(site: Site, visit: Visit) -> None:
     put(site, "sides-behind", {"a": {"task": "plain"}})
     editor = Sides.of(site, visit, "sides-behind")

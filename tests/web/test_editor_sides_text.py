@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import Site, Visit
@@ -57,6 +58,7 @@ def test_the_text_follows_the_drawing_and_comments_are_kept(site: Site, visit: V
     assert "# first of all" in draft(site, "sides-tea-2")["text"]
 
 
+@pytest.mark.long("test_the_text_follows_the_drawing_and_comments_are_kept")
 def test_comments_outlive_an_edit_while_the_text_is_closed(site: Site, visit: Visit) -> None:
     put_text(site, "sides-tea-3", MEDIATHREAD)
     editor = Sides.of(site, visit, "sides-tea-3")
@@ -68,6 +70,7 @@ def test_comments_outlive_an_edit_while_the_text_is_closed(site: Site, visit: Vi
     assert "# The join: three slots" in draft(site, "sides-tea-3")["text"]
 
 
+@pytest.mark.long("test_text_that_cannot_be_read_is_kept_and_not_called_saved")
 def test_what_cannot_be_read_is_told_with_its_line_and_changes_nothing(site: Site, visit: Visit) -> None:
     put_text(site, "sides-tea-4", TEA)
     editor = Sides.of(site, visit, "sides-tea-4")
@@ -112,6 +115,7 @@ def test_text_that_cannot_be_read_is_kept_and_not_called_saved(site: Site, visit
     visit.forgive(422, 400)
 
 
+@pytest.mark.long("test_the_drawing_follows_the_text_and_comments_are_kept")
 def test_the_step_at_the_cursor_is_selected(site: Site, visit: Visit) -> None:
     put_text(site, "sides-tea-5", TEA)
     editor = Sides.of(site, visit, "sides-tea-5")
@@ -123,6 +127,7 @@ def test_the_step_at_the_cursor_is_selected(site: Site, visit: Visit) -> None:
     expect(editor.inspector.get_by_text("boil").first).to_be_visible()
 
 
+@pytest.mark.long("test_the_drawing_follows_the_text_and_comments_are_kept")
 def test_the_drawing_is_seen_whole_beside_the_text(site: Site, visit: Visit) -> None:
     steps = {
         "a": {"task": "plain"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -27,6 +28,7 @@ def test_the_draft_is_tried_and_its_states_are_drawn(site: Site, visit: Visit) -
     visit.picture("sides-try-light")
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_a_stub_decides_which_way_it_goes(site: Site, visit: Visit) -> None:
     put(site, "sides-stubs", PATHS)
     editor = Sides.of(site, visit, "sides-stubs")
@@ -48,6 +50,7 @@ def test_a_stub_decides_which_way_it_goes(site: Site, visit: Visit) -> None:
     expect(panel.get_by_label("Output of “look”").last).to_have_value('{\n  "duration": 2\n}')
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_a_failure_can_be_tried(site: Site, visit: Visit) -> None:
     put(site, "sides-fails", PATHS)
     editor = Sides.of(site, visit, "sides-fails")
@@ -61,6 +64,7 @@ def test_a_failure_can_be_tried(site: Site, visit: Visit) -> None:
     expect(editor.panel.get_by_text("no such file").last).to_be_visible()
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_only_a_part_is_tried(site: Site, visit: Visit) -> None:
     put_text(site, "sides-part", MEDIATHREAD)
     editor = Sides.of(site, visit, "sides-part")
@@ -76,6 +80,7 @@ def test_only_a_part_is_tried(site: Site, visit: Visit) -> None:
     expect(editor.box("email_ok")).to_contain_text("Complete")
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_what_was_tried_is_played_as_tokens(site: Site, visit: Visit) -> None:
     put_text(site, "sides-tokens", MEDIATHREAD)
     editor = Sides.of(site, visit, "sides-tokens")
@@ -89,6 +94,7 @@ def test_what_was_tried_is_played_as_tokens(site: Site, visit: Visit) -> None:
     expect(trace).to_contain_text("“et_job_finished” comes from outside")
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_real_tasks_do_their_work_after_a_warning(site: Site, visit: Visit) -> None:
     put(site, "sides-real", PATHS)
     editor, page = Sides.of(site, visit, "sides-real"), visit.page
@@ -108,6 +114,7 @@ def test_real_tasks_do_their_work_after_a_warning(site: Site, visit: Visit) -> N
     expect(editor.box("keep")).to_contain_text("Blocked")
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_one_step_is_tried_for_real_with_what_is_pinned_before_it(site: Site, visit: Visit) -> None:
     put(site, "sides-real-one", PATHS)
     editor, page = Sides.of(site, visit, "sides-real-one"), visit.page
@@ -126,6 +133,7 @@ def test_one_step_is_tried_for_real_with_what_is_pinned_before_it(site: Site, vi
     expect(editor.box("cut")).to_contain_text("Blocked")
 
 
+@pytest.mark.long("test_the_draft_is_tried_and_its_states_are_drawn")
 def test_where_nothing_has_run_there_is_no_data_of_a_run_to_take(site: Site, visit: Visit) -> None:
     put(site, "sides-no-run", PATHS)
     editor = Sides.of(site, visit, "sides-no-run")

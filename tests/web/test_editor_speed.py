@@ -1,15 +1,14 @@
-"""How quick the editor is with many boxes, and what axe says of it."""
+"""How quick the editor is with many boxes."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Site, Visit
 from tests.web.drawing import Editor, crowding
-from tests.web.plant import violations_in_both
 
 WATCH = """() => {
   window.longTasks = []
@@ -38,41 +37,21 @@ def dragged(page: Page, editor: Editor) -> list[float]:
     for n in range(40):
         page.mouse.move(box["x"] + 30 + 4 * n, box["y"] + 8 + 3 * (n % 9))
     page.mouse.up()
-    page.wait_for_timeout(400)
+    page.wait_for_timeout(400)  # long tasks are reported some time after they end
     found: list[float] = page.evaluate("window.longTasks")
     return found
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_dragging_among_300_boxes_never_blocks_the_page(site: Site, visit: Visit) -> None:
     site.ask("PUT", "/api/workflows/speed-300", many("speed-300", 300))
     editor = Editor(visit.page, site.base, "speed-300", new=False)
     page = visit.page
     expect(editor.box("step 12")).to_be_visible()
-    page.wait_for_timeout(1500)
+    page.wait_for_timeout(1500)  # what the editor loads once it is drawn is not part of dragging
 
     worst = min(max(dragged(page, editor), default=0) for _ in range(2))
 
     crowd = crowding(page)
     print(f"longest task while dragging among 300 boxes: {worst:.0f} ms (machine shared by {crowd:.1f})")
     assert worst <= 100 * crowd
-
-
-def test_axe_finds_nothing_in_the_editor(site: Site, visit: Visit) -> None:
-    text = Path("examples/wardenclyffe/mediathread.yaml").read_text()
-    name = "axe"
-    site.ask(
-        "PUT", f"/api/workflows/{name}", {"definition": text.replace("name: mediathread", f"name: {name}")}
-    )
-    editor = Editor(visit.page, site.base, name, new=False)
-    visit.page.goto(f"{site.base}/app/workflows/{name}/edit")
-    expect(editor.box("submit")).to_be_visible()
-    editor.box("submit").click()
-
-    assert violations_in_both(visit.page) == []
-
-
-def test_axe_finds_nothing_in_the_frame_of_the_pages(visit: Visit) -> None:
-    page = visit.open("/app/nowhere")
-    expect(page.get_by_role("link", name="Go home")).to_be_visible()
-
-    assert violations_in_both(page) == []

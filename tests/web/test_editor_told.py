@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Site, Visit
@@ -25,6 +26,7 @@ def cut(page: Page, event: str) -> None:
     page.keyboard.press("Delete")
 
 
+@pytest.mark.long("test_a_step_waits_for_what_is_said")
 def test_a_step_whose_last_wire_is_cut_says_that_it_starts_at_once(site: Site, visit: Visit) -> None:
     put(site, "told-cut", CHAIN, view=PLACED)
     editor, page = Sides.of(site, visit, "told-cut"), visit.page
@@ -40,6 +42,7 @@ def test_a_step_whose_last_wire_is_cut_says_that_it_starts_at_once(site: Site, v
     expect(page.get_by_role("treeitem", name="copy, starts at once")).to_be_attached()
 
 
+@pytest.mark.long("test_undo_and_redo_go_through_everything_and_outlive_the_page")
 def test_a_cut_wire_is_had_back_from_what_told_of_it(site: Site, visit: Visit) -> None:
     put(site, "told-back", CHAIN, view=PLACED)
     editor, page = Sides.of(site, visit, "told-back"), visit.page
@@ -64,6 +67,7 @@ def places_of(page: Page) -> dict[str, tuple[int, int]]:
     return {name: (at[0], at[1]) for name, at in found.items()}
 
 
+@pytest.mark.long("test_a_drawing_without_places_is_seen_whole_when_it_is_opened")
 def test_the_first_box_put_into_a_drawing_without_places_moves_no_other(site: Site, visit: Visit) -> None:
     put(site, "told-first", {**CHAIN, "tell": {"task": "mail.send", "after": "look"}}, external=["paid"])
     editor, page = Sides.of(site, visit, "told-first"), visit.page
@@ -77,6 +81,7 @@ def test_the_first_box_put_into_a_drawing_without_places_moves_no_other(site: Si
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.long("test_a_drawing_without_places_is_seen_whole_when_it_is_opened")
 def test_a_box_dragged_in_a_drawing_without_places_moves_alone(site: Site, visit: Visit) -> None:
     put(site, "told-drag", {**CHAIN, "tell": {"task": "mail.send", "after": "look"}})
     editor, page = Sides.of(site, visit, "told-drag"), visit.page
@@ -117,6 +122,7 @@ def test_removing_a_step_that_a_live_run_is_in_asks_first(site: Site, visit: Vis
     wait_for(page, lambda: status_of(site, run) == "succeeded")
 
 
+@pytest.mark.long("test_removing_a_step_that_a_live_run_is_in_asks_first")
 def test_removing_a_step_that_no_run_is_in_does_not_ask(site: Site, visit: Visit) -> None:
     name = fresh("told-idle")
     gated = {"task": "gated", "with": {"file": f"{name}.ok"}, "emits": "OK"}
@@ -132,6 +138,7 @@ def test_removing_a_step_that_no_run_is_in_does_not_ask(site: Site, visit: Visit
     (site.folder / f"{name}.ok").write_text("")
 
 
+@pytest.mark.long("test_what_somebody_else_saved_is_not_written_over")
 def test_what_somebody_else_saved_is_seen_on_coming_back(site: Site, visit: Visit) -> None:
     put(site, "told-others", CHAIN, view=PLACED)
     editor, page = Sides.of(site, visit, "told-others"), visit.page
@@ -149,6 +156,7 @@ def test_what_somebody_else_saved_is_seen_on_coming_back(site: Site, visit: Visi
     assert set(definition(site, "told-others")["steps"]) == set(CHAIN)
 
 
+@pytest.mark.long("test_a_first_workflow_is_called_what_people_say")
 def test_a_workflow_without_a_step_is_kept(site: Site, visit: Visit) -> None:
     name = fresh("told-empty")
     page = visit.open("/app/new")
@@ -172,6 +180,7 @@ def test_a_workflow_without_a_step_is_kept(site: Site, visit: Visit) -> None:
     expect(page.get_by_role("link", name=name).first).to_be_visible()
 
 
+@pytest.mark.long("test_keys_move_disable_remove_undo")
 def test_what_was_removed_and_had_back_is_not_told_of_as_removed(site: Site, visit: Visit) -> None:
     put(site, "told-back", {"a": {"task": "plain"}, "b": {"task": "plain"}})
     editor = Sides.of(site, visit, "told-back")

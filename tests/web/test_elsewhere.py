@@ -6,6 +6,7 @@ import json
 import urllib.request
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import serving
@@ -22,6 +23,7 @@ Object.defineProperty(Navigator.prototype, 'clipboard', { get: () => undefined }
 ADMIN = "pst_" + "a" * 40
 
 
+@pytest.mark.long("test_an_event_fired_from_the_page_moves_the_run_to_its_end")
 def test_a_page_over_plain_http_tells_copies_and_takes_notes(site: Site, visit: Visit) -> None:
     name = published(site, fresh("plain"), {"a": {"task": "plain", "after": "go"}}, external=["go"])
     visit.page.context.grant_permissions(["clipboard-read"])
@@ -57,6 +59,7 @@ def asked(base: str, method: str, path: str, value: object) -> dict[str, str]:
         return found
 
 
+@pytest.mark.long("test_an_operator_runs_a_workflow_and_leaves_it_as_it_is")
 def test_who_may_not_change_a_workflow_looks_at_it(browser: Browser, tmp_path: Path) -> None:
     port = free_port()
     base = f"http://127.0.0.1:{port}"

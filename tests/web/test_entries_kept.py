@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -21,6 +22,7 @@ def notes(site: Site, name: str) -> list[str]:
     return [each["text"] for each in view.get("notes", {}).values()]
 
 
+@pytest.mark.long("test_the_note_of_a_version_outlives_a_click_beside_it_and_escape")
 def test_a_click_beside_a_note_or_escape_sets_it(site: Site, visit: Visit) -> None:
     name = fresh("kept-note")
     editor, page = Editor(visit.page, site.base, name), visit.page

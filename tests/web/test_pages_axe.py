@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import expect
 
+from tests.suites import first_short
 from tests.web.conftest import Site, Visit
-from tests.web.plant import THEMES, fresh, published, started, violations, wear
+from tests.web.drawing import Editor
+from tests.web.plant import THEMES, fresh, published, started, violations, violations_in_both, wear
 
 SLOW = 20_000
 PATHS = {
@@ -26,6 +30,9 @@ PATHS = {
     "settings": "/app/settings",
     "new": "/app/new",
 }
+SHORT = ("home", "run")
+"""Beside those that are looked at elsewhere: the editor, runs, a workflow, incidents, a release."""
+LONG = pytest.mark.long("test_axe_finds_nothing")
 READY = {
     "home": ".wcard",
     "workflows": ".wcard",
@@ -62,7 +69,7 @@ def shown(site: Site) -> dict[str, str]:
     return {"workflow": name, "run": started(site, name, "lecture-07-tides.mov", input={"course_id": 1180})}
 
 
-@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SHORT else LONG) for name in PATHS])
 def test_axe_finds_nothing(visit: Visit, shown: dict[str, str], name: str) -> None:
     page = visit.open(PATHS[name].format(**shown))
     expect(page.locator("main h1")).to_be_visible(timeout=SLOW)
@@ -79,7 +86,7 @@ def test_axe_finds_nothing(visit: Visit, shown: dict[str, str], name: str) -> No
     assert found == [], "\n".join(found)
 
 
-@pytest.mark.parametrize("name", ["runs", "approvals", "incidents", "run"])
+@pytest.mark.parametrize("name", first_short(["approvals", "runs", "incidents", "run"]))
 def test_axe_finds_nothing_on_a_phone(visit: Visit, shown: dict[str, str], name: str) -> None:
     visit.page.set_viewport_size({"width": 380, "height": 780})
     page = visit.open(PATHS[name].format(**shown))
@@ -90,3 +97,23 @@ def test_axe_finds_nothing_on_a_phone(visit: Visit, shown: dict[str, str], name:
     visit.picture(f"{name}-phone")
     assert found == [], "\n".join(found)
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
+
+
+def test_axe_finds_nothing_in_the_editor(site: Site, visit: Visit) -> None:
+    text = Path("examples/wardenclyffe/mediathread.yaml").read_text()
+    name = "axe"
+    site.ask(
+        "PUT", f"/api/workflows/{name}", {"definition": text.replace("name: mediathread", f"name: {name}")}
+    )
+    editor = Editor(visit.page, site.base, name, new=False)
+    expect(editor.box("submit")).to_be_visible()
+    editor.box("submit").click()
+
+    assert violations_in_both(visit.page) == []
+
+
+def test_axe_finds_nothing_in_the_frame_of_the_pages(visit: Visit) -> None:
+    page = visit.open("/app/nowhere")
+    expect(page.get_by_role("link", name="Go home")).to_be_visible()
+
+    assert violations_in_both(page) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -14,6 +15,7 @@ from tests.web.sides import definition, put, wait_for
 JOIN = {"both": {"task": "plain", "after": ["first", "second"], "emits": "OK"}}
 
 
+@pytest.mark.long("test_a_filter_that_is_chosen_is_in_the_address")
 def test_an_address_that_asks_for_what_cannot_be_says_so(visit: Visit) -> None:
     page = visit.open("/app/runs?status=nonsense")
 
@@ -26,18 +28,20 @@ def test_an_address_that_asks_for_what_cannot_be_says_so(visit: Visit) -> None:
 def test_a_run_that_is_not_there_is_told_with_a_way_back(visit: Visit) -> None:
     asked: list[str] = []
     visit.page.on("request", lambda request: asked.append(request.url))
+    visit.page.clock.install()
     page = visit.open("/app/runs/nope")
 
     expect(page.get_by_text("There is no run “nope”.")).to_be_visible()
     expect(page.get_by_role("button", name="Try again")).to_have_count(0)
     so_far = len([url for url in asked if "/api/runs/nope" in url])
-    page.wait_for_timeout(2_500)  # longer than the pause of a stream that broke
+    page.clock.run_for(6_000)  # longer than the pause of a stream that broke
     assert len([url for url in asked if "/api/runs/nope" in url]) == so_far
     page.get_by_role("link", name="Show all runs").click()
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
     visit.forgive(404)
 
 
+@pytest.mark.long("test_a_run_is_started_with_a_form_made_of_what_it_takes")
 def test_bad_json_and_a_large_input_say_what_to_do(site: Site, visit: Visit) -> None:
     published(site, "clear-start", {"a": {"task": "plain", "emits": "OK"}})
     page = visit.open("/app/runs?workflow=clear-start")
@@ -55,6 +59,7 @@ def test_bad_json_and_a_large_input_say_what_to_do(site: Site, visit: Visit) -> 
     visit.forgive(413)
 
 
+@pytest.mark.long("test_the_past_of_a_run_can_be_looked_at")
 def test_a_moment_of_a_run_is_the_same_in_all_its_parts(site: Site, visit: Visit) -> None:
     published(site, "clear-then", JOIN, external=["first", "second"])
     run = started(site, "clear-then", "then.mov")
@@ -77,6 +82,7 @@ def test_a_moment_of_a_run_is_the_same_in_all_its_parts(site: Site, visit: Visit
     expect(page.locator("[data-then]")).to_have_count(0)
 
 
+@pytest.mark.long("test_the_past_of_a_run_can_be_looked_at")
 def test_a_step_that_is_open_is_of_the_moment_that_is_looked_at(site: Site, visit: Visit) -> None:
     name = published(site, fresh("step-then"), JOIN, external=["first", "second"])
     run = started(site, name, "then.mov")
@@ -95,6 +101,7 @@ def test_a_step_that_is_open_is_of_the_moment_that_is_looked_at(site: Site, visi
     expect(step.get_by_text("Waiting here")).to_be_visible()
 
 
+@pytest.mark.long("test_the_past_of_a_run_can_be_looked_at")
 def test_moments_of_another_day_say_which_day_that_was(site: Site, visit: Visit) -> None:
     name = published(site, fresh("dated"), JOIN, external=["first", "second"])
     run = started(site, name, "dated.mov")
@@ -114,6 +121,7 @@ def test_moments_of_another_day_say_which_day_that_was(site: Site, visit: Visit)
     )
 
 
+@pytest.mark.long("test_versions_are_compared_and_restored")
 def test_a_draft_that_was_never_published_can_be_removed(site: Site, visit: Visit) -> None:
     put(site, "clear-remove", {"a": {"task": "plain"}}, title="Not wanted")
     page = visit.open("/app/workflows/clear-remove")
@@ -128,6 +136,7 @@ def test_a_draft_that_was_never_published_can_be_removed(site: Site, visit: Visi
     assert "clear-remove" not in names
 
 
+@pytest.mark.long("test_versions_are_compared_and_restored")
 def test_the_changes_of_a_draft_can_be_discarded_and_what_is_published_stays(
     site: Site, visit: Visit
 ) -> None:
@@ -142,6 +151,7 @@ def test_the_changes_of_a_draft_can_be_discarded_and_what_is_published_stays(
     assert list(definition(site, "clear-discard")["steps"]) == ["a"]
 
 
+@pytest.mark.long("test_what_failed_for_one_cause_is_retried_at_once")
 def test_incidents_call_workflows_by_their_titles(site: Site, visit: Visit) -> None:
     published(
         site,
@@ -157,6 +167,7 @@ def test_incidents_call_workflows_by_their_titles(site: Site, visit: Visit) -> N
     expect(page.get_by_role("link", name="clear-bad")).to_have_count(0)
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_dragging_over_a_drawing_selects_no_text(site: Site, visit: Visit) -> None:
     put(site, "clear-drag", {"a": {"task": "plain"}, "b": {"task": "plain", "after": "a"}})
     page = visit.open("/app/workflows/clear-drag/edit")
@@ -169,6 +180,7 @@ def test_dragging_over_a_drawing_selects_no_text(site: Site, visit: Visit) -> No
     page.mouse.up()
 
 
+@pytest.mark.long("test_the_window_itself_does_not_scroll")
 def test_a_button_beside_tabs_has_all_its_edges(site: Site, visit: Visit) -> None:
     name = published(site, fresh("edged"), {"a": {"task": "wait", "with": {"for": "1h"}}})
     page = visit.open(f"/app/runs/{started(site, name)}")
@@ -180,6 +192,7 @@ def test_a_button_beside_tabs_has_all_its_edges(site: Site, visit: Visit) -> Non
     assert len(set(button.evaluate(edges))) == 1
 
 
+@pytest.mark.long("test_the_window_itself_does_not_scroll")
 def test_words_have_room_within_the_ring_of_a_tab_and_stand_in_the_middle_of_a_button(
     site: Site, visit: Visit
 ) -> None:
@@ -195,6 +208,7 @@ def test_words_have_room_within_the_ring_of_a_tab_and_stand_in_the_middle_of_a_b
     expect(page.get_by_role("button", name="Apply")).to_have_css("justify-content", "center")
 
 
+@pytest.mark.long("test_a_run_stuck_at_a_join_is_mended_by_moving_a_token")
 def test_where_the_record_is_long_nobody_is_said_to_have_done_nothing(site: Site, visit: Visit) -> None:
     name = published(site, fresh("record"), JOIN, external=["first", "second"])
     run = started(site, name, "record.mov")

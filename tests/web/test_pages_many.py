@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.serving import serving
@@ -14,6 +15,7 @@ from tests.web.plant import fresh, published, started
 MANY = 205
 
 
+@pytest.mark.long("test_the_next_page_comes_by_its_cursor")
 def test_every_workflow_is_counted_and_found_where_the_list_has_several_pages(
     browser: Browser, tmp_path: Path
 ) -> None:
@@ -39,6 +41,7 @@ def test_every_workflow_is_counted_and_found_where_the_list_has_several_pages(
         page.context.close()
 
 
+@pytest.mark.long("test_the_grid_shows_steps_and_runs_and_opens_a_run")
 def test_the_last_of_many_can_be_chosen_from_a_list(browser: Browser, tmp_path: Path) -> None:
     page = browser.new_context(viewport=SIZE).new_page()  # type: ignore[arg-type]
     with serving("up", cwd=tmp_path) as up:
@@ -54,6 +57,7 @@ def test_the_last_of_many_can_be_chosen_from_a_list(browser: Browser, tmp_path: 
         page.context.close()
 
 
+@pytest.mark.long("test_the_past_of_a_run_can_be_looked_at")
 def test_a_timeline_of_very_many_steps_says_where_the_others_are(site: Site, visit: Visit) -> None:
     steps = {f"step {n}": {"task": "set", "with": {"n": n}} for n in range(MANY)}
     name = published(site, fresh("many-steps"), steps)

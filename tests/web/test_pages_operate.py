@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.serving import serving
@@ -68,6 +69,7 @@ def test_an_approval_is_decided_on_a_phone(site: Site, visit: Visit) -> None:
     assert site.ask("GET", f"/api/runs/{run}")["steps"]["ask"]["output"]["fields"] == {"kind": "minor"}
 
 
+@pytest.mark.long("test_an_approval_is_decided_on_a_phone")
 def test_an_approval_with_a_list_is_filled_in_line_by_line(site: Site, visit: Visit) -> None:
     names = {"type": "array", "items": {"type": "string"}, "title": "Names"}
     fields = {"type": "object", "required": ["names"], "properties": {"names": names}}
@@ -122,6 +124,7 @@ def test_what_failed_for_one_cause_is_retried_at_once(site: Site, visit: Visit) 
         expect(page.locator(".runhead .st")).to_have_text("Succeeded", timeout=SLOW)
 
 
+@pytest.mark.long("test_what_failed_for_one_cause_is_retried_at_once")
 def test_what_one_run_refuses_does_not_hide_what_was_done_to_others(site: Site, visit: Visit) -> None:
     visit.forgive(409)
     name = fresh("partly")
@@ -186,6 +189,7 @@ def test_home_says_what_needs_attention_and_leads_there(browser: Browser, tmp_pa
         up.stop()
 
 
+@pytest.mark.long("test_the_charts_of_the_first_page_count_hours_as_the_rest_does")
 def test_the_charts_of_home_have_a_table_of_the_same(site: Site, visit: Visit) -> None:
     name = published(site, fresh("figures"), {"a": {"task": "plain"}})
     run = started(site, name, "figures.mov")
@@ -200,6 +204,7 @@ def test_the_charts_of_home_have_a_table_of_the_same(site: Site, visit: Visit) -
     assert violations(page) == []
 
 
+@pytest.mark.long("test_a_first_visit_loads_little")
 def test_an_empty_installation_is_inviting_and_then_all_is_well(browser: Browser, tmp_path: Path) -> None:
     with serving("up", cwd=tmp_path) as up:
         site = Site(up, tmp_path)
@@ -243,6 +248,7 @@ def test_a_token_is_shown_once_and_a_secret_never(site: Site, visit: Visit) -> N
     expect(page.get_by_text("Revoked: it does not count any more")).to_be_visible(timeout=SLOW)
 
 
+@pytest.mark.long("test_new_runs_are_offered_and_do_not_push_the_others_away")
 def test_the_figures_of_a_queue_and_the_runs_of_a_workflow_come_by_themselves(
     site: Site, visit: Visit
 ) -> None:
@@ -284,6 +290,7 @@ def test_versions_are_compared_and_restored(site: Site, visit: Visit) -> None:
     assert "gone" in site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]
 
 
+@pytest.mark.long("test_versions_are_compared_and_restored")
 def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Site, visit: Visit) -> None:
     name = fresh("compared")
     for steps in ("a", "ab", "abc"):
@@ -301,6 +308,7 @@ def test_a_version_is_compared_with_an_older_one_and_never_with_itself(site: Sit
     expect(page.get_by_role("option")).to_have_text(["v1"])
 
 
+@pytest.mark.long("test_versions_are_compared_and_restored")
 def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visit: Visit) -> None:
     name = published(site, fresh("restore"), {"a": {"task": "plain"}})
     steps = {"a": {"task": "plain"}, "unpublished": {"task": "plain", "after": "a"}}
@@ -321,6 +329,7 @@ def test_restoring_a_version_asks_where_the_draft_would_be_lost(site: Site, visi
     assert list(site.ask("GET", f"/api/workflows/{name}")["definition"]["steps"]) == ["a"]
 
 
+@pytest.mark.long("test_a_source_that_fails_is_shown_with_what_to_do")
 def test_schedules_and_sources_call_workflows_by_their_titles(site: Site, visit: Visit) -> None:
     clock = {"kind": "schedule", "cron": "0 3 1 1 *"}
     title = f"Yearly numbers {fresh('of')}"
@@ -333,6 +342,7 @@ def test_schedules_and_sources_call_workflows_by_their_titles(site: Site, visit:
     expect(page.get_by_role("table", name="Sources").get_by_role("link", name=title)).to_be_visible()
 
 
+@pytest.mark.long("test_an_operator_runs_a_workflow_and_leaves_it_as_it_is")
 def test_a_workflow_is_stopped_and_paused_from_its_page(site: Site, visit: Visit) -> None:
     name = published(site, fresh("life"), {"a": {"task": "plain"}})
     page = visit.open(f"/app/workflows/{name}")
@@ -365,6 +375,7 @@ def test_a_sign_in_that_ran_out_is_asked_for_over_the_page(site: Site, visit: Vi
     expect(page.locator("input[type=search]")).to_have_value("half a word")
 
 
+@pytest.mark.long("test_every_page_has_its_texts")
 def test_incidents_are_told_in_the_language_of_the_reader(site: Site, visit: Visit) -> None:
     name = published(site, fresh("german"), {"look": {"task": "plain", "emits": "FAIL"}})
     run = started(site, name)
@@ -379,6 +390,7 @@ def test_incidents_are_told_in_the_language_of_the_reader(site: Site, visit: Vis
     expect(page.get_by_text("hat FAIL ausgelöst").first).to_be_visible()
 
 
+@pytest.mark.long("test_the_hooks_that_there_are_can_be_listed")
 def test_the_hooks_that_are_shown_are_those_that_there_are(site: Site, visit: Visit) -> None:
     verify = {"method": "github", "secret": "hub"}
     steps = {"mail": {"task": "mail.send", "after": "told", "emits": "OK"}}

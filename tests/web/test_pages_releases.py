@@ -159,6 +159,7 @@ def test_a_release_is_planned_followed_live_and_published(visit: Visit) -> None:
     expect(table.get_by_role("row").filter(has_text="slow")).to_have_count(6)
 
 
+@pytest.mark.long("test_a_release_is_planned_followed_live_and_published")
 def test_a_service_may_be_left_out_of_a_release(visit: Visit, coordinator: Releases) -> None:
     page = visit.open("/app/releases")
     planned(page, "Only the quick one", "slow")
@@ -175,6 +176,7 @@ def test_a_service_may_be_left_out_of_a_release(visit: Visit, coordinator: Relea
     expect(page.get_by_role("button", name=re.compile("Publish"))).to_be_disabled()
 
 
+@pytest.mark.long("test_a_release_is_planned_followed_live_and_published")
 def test_notes_are_added_changed_and_removed(visit: Visit, coordinator: Releases) -> None:
     body = {"name": "Noted", "studies": ["SD_00000002"], "services": [_id(coordinator, "quick")]}
     made = coordinator.ask("POST", "/releases", body)
@@ -200,6 +202,7 @@ def _id(coordinator: Releases, name: str) -> str:
     return str(next(each["kf_id"] for each in found if each["name"] == name))
 
 
+@pytest.mark.long("test_a_study_is_added_and_a_wrong_one_is_refused")
 def test_a_service_is_registered_edited_switched_off_and_removed(visit: Visit, coordinator: Releases) -> None:
     page = visit.open("/app/releases?show=services")
     page.get_by_role("button", name="Register a service").click()
@@ -248,6 +251,7 @@ def test_a_study_is_added_and_a_wrong_one_is_refused(visit: Visit, coordinator: 
     expect(page.get_by_role("row").filter(has_text="Orofacial clefts")).to_be_visible()
 
 
+@pytest.mark.long("test_a_release_is_planned_followed_live_and_published")
 def test_a_release_that_is_partly_published_is_finished_from_its_page(
     visit: Visit, coordinator: Releases
 ) -> None:
@@ -274,6 +278,7 @@ def looking(page: Page, coordinator: Releases, role: Role) -> None:
     page.route("**/api/session", lambda route: route.fulfill(json=who))
 
 
+@pytest.mark.long("test_an_operator_makes_releases_and_leaves_services_as_they_are")
 def test_who_may_only_look_is_shown_no_button_that_would_be_refused(
     visit: Visit, coordinator: Releases
 ) -> None:
@@ -310,6 +315,7 @@ def test_an_operator_makes_releases_and_leaves_services_as_they_are(
     expect(page.get_by_role("link", name="New release")).to_be_visible()
 
 
+@pytest.mark.long("test_the_next_page_comes_by_its_cursor")
 def test_long_lists_say_how_much_they_show_and_show_more(visit: Visit, coordinator: Releases) -> None:
     quick = _id(coordinator, "quick")
     for number in range(52):

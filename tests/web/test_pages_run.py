@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.cli.serving import serving
@@ -89,6 +90,7 @@ def test_a_run_stuck_at_a_join_is_mended_by_moving_a_token(site: Site, visit: Vi
     assert [each["reason"] for each in said if each["target"] == run] == ["the upload was done by hand"]
 
 
+@pytest.mark.long("test_a_run_stuck_at_a_join_is_mended_by_moving_a_token")
 def test_a_move_after_which_the_run_can_get_stuck_says_so(site: Site, visit: Visit) -> None:
     name = published(site, fresh("vain"), JOINED, external=[{"name": "go", "optional": True}])
     page = opened(visit, started(site, name, "vain.mov"), "vain.mov")
@@ -104,6 +106,7 @@ def test_a_move_after_which_the_run_can_get_stuck_says_so(site: Site, visit: Vis
     expect(preview).to_contain_text("“join” would wait for “right done”.")
 
 
+@pytest.mark.long("test_a_run_stuck_at_a_join_is_mended_by_moving_a_token")
 def test_a_move_that_ends_the_run_says_how(site: Site, visit: Visit) -> None:
     steps = {**JOINED, "join": {"task": "plain", "after": ["left done", "right done"]}}
     name = published(site, fresh("ends"), steps, external=[{"name": "go", "optional": True}])
@@ -121,6 +124,7 @@ def test_a_move_that_ends_the_run_says_how(site: Site, visit: Visit) -> None:
     visit.picture("run-move-ends")
 
 
+@pytest.mark.long("test_a_run_stuck_at_a_join_is_mended_by_moving_a_token")
 def test_a_token_is_dragged_to_another_slot(site: Site, visit: Visit) -> None:
     steps = {**JOINED, "other": {"task": "plain", "after": ["left done", "never"], "emits": "OK"}}
     more = [{"name": "go", "optional": True}, {"name": "never", "optional": True}]
@@ -148,6 +152,7 @@ def test_a_token_is_dragged_to_another_slot(site: Site, visit: Visit) -> None:
     expect(page.locator(".runhead .st")).to_have_text("Succeeded", timeout=SLOW)
 
 
+@pytest.mark.long("test_a_run_is_let_fail_only_after_a_while")
 def test_a_cancel_can_be_undone_for_a_while(site: Site, visit: Visit) -> None:
     name = published(site, fresh("undone"), JOINED, external=["go"])
     run = started(site, name, "undone.mov")
@@ -165,6 +170,7 @@ def test_a_cancel_can_be_undone_for_a_while(site: Site, visit: Visit) -> None:
     expect(page.locator(".runhead .st")).to_have_text("Canceled", timeout=SLOW)
 
 
+@pytest.mark.long("test_a_run_is_let_fail_only_after_a_while")
 def test_who_leaves_the_page_does_not_undo_a_cancel(site: Site, visit: Visit) -> None:
     name = published(site, fresh("left"), JOINED, external=["go"])
     run = started(site, name, "left.mov")
@@ -178,6 +184,7 @@ def test_who_leaves_the_page_does_not_undo_a_cancel(site: Site, visit: Visit) ->
     expect(page.locator(".runhead .st")).to_have_text("Canceled", timeout=SLOW)
 
 
+@pytest.mark.long("test_a_run_stuck_at_a_join_is_mended_by_moving_a_token")
 def test_a_move_made_on_what_is_no_longer_so_is_shown_anew(site: Site, visit: Visit) -> None:
     name = published(
         site,
@@ -203,6 +210,7 @@ def test_a_move_made_on_what_is_no_longer_so_is_shown_anew(site: Site, visit: Vi
     visit.forgive(409)
 
 
+@pytest.mark.long("test_a_run_stuck_at_a_join_is_mended_by_moving_a_token")
 def test_the_preview_of_a_move_follows_the_run(site: Site, visit: Visit) -> None:
     steps = {
         **JOINED,
@@ -319,6 +327,7 @@ def test_a_step_is_skipped_with_a_port_and_an_output(site: Site, visit: Visit) -
     assert site.ask("GET", f"/api/runs/{run}")["steps"]["gate"]["output"] == {"by": "hand"}
 
 
+@pytest.mark.long("test_a_step_is_skipped_with_a_port_and_an_output")
 def test_the_ports_to_skip_onto_are_those_that_the_task_has(site: Site, visit: Visit) -> None:
     steps = {
         "ask": {"task": "approval", "with": {"text": "Shall it?"}},
@@ -335,6 +344,7 @@ def test_the_ports_to_skip_onto_are_those_that_the_task_has(site: Site, visit: V
     expect(page.get_by_role("option")).to_have_text(["approved", "rejected", "failed"])
 
 
+@pytest.mark.long("test_markup_of_strangers_is_text_on_every_page")
 def test_names_and_data_with_markup_are_text(site: Site, visit: Visit) -> None:
     name = published(
         site, fresh("markup"), {"a": {"task": "plain", "emits": "OK"}}, title="<img src=x onerror=alert(1)>"
@@ -355,6 +365,7 @@ def test_what_a_task_wrote_is_shown_an_attempt(site: Site, visit: Visit) -> None
     expect(page.get_by_text("this is plain")).to_be_visible(timeout=SLOW)
 
 
+@pytest.mark.long("test_a_stream_goes_on_after_the_last_entry_that_was_seen")
 def test_a_live_run_survives_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "tasks.py").write_text("from penstock import Context, task\n" + PAGE_TASKS)
     with serving("up", "--tasks", "tasks.py", cwd=tmp_path) as up:
@@ -382,6 +393,7 @@ def test_a_live_run_survives_a_restart_of_the_server(browser: Browser, tmp_path:
         up.stop()
 
 
+@pytest.mark.long("test_a_run_that_waits_for_a_person_leads_to_its_question")
 def test_what_a_step_came_to_does_not_cover_the_names_of_its_ports(site: Site, visit: Visit) -> None:
     with_ = {"text": "Go?", "role": "operator"}
     asks = {"task": "approval", "with": with_, "emits": {"approved": "OK", "rejected": "CANCEL"}}
@@ -399,6 +411,7 @@ def test_what_a_step_came_to_does_not_cover_the_names_of_its_ports(site: Site, v
     assert said["x"] + said["width"] <= port["x"]
 
 
+@pytest.mark.long("test_what_a_task_wrote_is_shown_an_attempt")
 def test_what_a_task_tells_while_it_runs_is_seen(site: Site, visit: Visit) -> None:
     name = fresh("telling")
     file = site.folder / f"{name}.told"
@@ -439,6 +452,7 @@ def test_a_run_that_waits_for_a_person_leads_to_its_question(site: Site, visit: 
     assert site.ask("GET", f"/api/runs/{run}")["status"] in ("running", "succeeded")
 
 
+@pytest.mark.long("test_a_filter_that_is_chosen_is_in_the_address")
 def test_the_runs_that_it_started_are_shown_and_listed(site: Site, visit: Visit) -> None:
     child = published(site, fresh("child"), {"only": {"task": "plain", "emits": "OK"}})
     calls = {"call": {"task": "workflow", "with": {"name": "${ data.which }", "subject": "below.mov"}}}
@@ -454,6 +468,7 @@ def test_the_runs_that_it_started_are_shown_and_listed(site: Site, visit: Visit)
     expect(page.get_by_text("other.mov")).to_have_count(0)
 
 
+@pytest.mark.long("test_an_event_fired_from_the_page_moves_the_run_to_its_end")
 def test_how_long_ago_something_young_was_is_told_by_the_second(site: Site, visit: Visit) -> None:
     run = started(
         site, published(site, fresh("ago"), {"a": {"task": "plain", "after": "go"}}, external=["go"]), "ago"
@@ -468,6 +483,7 @@ def test_how_long_ago_something_young_was_is_told_by_the_second(site: Site, visi
     expect(head).to_contain_text(re.compile(rf"\b({then + 2}|{then + 3}) s ago"))
 
 
+@pytest.mark.long("test_an_event_fired_from_the_page_moves_the_run_to_its_end")
 def test_an_event_that_came_and_counts_once_is_not_told_as_one_to_come(site: Site, visit: Visit) -> None:
     steps = {
         "a": {"task": "plain", "emits": "left"},

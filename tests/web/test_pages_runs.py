@@ -62,6 +62,7 @@ def test_a_filter_that_is_chosen_is_in_the_address(site: Site, visit: Visit, mix
     assert sorted(subjects(page)) == ["first.mov", "second.mov"]
 
 
+@pytest.mark.long("test_a_filter_that_is_chosen_is_in_the_address")
 def test_what_is_searched_for_is_in_the_address_and_can_be_taken_away(visit: Visit, mixed: str) -> None:
     page = visit.open(f"/app/runs?workflow={mixed}")
     expect(page.locator("table.runs tbody tr")).to_have_count(3)
@@ -90,6 +91,7 @@ def test_many_runs_are_retried_after_a_preview(site: Site, visit: Visit, mixed: 
     page_through(site, mixed, "succeeded", 3)
 
 
+@pytest.mark.long("test_many_runs_are_retried_after_a_preview")
 def test_all_runs_of_a_filter_are_acted_on_after_a_question(site: Site, visit: Visit) -> None:
     name = published(site, fresh("waiting"), {"a": {"task": "plain", "after": "go"}}, external=["go"])
     runs = [started(site, name, f"s{at}") for at in range(60)]
@@ -143,6 +145,7 @@ LENGTH_IS = """(seconds) => {
 """Whether the run in the list took so long: one that is still counted is longer with every second."""
 
 
+@pytest.mark.long("test_new_runs_are_offered_and_do_not_push_the_others_away")
 def test_a_run_that_ends_in_the_list_waits_no_more_and_its_length_stands(site: Site, visit: Visit) -> None:
     name = published(site, fresh("lines"), {"end": {"task": "plain", "after": "go"}}, external=["go"])
     run = started(site, name, "one.mov")
@@ -161,6 +164,7 @@ def test_a_run_that_ends_in_the_list_waits_no_more_and_its_length_stands(site: S
     expect(row.locator("td").nth(4)).to_have_text("")
 
 
+@pytest.mark.long("test_a_filter_that_is_chosen_is_in_the_address")
 def test_a_list_is_kept_as_a_view_on_the_server(site: Site, visit: Visit, mixed: str) -> None:
     page = visit.open(f"/app/runs?workflow={mixed}&status=failed")
     page.get_by_role("button", name="Keep this list as a view").click()
@@ -185,6 +189,7 @@ def test_the_keys_of_a_list_walk_and_select(visit: Visit, mixed: str) -> None:
     expect(page.locator("tr.sel a.subj")).to_have_text(subjects(page)[1])
 
 
+@pytest.mark.long("test_the_grid_shows_steps_and_runs_and_opens_a_run")
 def test_the_grid_of_all_runs_asks_for_a_workflow(site: Site, visit: Visit) -> None:
     name = published(site, fresh("picked"), {"end": {"task": "plain"}})
     started(site, name)
@@ -210,6 +215,7 @@ def test_the_grid_shows_steps_and_runs_and_opens_a_run(visit: Visit, mixed: str)
     expect(page.get_by_role("heading", name="third.mov")).to_be_visible()
 
 
+@pytest.mark.long("test_the_grid_shows_steps_and_runs_and_opens_a_run")
 def test_the_grid_has_the_steps_of_what_ran_and_not_of_the_draft(
     site: Site, visit: Visit, mixed: str
 ) -> None:
@@ -221,6 +227,7 @@ def test_the_grid_has_the_steps_of_what_ran_and_not_of_the_draft(
     expect(page.locator("svg.rgrid > text")).to_have_text(["Length of the run", "look", "end"])
 
 
+@pytest.mark.long("test_the_grid_shows_steps_and_runs_and_opens_a_run")
 def test_the_grid_asks_again_only_for_runs_that_changed(site: Site, visit: Visit, mixed: str) -> None:
     page = visit.page
     page.clock.install()
@@ -240,6 +247,7 @@ def test_the_grid_asks_again_only_for_runs_that_changed(site: Site, visit: Visit
     assert len({url for url in asked if url.startswith("/api/runs/")}) == 1
 
 
+@pytest.mark.long("test_the_grid_shows_steps_and_runs_and_opens_a_run")
 def test_the_grid_shows_how_long_a_run_goes_on(site: Site, visit: Visit) -> None:
     name, page = fresh("long"), visit.page
     published(site, name, {"rest": {"task": "wait", "with": {"for": "1h"}}})
@@ -248,8 +256,8 @@ def test_the_grid_shows_how_long_a_run_goes_on(site: Site, visit: Visit) -> None
     visit.open(f"/app/runs?workflow={name}&show=grid")
     column = page.locator("svg.rgrid a")
     expect(column).to_have_count(1)
-    page.clock.run_for(20_000)  # what else is asked for is there then
-    page.wait_for_timeout(500)
+    page.clock.run_for(20_000)
+    page.wait_for_timeout(500)  # answers to what was asked for by then: they too would change the label
     label = column.get_attribute("aria-label") or ""
 
     page.clock.run_for(5_000)
@@ -279,6 +287,7 @@ def test_a_run_is_started_with_a_form_made_of_what_it_takes(site: Site, visit: V
     assert (run["input"], run["labels"]) == ({"course": 1180}, {"team": "red"})
 
 
+@pytest.mark.long("test_calls_are_counted_and_leave_no_run")
 def test_calls_are_among_the_figures_of_a_workflow(site: Site, visit: Visit) -> None:
     name = published(site, fresh("called"), {"judge": {"task": "set", "with": {"allowed": True}}})
     for _ in range(2):
@@ -293,6 +302,7 @@ def test_calls_are_among_the_figures_of_a_workflow(site: Site, visit: Visit) -> 
     )
 
 
+@pytest.mark.long("test_a_run_is_started_with_a_form_made_of_what_it_takes")
 def test_the_example_that_is_shown_is_what_a_run_is_started_with(site: Site, visit: Visit) -> None:
     params = {"examples": [{"course": 17}]}
     name = published(site, fresh("example"), {"a": {"task": "plain"}}, params=params)
@@ -306,6 +316,7 @@ def test_the_example_that_is_shown_is_what_a_run_is_started_with(site: Site, vis
     assert site.ask("GET", f"/api/runs/{page.url.rsplit('/', 1)[1]}")["input"] == {"course": 17}
 
 
+@pytest.mark.long("test_the_keys_of_a_list_walk_and_select")
 def test_letters_do_nothing_to_a_list_behind_a_dialog(visit: Visit, mixed: str) -> None:
     page = visit.open(f"/app/runs?workflow={mixed}")
     expect(page.locator("table.runs tbody tr")).to_have_count(3)

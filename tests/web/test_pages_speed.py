@@ -80,6 +80,7 @@ def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         up.stop()
 
 
+@pytest.mark.long("test_the_next_page_comes_by_its_cursor")
 def test_a_list_of_a_hundred_thousand_runs_is_there_within_a_second(
     browser: Browser, site: Site, past: Site
 ) -> None:
@@ -108,12 +109,14 @@ def loads(page: Page, address: str) -> list[int]:
     return found
 
 
+@pytest.mark.long("test_home_says_what_needs_attention_and_leads_there")
 def test_home_with_a_hundred_thousand_runs_is_there_soon(past: Site) -> None:
     found = past.ask("GET", "/api/stats?from=2023-11-01T00:00:00Z&points=72")
 
     assert sum(found["ended"]) == MANY * 97 // 100 + 1
 
 
+@pytest.mark.long("test_with_the_mouse_alone_it_is_drawn_published_started_and_ends")
 def test_a_thousand_token_moves_a_second_do_not_freeze_the_page(site: Site, visit: Visit) -> None:
     steps = {
         "left": {"task": "plain", "emits": "left done"},

@@ -25,6 +25,7 @@ def send_again(page: Page) -> None:
     page.get_by_role("button", name="Try again").evaluate_all("all => all.forEach((each) => each.click())")
 
 
+@pytest.mark.long("test_an_edit_survives_a_restart_of_the_server")
 def test_publish_and_text_open_while_the_server_is_away(browser: Browser, tmp_path: Path) -> None:
     page = browser.new_context(viewport=SIZE).new_page()  # type: ignore[arg-type]
     came: list[str] = []
@@ -45,6 +46,7 @@ def test_publish_and_text_open_while_the_server_is_away(browser: Browser, tmp_pa
         page.context.close()
 
 
+@pytest.mark.long("test_a_page_that_is_not_sent_says_so_beside_the_others")
 def test_a_dialog_that_is_not_sent_says_so_and_the_drawing_stays(site: Site, visit: Visit) -> None:
     page = visit.page
     page.route("**/assets/publish-*.js*", lambda route: route.abort())
@@ -62,7 +64,17 @@ def test_a_dialog_that_is_not_sent_says_so_and_the_drawing_stays(site: Site, vis
     visit.said.clear()  # the browser notes by itself what it was not sent
 
 
-@pytest.mark.parametrize("what", ["audit", "pages"], ids=["program", "texts"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param("audit", id="program"),
+        pytest.param(
+            "pages",
+            id="texts",
+            marks=pytest.mark.long("test_a_page_that_is_not_sent_says_so_beside_the_others"),
+        ),
+    ],
+)
 def test_a_page_that_is_not_sent_says_so_beside_the_others(site: Site, visit: Visit, what: str) -> None:
     page = visit.open("/")
     expect(page.get_by_role("link", name="Audit")).to_be_visible()
@@ -76,6 +88,7 @@ def test_a_page_that_is_not_sent_says_so_beside_the_others(site: Site, visit: Vi
     visit.said.clear()  # the browser notes by itself what it was not sent
 
 
+@pytest.mark.long("test_a_page_that_is_not_sent_says_so_beside_the_others")
 def test_texts_that_never_come_keep_only_their_own_pages_away(site: Site, visit: Visit) -> None:
     page = visit.open("/")
     expect(page.get_by_role("link", name="Releases")).to_be_visible()
@@ -101,6 +114,7 @@ def texts_of_releases() -> list[str]:
     return found
 
 
+@pytest.mark.long("test_a_page_that_is_not_sent_says_so_beside_the_others")
 def test_the_first_texts_are_asked_for_until_they_come(site: Site, visit: Visit) -> None:
     page = visit.page
     asked: list[str] = []
@@ -118,6 +132,7 @@ def test_the_first_texts_are_asked_for_until_they_come(site: Site, visit: Visit)
     visit.said.clear()  # the browser notes by itself what it was not sent
 
 
+@pytest.mark.long("test_a_page_that_is_not_sent_says_so_beside_the_others")
 def test_the_first_page_says_nothing_of_figures_that_did_not_come(site: Site, visit: Visit) -> None:
     published(site, fresh("unmeasured"), {"a": {"task": "plain"}})
     visit.page.route("**/api/stats*", lambda route: route.fulfill(status=500, body="{}"))

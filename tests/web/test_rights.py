@@ -76,6 +76,7 @@ def test_a_viewer_is_shown_no_act_and_told_why(guarded: Guarded) -> None:
     assert {path: names for path, names in found.items() if names} == {}
 
 
+@pytest.mark.long("test_a_viewer_is_shown_no_act_and_told_why")
 def test_a_viewer_selects_no_runs_and_retries_none(guarded: Guarded) -> None:
     page = guarded.signed_in("viewer")
     page.goto(f"{guarded.base}/app/runs")
@@ -106,6 +107,7 @@ def test_an_operator_runs_a_workflow_and_leaves_it_as_it_is(guarded: Guarded) ->
     expect(page.get_by_role("tab", name="Try")).to_have_count(0)
 
 
+@pytest.mark.long("test_an_operator_runs_a_workflow_and_leaves_it_as_it_is")
 def test_who_is_bound_to_workflows_keeps_no_list_for_everybody(guarded: Guarded) -> None:
     page = guarded.signed_in("operator", workflows=["slow"])
     page.goto(f"{guarded.base}/app/runs?status=running,waiting")

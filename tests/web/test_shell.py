@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Site, Visit
@@ -27,6 +28,7 @@ def test_the_first_page_lists_the_workflows_by_links_with_their_names(site: Site
     expect(page.locator("a[href*='first-page']").first).to_be_visible()
 
 
+@pytest.mark.long("test_new_runs_are_offered_and_do_not_push_the_others_away")
 def test_the_foot_says_that_news_come_by_themselves(visit: Visit) -> None:
     page = visit.open("/app/runs")
 
@@ -42,6 +44,7 @@ def test_the_appearance_is_chosen_and_kept(visit: Visit) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+@pytest.mark.long("test_every_page_has_its_texts")
 def test_all_that_is_said_is_there_in_german(visit: Visit) -> None:
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")
 
@@ -60,6 +63,7 @@ def test_a_narrow_window_has_its_pages_at_the_foot(visit: Visit) -> None:
     expect(page.locator(".side")).to_be_hidden()
 
 
+@pytest.mark.long("test_a_narrow_window_has_its_pages_at_the_foot")
 def test_a_phone_leads_to_every_page(visit: Visit) -> None:
     visit.page.set_viewport_size({"width": 380, "height": 780})
     page = visit.open("/app/runs")

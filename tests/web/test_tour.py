@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.cli.serving import serving
@@ -18,6 +19,7 @@ def tour(page: Page) -> Locator:
     return page.get_by_role("region", name="Two-minute tour")
 
 
+@pytest.mark.long("test_a_new_workflow_gets_a_name_and_the_tour_has_five_hints")
 def test_the_tour_leads_to_what_is_there(browser: Browser, tmp_path: Path) -> None:
     page = browser.new_context(viewport=SIZE).new_page()  # type: ignore[arg-type]
     with serving("up", cwd=tmp_path) as up:
@@ -41,6 +43,7 @@ def test_the_tour_leads_to_what_is_there(browser: Browser, tmp_path: Path) -> No
         page.context.close()
 
 
+@pytest.mark.long("test_a_new_workflow_gets_a_name_and_the_tour_has_five_hints")
 def test_a_hint_about_a_part_that_is_folded_away_is_still_seen(site: Site, visit: Visit) -> None:
     visit.page.add_init_script(
         "sessionStorage.setItem('penstock.tour', '0'); localStorage.setItem('penstock.folded', '{\"palette\": true}')"

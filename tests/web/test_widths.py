@@ -8,6 +8,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.suites import first_short
 from tests.web.conftest import Site, Visit
 from tests.web.plant import fresh, published, started, status_of
 from tests.web.sides import Sides, put, wait_for
@@ -32,7 +33,7 @@ def hanging(page: Page, within: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("width", [1100, 1024, 800, PHONE])
+@pytest.mark.parametrize("width", first_short([PHONE, 1100, 1024, 800]))
 def test_the_bar_of_the_editor_has_room_for_a_long_title(site: Site, visit: Visit, width: int) -> None:
     name = published(site, fresh("long"), STEPS, title=LONG)
     visit.page.set_viewport_size({"width": width, "height": 800})
@@ -47,6 +48,7 @@ def test_the_bar_of_the_editor_has_room_for_a_long_title(site: Site, visit: Visi
     assert size and size["width"] >= 48, "the title is more than a letter"
 
 
+@pytest.mark.long("test_the_window_itself_does_not_scroll")
 def test_the_states_of_runs_are_whole_in_a_narrow_list(site: Site, visit: Visit) -> None:
     name = published(site, fresh("narrow-list"), STEPS, title=LONG)
     started(site, name, "narrow.mov")
@@ -61,6 +63,7 @@ def test_the_states_of_runs_are_whole_in_a_narrow_list(site: Site, visit: Visit)
     assert hanging(page, "table.runs tbody tr") == []
 
 
+@pytest.mark.long("test_the_bar_of_the_editor_has_room_for_a_long_title")
 def test_the_buttons_of_a_run_stand_in_one_line_also_in_german(site: Site, visit: Visit) -> None:
     name = published(site, fresh("head"), {"rest": {"task": "wait", "with": {"for": "10m"}}}, title=LONG)
     run = started(site, name, "uploads/slow.mov", labels={"demo": "true"})
@@ -77,6 +80,7 @@ def test_the_buttons_of_a_run_stand_in_one_line_also_in_german(site: Site, visit
     assert len(tops) == 5 and len(set(tops)) == 1, tops
 
 
+@pytest.mark.long("test_the_bar_of_the_editor_has_room_for_a_long_title")
 def test_the_inspector_over_the_drawing_fits_and_can_be_closed(site: Site, visit: Visit) -> None:
     name = fresh("covered")
     put(site, name, STEPS)
@@ -112,6 +116,7 @@ def within(page: Page, part: str, frame: str) -> list[str]:
 LINE = {f"step {n}": {"task": "mail.send", **({"after": f"step {n - 1}"} if n else {})} for n in range(6)}
 
 
+@pytest.mark.long("test_the_bar_of_the_editor_has_room_for_a_long_title")
 def test_where_there_is_little_room_the_inspector_comes_with_what_is_selected(
     site: Site, visit: Visit
 ) -> None:
@@ -136,7 +141,7 @@ def test_where_there_is_little_room_the_inspector_comes_with_what_is_selected(
     expect(editor.inspector).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["editor", "release", "runs", "run"])
+@pytest.mark.parametrize("path", first_short(["run", "editor", "release", "runs"]))
 def test_the_window_itself_does_not_scroll(site: Site, visit: Visit, path: str) -> None:
     page = visit.page
     if path == "editor":
@@ -164,7 +169,7 @@ def test_the_window_itself_does_not_scroll(site: Site, visit: Visit, path: str) 
     )
 
 
-@pytest.mark.parametrize("path", ["workflows", "audit", "schedules", "stores", "settings"])
+@pytest.mark.parametrize("path", first_short(["schedules", "workflows", "audit", "stores", "settings"]))
 def test_a_page_fits_on_a_phone(site: Site, visit: Visit, path: str) -> None:
     clock = {"kind": "schedule", "every": "1d", "tz": "Europe/Amsterdam"}
     published(site, fresh("reception-and-distribution-of-films"), STEPS, title=LONG, source=clock)
@@ -181,6 +186,7 @@ def test_a_page_fits_on_a_phone(site: Site, visit: Visit, path: str) -> None:
     assert over == []
 
 
+@pytest.mark.long("test_axe_finds_nothing")
 def test_a_workflow_that_was_never_published_asks_for_no_statistics(site: Site, visit: Visit) -> None:
     name = fresh("only-drawn")
     put(site, name, STEPS)
@@ -193,6 +199,7 @@ def test_a_workflow_that_was_never_published_asks_for_no_statistics(site: Site, 
     assert [url for url in asked if f"{name}/stats" in url] == []
 
 
+@pytest.mark.long("test_the_first_page_lists_the_workflows_by_links_with_their_names")
 def test_the_seal_of_a_card_is_of_what_runs(site: Site, visit: Visit) -> None:
     name = published(site, fresh("sealed"), STEPS)
     put(site, name, {"mail": {"task": "mail.send", "after": "nobody"}})
@@ -213,6 +220,7 @@ INSIDE = """() => {
 }"""
 
 
+@pytest.mark.long("test_a_drawing_without_places_is_seen_whole_when_it_is_opened")
 def test_the_drawing_fits_again_when_its_figures_come(site: Site, visit: Visit) -> None:
     chain = {f"s{at}": {"task": "plain", **({"after": f"s{at - 1}"} if at else {})} for at in range(4)}
     name = published(site, fresh("figures"), chain)
@@ -254,6 +262,7 @@ CONTRAST = """() => {
 }"""
 
 
+@pytest.mark.long("test_axe_finds_nothing")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_hottest_box_can_be_read(site: Site, visit: Visit, theme: Literal["light", "dark"]) -> None:
     name = published(site, fresh("hot"), {"only": {"task": "plain", "emits": "OK"}})
@@ -278,6 +287,7 @@ COVERED = """() => {
 }"""
 
 
+@pytest.mark.long("test_a_drawing_without_places_is_seen_whole_when_it_is_opened")
 def test_a_drawing_that_nobody_placed_has_room_for_its_pills(site: Site, visit: Visit) -> None:
     steps = {
         "bill": {"task": "plain", "emits": {"done": "billed", "failed": "billfail"}},
@@ -292,6 +302,7 @@ def test_a_drawing_that_nobody_placed_has_room_for_its_pills(site: Site, visit: 
     assert page.evaluate(COVERED) == {"all": 3, "covered": []}
 
 
+@pytest.mark.long("test_axe_finds_nothing_on_a_phone")
 def test_the_menu_of_a_run_stands_beside_its_path_on_a_phone(site: Site, visit: Visit) -> None:
     waits = published(site, fresh("menu"), {"a": {"task": "plain", "after": "go"}}, external=["go"])
     run = started(site, waits, "a film with a rather long name of its own.mov")

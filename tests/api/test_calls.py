@@ -80,7 +80,7 @@ def test_a_call_that_takes_too_long_is_given_up(serve: Serve) -> None:
         await client.engine.publish(slow)
         return await client.post("/api/workflows/slow/call", {"timeout": 0.05})
 
-    answer = serve(talk, tasks={"slow": lambda: time.sleep(0.3)})
+    answer = serve(talk, tasks={"slow": lambda: time.sleep(0.3)})  # a task that takes long
 
     assert (answer.status, answer.json["code"]) == (504, "call_timed_out")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from tests.api.conftest import Answer, Client, Serve
 from tests.api.test_access import made
+from tests.waiting import until
 
 NIGHTLY = {
     "penstock": 1,
@@ -88,9 +88,10 @@ def test_what_cannot_be_is_refused(serve: Serve, path: str, body: dict[str, Any]
 def test_what_is_fed_is_listed_with_what_is_wrong(serve: Serve) -> None:
     async def talk(client: Client) -> dict[str, Any]:
         await client.engine.publish({**NIGHTLY, "source": {"kind": "schedule", "every": "1s"}}, start=True)
-        while not (found := (await client.get("/api/sources")).json["items"]):
-            await asyncio.sleep(0.05)
-        line: dict[str, Any] = found[0]
+        found = await until(
+            lambda: client.get("/api/sources"), "a source that is fed", so=lambda answer: answer.json["items"]
+        )
+        line: dict[str, Any] = found.json["items"][0]
         return line
 
     line = serve(talk)

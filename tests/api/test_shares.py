@@ -16,6 +16,7 @@ from penstock.engine.offering import PREFIX, Kept, offer_text
 from penstock.store.rows import Worker
 from tests.api.conftest import Answer
 from tests.api.test_tasks import TAKEN, Talk
+from tests.waiting import until
 
 Play = Callable[..., Any]
 
@@ -31,8 +32,7 @@ def play(serve: Callable[..., Any]) -> Play:
 
 
 async def _waiting(desk: Desk, polls: int) -> None:
-    while desk.open != polls:
-        await asyncio.sleep(0.01)
+    await until(lambda: desk.open == polls, f"{polls} polls to wait")
 
 
 def test_a_token_that_takes_another_workers_name_gets_nothing_of_its_work(play: Play) -> None:

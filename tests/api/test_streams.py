@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import asyncpg
 import msgspec
 import pytest
 from msgspec import Struct
@@ -19,6 +20,7 @@ from penstock.api.routes import streams as routes
 from penstock.runtime import changes
 from penstock.store.rows import RunState
 from tests.api.conftest import OWN, Client, Serve
+from tests.waiting import until
 
 WAITS = {
     "penstock": 1,
@@ -228,7 +230,7 @@ def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
             return f"x-{number}"
 
         async def read(self, patience: float) -> changes.Batch:
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.001)  # changes come at a pace, and others have their turn
             self.number += 1
             return changes.Batch([(self.number, RunState("r", "hidden", "running", 1, None))])
 
@@ -354,8 +356,7 @@ def test_nothing_stays_behind_when_a_client_goes(serve: Serve) -> None:
             while not running.node.watching._waiters:
                 await asyncio.sleep(0)
             most = len(open_)
-        while len(open_):
-            await asyncio.sleep(0.001)
+        await until(lambda: not len(open_), "both streams to end")
         await asyncio.sleep(0)
         return most, len(running.node.changes._wakes), running.node.watching._waiters
 
@@ -384,11 +385,15 @@ def test_only_so_many_streams_are_served(serve: Serve, monkeypatch: pytest.Monke
     assert "retry-after" in answer.headers
 
 
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
 def test_who_signed_in_without_a_token_has_a_share_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "SHARE", 1)
 
     async def main() -> None:
-        here, task = streams.Streams(), asyncio.create_task(asyncio.sleep(10, None))
+        here, task = streams.Streams(), asyncio.create_task(forever())
         here.begin(task, Caller(name="ann@x.org", role="viewer"))
         here.refuse_more(Caller(name="bob@x.org", role="viewer"))
         with pytest.raises(streams.TooManyStreams):
@@ -430,6 +435,16 @@ def test_to_ask_for_the_head_of_a_stream_ends(serve: Serve) -> None:
     assert (answer.status, answer.text) == (200, "")
 
 
+async def listeners(url: str) -> int:
+    """How many connections to a database listen."""
+    line = await asyncpg.connect(url)
+    try:
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %'"
+        return int(await line.fetchval(asked))
+    finally:
+        await line.close()
+
+
 def test_changes_on_another_node_are_heard(postgres: str) -> None:
     async def main() -> tuple[Any, Any]:
         tasks: dict[str, Any] = {"one": lambda: 1}
@@ -437,7 +452,7 @@ def test_changes_on_another_node_are_heard(postgres: str) -> None:
             await here.publish(WAITS)
             await there.workflows()
             reader = await there.following.changes()
-            await asyncio.sleep(0.3)  # until the other one listens
+            await until(lambda: listeners(postgres), "both to listen", so=lambda count: count == 2)
             id = await here.start("waits", subject="far")
             heard: list[Any] = []
             while not heard or heard[-1].status != "waiting":

@@ -15,6 +15,7 @@ import pytest
 from penstock.api.work import reporting
 from penstock.api.work.desk import POLLS, Desk
 from tests.api.conftest import OWN, Answer, Client
+from tests.waiting import until
 
 FAR: dict[str, Any] = {
     "penstock": 1,
@@ -513,11 +514,9 @@ def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
         async with aiohttp.ClientSession() as session:
             going = Talk(Client(worker.client.base, session, worker.client.service))
             poll = asyncio.create_task(going.poll(wait=30))
-            while not desk.open:
-                await asyncio.sleep(0.01)
+            await until(lambda: desk.open, "the poll to wait")
             poll.cancel()
-        while desk.open:
-            await asyncio.sleep(0.01)
+        await until(lambda: not desk.open, "the poll to end")
         await worker.start()
         return (await worker.one(worker="another"))["attempt"]
 
@@ -528,8 +527,7 @@ def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
 def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         poll = asyncio.create_task(worker.poll(wait=30))
-        while not desk.open:
-            await asyncio.sleep(0.01)
+        await until(lambda: desk.open, "the poll to wait")
         await worker.post("hangup", worker="w")
         answer = await asyncio.wait_for(poll, 5)
         return answer.status, answer.json["tasks"]
@@ -541,8 +539,7 @@ def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
 def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         polls = asyncio.create_task(worker.poll(wait=30))
-        while not desk.open:
-            await asyncio.sleep(0.01)
+        await until(lambda: desk.open, "the poll to wait")
         desk.close()
         answer, refused = await asyncio.wait_for(polls, 5), await worker.poll(wait=30)
         return answer.status, answer.json["tasks"], refused.status, refused.json["code"]

@@ -24,6 +24,7 @@ from bench.svg import Row, Scale, number
 from bench.svg import bars as drawn
 from bench.table import bar_lines, table
 from tests.cli.command import outside_make
+from tests.waiting import until_sync
 
 from bench import flames, setup
 
@@ -292,10 +293,11 @@ def work(orders):
     with common.attempt("W2", "v"):
         raise ValueError("no fan")
     print("a library says hello")
+    # Both only have to be there until they are ended.
     child = common.spawn([sys.executable, "-c", "import time; time.sleep(600)"], orders.folder / "c.log")
     print(json.dumps({"facts": {"child": child.pid}}), flush=True)
     if orders.wants:
-        import time; time.sleep(600)
+        import time; time.sleep(600)  # until it is ended
 common.main(work, "msgspec")
 """
 
@@ -310,15 +312,14 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *wants: str, second
 
 def gone(pid: int) -> bool:
     """Whether a process has ended; one that nobody has asked about yet counts."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        time.sleep(0.01)
-    return False
+    return until_sync(lambda: _gone(pid), f"the end of process {pid}")
+
+
+def _gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def test_a_session_gives_figures_and_what_went_wrong_and_leaves_nothing_behind(
@@ -408,6 +409,7 @@ def test_a_neighbour_that_cannot_be_installed_is_named_and_the_others_go_on(
 
 def test_an_installer_that_takes_too_long_is_ended() -> None:
     with pytest.raises(setup.CannotInstall, match="not done in time"):
+        # Far longer than it may take.
         setup._run([sys.executable, "-c", "import time; time.sleep(600)"], time.monotonic() + 1)
 
 

@@ -24,6 +24,7 @@ from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
+from tests.waiting import until
 
 OWN = "the-admin-token-of-the-tests"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -70,9 +71,11 @@ class Site:
 
     async def until(self, run: str, step: str, status: str) -> dict[str, Any]:
         """Wait until a step is so."""
-        while (view := await self.engine.show(run))["steps"][step]["status"] != status:
-            await asyncio.sleep(0.01)
-        return view
+        return await until(
+            lambda: self.engine.show(run),
+            f"step {step} to be {status}",
+            so=lambda view: view["steps"][step]["status"] == status,
+        )
 
 
 @asynccontextmanager

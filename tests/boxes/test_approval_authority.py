@@ -10,6 +10,7 @@ import pytest
 
 from tests.boxes.conftest import Site, site
 from tests.boxes.test_approvals import token
+from tests.waiting import until
 
 WAYS = ("skip", "disable", "marking", "behind", "tokens")
 
@@ -97,9 +98,7 @@ def test_behind_an_approval_that_was_given_a_run_is_mended_by_whoever_may_repair
             definition["steps"]["tell"]["after"] = ["publish", "never"]
             await here.engine.publish(definition)
             _, run = await here.ask("POST", "/api/workflows/w/runs", {}, token=anna)
-            async with asyncio.timeout(20):
-                while not (asked := await here.engine.approvals()):
-                    await asyncio.sleep(0.02)
+            asked = await until(here.engine.approvals, "a question")
             await here.ask("POST", f"/api/approvals/{asked[0]['id']}", {"decision": "approved"}, otto)
             put = {"step": "tell", "slot": 1, "event": "never"}
             status, _ = await here.ask("PATCH", f"/api/runs/{run['id']}/marking", {"put": [put]}, anna)
@@ -131,9 +130,7 @@ def test_who_started_the_parent_may_not_decide_in_its_child(tmp_path: Path) -> N
             child = {"task": "workflow", "with": {"name": "w"}}
             await here.engine.publish({"penstock": 1, "name": "above", "steps": {"child": child}})
             _, run = await here.ask("POST", "/api/workflows/above/runs", {}, token=anna)
-            async with asyncio.timeout(20):
-                while not (asked := await here.engine.approvals()):
-                    await asyncio.sleep(0.02)
+            asked = await until(here.engine.approvals, "a question")
 
             path, word = f"/api/approvals/{asked[0]['id']}", {"decision": "approved"}
             answers = [(await here.ask("POST", path, word, token=who))[0] for who in (anna, otto)]

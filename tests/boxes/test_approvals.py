@@ -16,6 +16,7 @@ from penstock.flow.problems import DefinitionError
 from penstock.runtime.authority import barring
 from penstock.runtime.errors import AlreadyDecided
 from tests.boxes.conftest import Site, site
+from tests.waiting import until
 
 FORM = {"type": "object", "required": ["price"], "properties": {"price": {"type": "integer"}}}
 
@@ -230,8 +231,7 @@ def test_each_asks_for_every_item_and_all_must_be_approved_or_not(url: str, tmp_
             )
             await here.engine.publish({"penstock": 1, "name": "w", **workflow})
             run = await here.engine.start("w", input={"people": ["ann", "bob"]})
-            while len(items := await here.engine.approvals()) < 2:
-                await asyncio.sleep(0.01)
+            items = await until(here.engine.approvals, "two questions", so=lambda items: len(items) == 2)
             for item in items:
                 await here.engine.decide(item["id"], "approved", by=item["subject"])
 
@@ -253,8 +253,7 @@ def test_the_approvals_of_one_run_are_looked_through_once_for_a_list(
             run = await here.run(workflow)
             for _ in range(5):
                 await here.engine.emit("asked", run=run["id"])
-            while len(await here.engine.approvals()) < 5:
-                await asyncio.sleep(0.01)
+            await until(here.engine.approvals, "five questions", so=lambda items: len(items) == 5)
 
             assert len(await here.engine.approvals(by="ann")) == 5
             assert looked == [run["id"]]

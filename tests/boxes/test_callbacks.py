@@ -13,6 +13,7 @@ from penstock.access.limits import Limiter, Rate
 from penstock.boxes.seals import Place, Seals
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
 from tests.boxes.conftest import Functions, Site, functions, says, site
+from tests.waiting import until
 
 
 def waits(url: str, **more: Any) -> dict[str, Any]:
@@ -27,8 +28,7 @@ def address(there: Functions, number: int = -1) -> str:
 
 
 async def parked(here: Site, run: str) -> None:
-    while (await here.engine.show(run))["status"] != "waiting":
-        await asyncio.sleep(0.01)
+    await until(lambda: here.engine.show(run), "the run to wait", so=lambda view: view["status"] == "waiting")
 
 
 def test_a_callback_ends_the_step_that_waits_for_it(url: str, tmp_path: Path) -> None:
@@ -74,8 +74,7 @@ def test_a_callback_of_an_attempt_that_is_over_changes_nothing(url: str, tmp_pat
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
             flow = waits(f"{there.base}/f", timeouts={"start_to_close": "200ms"}, timeout_retries=[50])
             run = await here.run(flow)
-            while len(there.got) < 2:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(there.got) == 2, "the second call")
             await parked(here, run["id"])
             before = await here.engine.show(run["id"])
 
@@ -176,8 +175,7 @@ def test_a_failure_that_is_called_back_is_tried_again_with_another_address(url: 
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
             run = await here.run(waits(f"{there.base}/f", retries=1, backoff={"initial": "1ms"}))
             await here.ask("POST", address(there), {"error": "no space"})
-            while len(there.got) < 2:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(there.got) == 2, "the second call")
             await parked(here, run["id"])
 
             assert address(there, 0) != address(there, 1)

@@ -17,6 +17,7 @@ from aiohttp import web
 
 from penstock.objects.tags import refuse_tags
 from tests.boxes.conftest import functions, site
+from tests.waiting import listens, until
 
 FOLDER = Path(__file__).parents[2] / "examples" / "zenko" / "functions"
 exif: Any = run_path(str(FOLDER / "exif_extract.py"))["exif"]
@@ -51,13 +52,7 @@ async def framework(name: str) -> AsyncIterator[str]:
         "--host", "127.0.0.1", "--port", str(port), start_new_session=True, **QUIET,
     )  # fmt: skip
     try:
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-                writer.close()
-                break
-            except OSError:
-                await asyncio.sleep(0.05)
+        await until(lambda: listens(port), "functions-framework to answer")
         yield f"http://127.0.0.1:{port}/"
     finally:
         os.killpg(process.pid, 9)

@@ -156,7 +156,7 @@ async def slow(request: web.Request) -> web.StreamResponse:
     try:
         while True:
             await response.write(b" ")
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # it never ends, byte by byte
     except ConnectionError:
         return response
 

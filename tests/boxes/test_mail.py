@@ -16,6 +16,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from penstock.boxes.mail import Server, _message
 from tests.boxes.conftest import site
+from tests.waiting import until
 
 
 class Postbox:
@@ -140,8 +141,7 @@ def test_people_are_told_and_reminded_by_mail(post: tuple[Postbox, str], tmp_pat
         async with site(tmp_path, smtp_url=smtp) as here:
             ask = {"text": "Publish?", "to": "boss@example.com", "remind": "100ms"}
             run = await here.run({"steps": {"ask": {"task": "approval", "with": ask}}})
-            while len(box.got) < 2:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(box.got) >= 2, "the reminder")
             history = await here.engine.history(run["id"])
 
             subjects = [message_from_bytes(each.content)["Subject"] for each in box.got]  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from penstock.engine import boxing
 from tests.boxes.conftest import Functions, Handler, Site, functions, says, site
+from tests.waiting import until
 
 WAITS = {"timeouts": {"start_to_close": "300ms"}, "timeout_retries": [100, 1]}
 
@@ -42,6 +43,14 @@ async def notes(here: Site) -> dict[str, str]:
     return await (await here.engine.running()).store.notes("http-job/")
 
 
+async def second_attempt(here: Site, run: str) -> None:
+    await until(
+        lambda: here.engine.show(run),
+        "the second attempt",
+        so=lambda view: view["steps"]["call"]["attempts"] >= 2,
+    )
+
+
 def begun(there: Functions) -> int:
     return sum(path == "/begin" for path, _, _ in there.got)
 
@@ -56,8 +65,7 @@ def test_after_a_time_out_the_job_is_asked_about_and_not_begun_again(tmp_path: P
         async with site(tmp_path, url) as here, functions(begin=begin, job=state) as there:
             await here.engine.publish({"penstock": 1, "name": "w", **polls(there, **WAITS)})
             run = await here.engine.start("w")
-            while (await here.engine.show(run))["steps"]["call"]["attempts"] < 2:
-                await asyncio.sleep(0.01)
+            await second_attempt(here, run)
             late.set()
             return await here.engine.wait(run, 20), begun(there), await notes(here)
 
@@ -72,8 +80,7 @@ def test_after_a_stop_of_the_node_another_goes_on_asking(tmp_path: Path) -> None
             async with site(tmp_path, path) as here:
                 await here.engine.publish({"penstock": 1, "name": "w", **polls(there)})
                 run = await here.engine.start("w")
-                while not await notes(here):
-                    await asyncio.sleep(0.005)
+                await until(lambda: notes(here), "a note of what was begun")
             async with site(tmp_path, path) as here:
                 return await here.engine.wait(run, 20), begun(there)
 
@@ -92,8 +99,7 @@ def test_a_job_that_nobody_knows_any_more_is_begun_again(tmp_path: Path) -> None
         async with site(tmp_path) as here, functions(begin=begin, job=state) as there:
             await here.engine.publish({"penstock": 1, "name": "w", **polls(there, **WAITS)})
             run = await here.engine.start("w")
-            while (await here.engine.show(run))["steps"]["call"]["attempts"] < 2:
-                await asyncio.sleep(0.01)
+            await second_attempt(here, run)
             forgotten.set()
             return await here.engine.wait(run, 20), begun(there)
 
@@ -113,8 +119,7 @@ def test_jobs_that_are_waited_for_keep_nothing_else_from_work(
             await here.engine.publish({"penstock": 1, "name": "w", "steps": {"call": many, "other": other}})
             run = await here.engine.start("w")
             await here.until(run, "other", "complete")
-            while begun(there) < 3:
-                await asyncio.sleep(0.01)
+            await until(lambda: begun(there) >= 3, "three calls")
             view = await here.engine.show(run)
             await here.engine.cancel(run)
             return view["status"], view["steps"]["call"]["elements"]["done"]
@@ -197,8 +202,9 @@ def test_what_is_kept_of_jobs_goes_with_their_runs(tmp_path: Path) -> None:
             async with site(tmp_path, path) as here:
                 await here.engine.publish({"penstock": 1, "name": "w", **polls(there)})
                 runs = [await here.engine.start("w") for _ in range(2)]
-                while len(await notes(here)) < 2:
-                    await asyncio.sleep(0.005)
+                await until(
+                    lambda: notes(here), "two notes of what was begun", so=lambda found: len(found) == 2
+                )
                 await here.engine.cancel(runs[0])
             async with site(tmp_path, path) as here:
                 kept = await notes(here)

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from penstock import StoreAway
 from tests.boxes.conftest import Functions, functions, site
+from tests.waiting import nothing_happens, until
 
 
 class Remote:
@@ -101,8 +102,7 @@ def test_a_report_by_key_counts_like_a_poll(poll: str, url: str, tmp_path: Path)
         async with site(tmp_path, url) as here, functions(tasks=remote) as there:
             await here.engine.publish({"penstock": 1, "name": "w", **drives(there, poll=poll, key="TA_1")})
             run = await here.engine.start("w")
-            while not remote.asked:
-                await asyncio.sleep(0.01)
+            await until(lambda: remote.asked, "a request")
 
             assert await here.engine.report("TA_1", "running", {"progress": 5}) == "progress"
             assert await here.engine.report("TA_other", "staged") == "ignored"
@@ -124,11 +124,10 @@ def test_a_withdrawn_step_is_not_polled_any_more(tmp_path: Path) -> None:
         async with site(tmp_path) as here, functions(tasks=remote) as there:
             await here.engine.publish({"penstock": 1, "name": "w", **drives(there)})
             run = await here.engine.start("w")
-            while len(remote.asked) < 3:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(remote.asked) >= 3, "three requests")
             await here.engine.cancel(run)
             count = len(remote.asked)
-            await asyncio.sleep(0.1)
+            await nothing_happens(0.1)
 
             assert len(remote.asked) <= count + 1
 
@@ -145,8 +144,7 @@ def test_a_restart_costs_no_attempt_and_begins_nothing_twice(url: str, tmp_path:
                 flow["steps"]["s"]["timeout_retries"] = []
                 await here.engine.publish({"penstock": 1, "name": "w", **flow})
                 run = await here.engine.start("w")
-                while "get_status" not in remote.asked:
-                    await asyncio.sleep(0.01)
+                await until(lambda: "get_status" in remote.asked, "a request for the state")
             remote.answers["get_status"] = [{"state": "done"}]
             async with site(tmp_path, url) as here:
                 ended = await here.engine.wait(run, 20)
@@ -217,10 +215,12 @@ def test_who_hurries_does_not_wait_for_the_next_time(tmp_path: Path) -> None:
         async with site(tmp_path) as here, functions(tasks=staged) as there:
             run = asyncio.ensure_future(here.run(drives(there, poll="1h")))
             await asked.wait()
-            async with asyncio.timeout(20):
-                while not run.done():
-                    await here.engine.ask_services_now()
-                    await asyncio.sleep(0.01)
+
+            async def hurried() -> bool:
+                await here.engine.ask_services_now()
+                return run.done()
+
+            await until(hurried, "the end of the run")
             return str((await run)["steps"]["s"]["port"])
 
     assert asyncio.run(talk()) == "done"

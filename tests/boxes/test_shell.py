@@ -16,6 +16,7 @@ import uvloop
 
 from penstock import Engine
 from penstock.boxes.shell import _Talk, shell_task
+from tests.waiting import until
 
 NEVER: dict[str, Any] = {}
 SOON = {"timeouts": {"start_to_close": "2s"}, "timeout_retries": [1, 1]}
@@ -95,8 +96,8 @@ def test_a_command_that_fails_says_why(command: list[str], says: str, tmp_path: 
 def test_what_a_command_started_dies_with_it_when_it_is_not_wanted_any_more(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys, time; "
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
-        "open('pids', 'w').write(f'{child.pid}\\n'); time.sleep(600)"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "  # until it is killed
+        "open('pids', 'w').write(f'{child.pid}\\n'); time.sleep(600)"  # until it is killed
     )
 
     async def main() -> None:
@@ -109,12 +110,10 @@ def test_what_a_command_started_dies_with_it_when_it_is_not_wanted_any_more(tmp_
             await engine.publish(flow)
             run = await engine.start("w")
             file = tmp_path / "pids"
-            while not file.exists() or not file.read_text().strip():
-                await asyncio.sleep(0.01)
+            await until(lambda: file.exists() and file.read_text().strip(), "the number of the child")
             child = int(file.read_text())
             await engine.cancel(run)
-            while _lives(child):
-                await asyncio.sleep(0.01)
+            await until(lambda: not _lives(child), "the end of the child")
 
     asyncio.run(asyncio.wait_for(main(), 30))
 
@@ -197,7 +196,7 @@ def test_what_cannot_be_found_any_more_does_not_hold_the_step(
 
 
 def test_a_time_out_ends_what_left_its_session_too(tmp_path: Path) -> None:
-    code = APART.replace("ENV", "os.environ") + "import time; time.sleep(60)"
+    code = APART.replace("ENV", "os.environ") + "import time; time.sleep(60)"  # longer than its time-out
     began = time.monotonic()
 
     step = asyncio.run(ran(tmp_path, command=python(code), timeouts=SOON))

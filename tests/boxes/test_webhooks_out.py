@@ -21,6 +21,7 @@ from penstock.sources.signatures import refuse_stale, standard
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
 from tests.boxes.conftest import Functions, Site, functions, says, site
+from tests.waiting import until
 
 KEY = f"whsec_{b64encode(b'a secret of the tests, long enough').decode()}"
 
@@ -47,8 +48,8 @@ def told(
 
 async def empty(here: Site) -> None:
     """Wait until nothing waits to be published."""
-    while await (await here.engine.running()).store.outbox():
-        await asyncio.sleep(0.02)
+    outbox = (await here.engine.running()).store.outbox
+    await until(outbox, "an empty outbox", so=lambda rows: not rows)
 
 
 @pytest.fixture
@@ -134,8 +135,7 @@ def test_no_webhook_is_called_where_it_is_not_allowed(
         async with functions(hook=says(None)) as there, site(tmp_path, egress_allow=["a.example"]) as here:
             await here.service.access.set_secret(ANYBODY_HERE, "HOOK", KEY)
             await here.run(tells(f"{there.base}/hook"))
-            while "not on the allow-list" not in caplog.text:
-                await asyncio.sleep(0.01)
+            await until(lambda: "not on the allow-list" in caplog.text, "the refusal in the log")
             [row] = await (await here.engine.running()).store.outbox()
             return row.waiting, there
 

@@ -22,6 +22,7 @@ from tests.chaos.judging import figures_of, judge
 from tests.chaos.nemesis import SEED
 from tests.chaos.shimmed import CONTROL, Shim
 from tests.cli.command import ROOT
+from tests.waiting import within
 
 HERE = Path(__file__).parent
 TOKEN = "a-token-for-the-chaos-tests-alone"
@@ -108,9 +109,9 @@ def shimmed(*args: object) -> list[str]:
 async def _all_ended(engine: RemoteEngine) -> float:
     """Seconds until no run is under way; the bound where some still are."""
     began = time.monotonic()
-    while time.monotonic() < began + BOUND:
-        left = await engine.runs(statuses=["running", "waiting", "stalled"], limit=1)
-        if not left:
-            break
-        await asyncio.sleep(0.2)
+
+    async def ended() -> bool:
+        return not await engine.runs(statuses=["running", "waiting", "stalled"], limit=1)
+
+    await within(BOUND, ended, pause=0.2)
     return time.monotonic() - began

@@ -35,14 +35,14 @@ def some_time(ctx: Context) -> float:
 async def take(ctx: Context, number: int) -> dict[str, Any]:
     """Every execution has a token of its own: whoever comes after can tell whose result was taken."""
     note(ctx, number)
-    await asyncio.sleep(some_time(ctx))
+    await asyncio.sleep(some_time(ctx))  # the work of the task
     return {"number": number, "token": uuid4().hex}
 
 
 @task("carry.left")
 def left(ctx: Context, number: int) -> int:
     note(ctx, number, ctx.input["take"]["token"])
-    time.sleep(some_time(ctx))
+    time.sleep(some_time(ctx))  # the work of the task
     return number
 
 
@@ -50,7 +50,7 @@ def left(ctx: Context, number: int) -> int:
 async def right(ctx: Context, number: int) -> int:
     """It holds up the loop of its worker, as people's coroutines do: who is stopped here reports late."""
     note(ctx, number, ctx.input["take"]["token"])
-    time.sleep(some_time(ctx) / 2)
+    time.sleep(some_time(ctx) / 2)  # the work of the task
     return number
 
 

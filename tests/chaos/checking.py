@@ -19,6 +19,7 @@ from penstock.runtime.history import read_history
 from penstock.runtime.memory import Live, Memory
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
+from tests.waiting import within
 
 STEPS = ("take", "left", "right", "rest", "join")
 TASKS = ("take", "left", "right", "join")
@@ -59,11 +60,12 @@ async def all_ended(store: Store, bound: float = BOUND) -> float:
     """Seconds until no run is under way; the bound where some still are."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    while loop.time() < began + bound:
+
+    async def ended() -> bool:
         counts = await store.count(Filter())
-        if not any(counts.get(status) for status in ("running", "waiting", "stalled")):
-            break
-        await asyncio.sleep(0.2)
+        return not any(counts.get(status) for status in ("running", "waiting", "stalled"))
+
+    await within(bound, ended, pause=0.2)
     return loop.time() - began
 
 

@@ -79,7 +79,7 @@ class Client:
             while loop.time() < began + seconds and not self.enough:
                 number += 1
                 group.create_task(self.start(engine, number))
-                await asyncio.sleep(max(0.0, began + number * every - loop.time()))
+                await asyncio.sleep(max(0.0, began + number * every - loop.time()))  # the pace of the load
 
     async def start(self, engine: Starter, number: int) -> None:
         """One run for this number, whatever happens on the way; sometimes it is asked for twice."""
@@ -103,5 +103,5 @@ class Client:
                     self.refused[error.code] += 1
                 finally:
                     self.slowest = max(self.slowest, loop.time() - asked)
-                await asyncio.sleep(pause)
+                await asyncio.sleep(pause)  # a client backs off before it tries again
                 pause = min(2 * pause, LONGEST)

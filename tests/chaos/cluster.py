@@ -12,6 +12,7 @@ from msgspec import Struct
 from penstock.testing.postgres import PostgresServer
 from tests.chaos.network import Network, Place
 from tests.chaos.proxy import Proxy
+from tests.waiting import until
 
 End = Literal["killed", "cut off", "paused"]
 """How a primary goes."""
@@ -103,14 +104,14 @@ class Cluster:
         """The standby's disk takes long: so does every commit that waits for it."""
         async with self._busy:
             await asyncio.to_thread(self.standby.server.pause)
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(seconds)  # the fault lasts so long
             await asyncio.to_thread(self.standby.server.resume)
 
     async def part(self, seconds: float) -> None:
         """The standby is cut off for a while."""
         async with self._busy:
             await asyncio.to_thread(self._network.cut, self.standby.place)
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(seconds)  # the fault lasts so long
             await asyncio.to_thread(self._network.mend, self.standby.place)
 
     async def drop_what_is_under_way(self) -> None:
@@ -120,8 +121,12 @@ class Cluster:
 
     async def in_step(self) -> None:
         """Wait until the standby has all that the primary has."""
-        while not await asyncio.to_thread(lambda: self.primary.server.followed):
-            await asyncio.sleep(0.1)
+        await until(
+            lambda: asyncio.to_thread(lambda: self.primary.server.followed),
+            "the standby to follow",
+            120,
+            pause=0.1,
+        )
 
     async def _follow(self) -> None:
         seat = self.standby

@@ -15,6 +15,7 @@ from typing import Any
 
 from penstock.testing.postgres import die_with_us
 from tests.cli.command import command, environment
+from tests.waiting import until
 
 AGAIN = 0.7
 """Seconds before a process that ended is begun again."""
@@ -127,14 +128,12 @@ class Crew:
         await self.all_ready()
 
     async def all_ready(self) -> None:
-        """Wait until all work. Raises TimeoutError."""
-        async with asyncio.timeout(LAST):
-            while not all(member.ready for member in self.members):
-                await asyncio.sleep(0.05)
+        """Wait until all work. Raises AssertionError."""
+        await until(lambda: all(member.ready for member in self.members), "all to work", LAST)
 
     async def _tend(self) -> None:
         while True:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05)  # it looks after them for as long as they live
             for member in self.members:
                 if member.tend():
                     self._judge(member)
@@ -158,9 +157,7 @@ class Crew:
         member.variables, starts = variables, member.starts
         self._rolled.add(member)
         member.send(signal.SIGTERM)
-        async with asyncio.timeout(LAST):
-            while member.starts == starts or not member.ready:
-                await asyncio.sleep(0.05)
+        await until(lambda: member.starts > starts and member.ready, f"{member.name} to work again", LAST)
 
     async def stop(self) -> None:
         """Stop all in good order."""

@@ -22,6 +22,7 @@ from penstock.testing.postgres import free_port
 from tests.chaos.client import Client, Nodes
 from tests.chaos.crew import Member
 from tests.cli.command import ROOT
+from tests.waiting import until
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "earlier.db.gz"
@@ -81,12 +82,11 @@ async def record(folder: Path, code: Path) -> None:
     up, client = Member("up", ("up", "--tasks", HERE / "carrying.py"), folder, variables), Client(1)
     nodes, engine = Nodes([url], None), RemoteEngine(url)
     up.start()
-    while up.alive and not up.ready:
-        await asyncio.sleep(0.05)
+    await until(lambda: up.ready or not up.alive, "the earlier release to work", 60)
     await engine.publish("carry", (HERE / "carry.yaml").read_text())
     for number in range(1, RUNS + 1):
         await client.start(nodes, number)
-        await asyncio.sleep(0.15)
+        await asyncio.sleep(0.15)  # some runs end and some do not
     up.send(signal.SIGKILL)
     up.wait()
     await nodes.close()

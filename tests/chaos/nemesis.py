@@ -17,6 +17,7 @@ from penstock.testing.postgres import PostgresServer
 from tests.chaos.client import Client
 from tests.chaos.crew import Crew, Member
 from tests.trust.figures import LONG
+from tests.waiting import within
 
 Kind = Literal["kill", "stop", "freeze", "crash", "cut", "lose", "break", "slow", "failover", "stall"]
 SEED = int(os.environ.get("CHAOS_SEED", "20261116"))
@@ -98,7 +99,7 @@ class Nemesis:
         began = _time()
         async with asyncio.TaskGroup() as group:
             for fault in faults:
-                await asyncio.sleep(max(0.0, began + fault.at - _time()))
+                await asyncio.sleep(max(0.0, began + fault.at - _time()))  # a fault has its time
                 await self._most_goes_well()
                 group.create_task(self._strike(fault))
         await self._make_up({fault.kind: fault for fault in faults}, Random(faults[0].chance))
@@ -116,9 +117,7 @@ class Nemesis:
         return [kind for kind in kinds if self._hits[kind] < LEAST] or ([] if self._late() else ["stop"])
 
     async def _most_goes_well(self) -> None:
-        until = _time() + RECOVERY
-        while self._client.succeeded < HEALTHY and _time() < until:
-            await asyncio.sleep(0.1)
+        await within(RECOVERY, lambda: self._client.succeeded >= HEALTHY, pause=0.1)
 
     async def _strike(self, fault: Fault) -> None:
         name = await self._blows[fault.kind](fault)
@@ -147,21 +146,17 @@ class Nemesis:
                 await ambush(member)
             if not member.send(signal.SIGSTOP):
                 return None
-            await asyncio.sleep(fault.long)
+            await asyncio.sleep(fault.long)  # the fault lasts so long
             member.send(signal.SIGCONT)
-            await asyncio.sleep(MERCY)
+            await asyncio.sleep(MERCY)  # its victim comes to say what it has to say
             return f"stops of {_many(member)}"
         finally:
             self._spared.discard(member)
 
     async def _worth_stopping(self, fault: Fault) -> Member | None:
         """Somebody who works: to stop one that only begins shows nothing. Where the machine is slow, wait for one."""
-        until = _time() + PATIENCE
-        while (member := self._victim(fault)) is None or not member.ready:
-            if _time() > until:
-                break
-            await asyncio.sleep(0.05)
-        return member
+        await within(PATIENCE, lambda: (member := self._victim(fault)) is not None and member.ready)
+        return self._victim(fault)
 
     def _victim(self, fault: Fault) -> Member | None:
         """Somebody who has begun to work, else anybody."""
@@ -184,7 +179,7 @@ def crashes_of(server: PostgresServer) -> Blow:
                 await asyncio.to_thread(server.stop, "immediate")
             else:
                 await asyncio.to_thread(server.kill)
-            await asyncio.sleep(fault.long)
+            await asyncio.sleep(fault.long)  # the fault lasts so long
             await asyncio.to_thread(server.start)
         return "crashes of the database"
 
@@ -193,9 +188,8 @@ def crashes_of(server: PostgresServer) -> Blow:
 
 async def _task_begins(member: Member) -> None:
     """Lie in wait until a worker is inside of a task that holds its loop: its result will come late."""
-    until, before = _time() + AMBUSH, len(member.notes)
-    while _time() < until and " right " not in member.notes[before:]:
-        await asyncio.sleep(0.005)
+    before = len(member.notes)
+    await within(AMBUSH, lambda: " right " in member.notes[before:], pause=0.005)
 
 
 def _many(member: Member) -> str:

@@ -96,7 +96,7 @@ class Proxy:
     async def flow(self, direction: Direction) -> None:
         """Wait as long as something under way in this direction takes."""
         if self.delay[direction]:
-            await asyncio.sleep(self.delay[direction])
+            await asyncio.sleep(self.delay[direction])  # the line is slow
         await self._flowing.wait()
 
     def loses(self, data: bytes) -> bool:

@@ -66,7 +66,7 @@ class File(apsw.VFSFile):
         if shim.sync:
             with Path(os.environ[CONTROL]).with_suffix(".slow").open("ab") as file:
                 file.write(b".")
-            time.sleep(shim.sync)
+            time.sleep(shim.sync)  # the disk is slow
         super().xSync(flags)
 
 

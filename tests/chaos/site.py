@@ -12,6 +12,7 @@ from tests.chaos.crew import Crew, Member
 from tests.chaos.nemesis import Blow, Fault, Kind
 from tests.chaos.network import Network, Place
 from tests.chaos.proxy import Proxy
+from tests.waiting import within
 
 HERE = Path(__file__).parent
 PATIENCE = 15.0
@@ -94,7 +95,7 @@ class Site:
         place = able[choice]
         self._cut.add(place)
         await asyncio.to_thread(self._network.cut, place)
-        await asyncio.sleep(fault.long)
+        await asyncio.sleep(fault.long)  # the fault lasts so long
         await asyncio.to_thread(self._network.mend, place)
         self._cut.discard(place)
         return f"partitions of {place.name.rstrip('0123456789')}s"
@@ -126,7 +127,7 @@ class Site:
     async def _slow(self, fault: Fault) -> str | None:
         line = self._databases[int(fault.chance * len(self._databases))]
         line.delay = {"there": 0.02 + 0.1 * fault.chance, "back": 0.1}
-        await asyncio.sleep(fault.long)
+        await asyncio.sleep(fault.long)  # the fault lasts so long
         line.delay = {"there": 0.0, "back": 0.0}
         return "slow lines"
 
@@ -144,11 +145,8 @@ class Site:
 
 async def _loses(line: Proxy) -> bool:
     """Whether it has lost an answer in time."""
-    loop, before = asyncio.get_running_loop(), line.lost
-    until = loop.time() + PATIENCE
-    while line.lost == before and loop.time() < until:
-        await asyncio.sleep(0.02)
-    return line.lost > before
+    before = line.lost
+    return await within(PATIENCE, lambda: line.lost > before)
 
 
 def _tasks() -> tuple[object, ...]:

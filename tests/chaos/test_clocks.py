@@ -25,6 +25,7 @@ from tests.chaos.judging import late_results, most_succeeded, settle
 from tests.chaos.nemesis import LEAST, SCALE, SEED
 from tests.chaos.shimmed import CONTROL, Shim
 from tests.cli.command import ROOT
+from tests.waiting import until
 
 pytestmark = pytest.mark.long(
     "tests/simulation/test_simulation.py::test_every_promise_holds_in_many_small_worlds"
@@ -86,9 +87,7 @@ async def jump(client: Client, set_clock: Callable[[int], Awaitable[None]], late
 async def more_runs(client: Client) -> None:
     """Wait until some more were acknowledged: some of them are under way."""
     wanted = len(client.acknowledged) + EACH
-    async with asyncio.timeout(PATIENCE):
-        while len(client.acknowledged) < wanted:
-            await asyncio.sleep(0.05)
+    await until(lambda: len(client.acknowledged) >= wanted, f"{EACH} more runs", PATIENCE)
 
 
 def clock_of(server: PostgresServer, database: str) -> Callable[[int], Awaitable[None]]:

@@ -20,6 +20,7 @@ from tests.chaos.judging import most_succeeded
 from tests.chaos.nemesis import LEAST, SCALE
 from tests.chaos.rooms import MOUNTS, can_make, run_in
 from tests.chaos.shimmed import Shim
+from tests.waiting import within
 
 pytestmark = pytest.mark.long(
     "tests/store/sqlite/test_desk.py::test_a_full_disk_changes_nothing_and_passes_without_a_restart"
@@ -37,10 +38,10 @@ async def filling(alone: Alone, disk: Path, mounted: bool) -> dict[str, Any]:
     """Somebody else fills the disk, and makes room again."""
     refused, full = alone.client.refused, 0
     for _ in range(TIMES):
-        await asyncio.sleep(ROOM)
+        await asyncio.sleep(ROOM)  # there is room for so long
         before = refused["store_full"]
         await asyncio.to_thread(fill, disk) if mounted else alone.shim(Shim(full=True))
-        await asyncio.gather(asyncio.sleep(FULL), is_refused(alone, before))
+        await asyncio.gather(asyncio.sleep(FULL), is_refused(alone, before))  # it is full for so long
         (disk / "filler").unlink(missing_ok=True)
         alone.shim(Shim())
         full += refused["store_full"] > before
@@ -54,10 +55,7 @@ async def filling(alone: Alone, disk: Path, mounted: bool) -> dict[str, Any]:
 
 async def is_refused(alone: Alone, before: int) -> None:
     """Wait until somebody was refused; not for ever."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(PATIENCE):
-            while alone.client.refused["store_full"] == before:
-                await asyncio.sleep(0.05)
+    await within(PATIENCE, lambda: alone.client.refused["store_full"] > before)
 
 
 def fill(disk: Path) -> None:

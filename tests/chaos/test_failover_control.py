@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tests.chaos.figures import Record, tell
 from tests.chaos.nemesis import SEED
 from tests.chaos.network import Network
 from tests.chaos.rooms import NETWORK, can_make, run_in
+from tests.waiting import until
 
 pytestmark = pytest.mark.long("test_each_checker_finds_what_is_broken")
 
@@ -61,12 +63,17 @@ async def control() -> dict[str, Any]:
 
 async def read_when_back(store: Store) -> Runs:
     """What is at the server that was promoted: a store whose address names both finds it by itself."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                return await read_runs(store)
-            except StoreAway:
-                await asyncio.sleep(0.2)
+
+    async def read() -> Runs | None:
+        with contextlib.suppress(StoreAway):
+            return await read_runs(store)
+        return None
+
+    found: Runs | None = await until(
+        read, "the server that was promoted", so=lambda runs: runs is not None, pause=0.2
+    )
+    assert found is not None
+    return found
 
 
 def test_what_a_standby_that_is_not_waited_for_loses_is_found(record_property: Record) -> None:

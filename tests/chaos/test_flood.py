@@ -70,7 +70,7 @@ class Flood:
     async def _send(self, writer: asyncio.StreamWriter, numbers: range) -> None:
         for number in numbers:
             writer.write(self._request(number))
-            await asyncio.sleep(BURST / len(numbers))
+            await asyncio.sleep(BURST / len(numbers))  # the pace of the flood
 
     def _request(self, number: int) -> bytes:
         body = json.dumps({"input": {"number": number}, "idempotency_key": f"flood-{number}"}).encode()
@@ -100,7 +100,7 @@ async def flooding(alone: Alone, floods: list[Flood]) -> dict[str, Any]:
     flood, before = Flood(alone, made["token"]), alone.member.memory
     floods.append(flood)
     for _ in range(TIMES):
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(PAUSE)  # the floods come apart
         await flood.burst()
     return {
         "floods": TIMES,

@@ -72,7 +72,7 @@ class Skew:
     async def roll(self) -> None:
         """One after the other, and round again: forward, and back."""
         for number in range(ROLLS):
-            await asyncio.sleep(EACH)
+            await asyncio.sleep(EACH)  # each release works for so long
             member = self.crew.members[number % len(self.crew.members)]
             old = self._is_old[member] = not self._is_old[member]
             self.old_starts += old

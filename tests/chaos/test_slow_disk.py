@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from operator import le
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from tests.chaos.figures import Record, tell
 from tests.chaos.judging import most_succeeded
 from tests.chaos.nemesis import LEAST, SCALE
 from tests.chaos.shimmed import Shim
+from tests.waiting import until
 
 pytestmark = pytest.mark.long(
     "tests/chaos/test_sqlite.py::test_a_process_that_is_killed_again_and_again_loses_nothing_and_doubles_nothing"
@@ -29,13 +32,11 @@ PATIENCE = 60.0
 
 async def slowing(alone: Alone) -> dict[str, Any]:
     for number in range(TIMES):
-        await asyncio.sleep(QUICK)
+        await asyncio.sleep(QUICK)  # the disk is quick for so long
         before = alone.slow_syncs
         alone.shim(Shim(sync=SYNC[number % len(SYNC)]))
-        await asyncio.sleep(SLOW)
-        async with asyncio.timeout(PATIENCE):
-            while alone.slow_syncs < before + 2:
-                await asyncio.sleep(0.05)
+        await asyncio.sleep(SLOW)  # the disk is slow for so long
+        await until(lambda: alone.slow_syncs, "two slow commits", PATIENCE, so=partial(le, before + 2))
         alone.shim(Shim())
     return {"slow fsyncs": alone.slow_syncs}
 

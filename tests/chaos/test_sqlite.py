@@ -18,6 +18,7 @@ from tests.chaos.crew import LAST, Crew, Member
 from tests.chaos.figures import Record, tell
 from tests.chaos.judging import figures_of, judge
 from tests.chaos.nemesis import LEAST, SCALE, SEED
+from tests.waiting import until, within
 
 HERE = Path(__file__).parent
 KILLS = 6 * SCALE
@@ -37,10 +38,8 @@ async def feed(db: str, client: Client, numbers: range) -> None:
 async def kill_under_load(up: Member, random: Random) -> None:
     """Start it, let it work for a moment, kill it."""
     up.start()
-    async with asyncio.timeout(LAST):
-        while not up.notes:
-            await asyncio.sleep(0.005)
-    await asyncio.sleep(random.uniform(0.0, 0.4))
+    await until(lambda: up.notes, "the first task", LAST)
+    await asyncio.sleep(random.uniform(0.0, 0.4))  # it is killed at any moment of its work
     assert up.send(signal.SIGKILL)
     up.wait()
     up.tend()
@@ -50,11 +49,12 @@ async def all_joined(folder: Path, count: int) -> float:
     """Seconds until the last step of each run was begun; the bound where some were not."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    while loop.time() < began + BOUND:
-        joined = {each.run for each in read_executions(folder / "ledger") if each.step == "join"}
-        if len(joined) == count:
-            break
-        await asyncio.sleep(0.1)
+
+    def joined() -> bool:
+        runs = {each.run for each in read_executions(folder / "ledger") if each.step == "join"}
+        return len(runs) == count
+
+    await within(BOUND, joined, pause=0.1)
     return loop.time() - began
 
 

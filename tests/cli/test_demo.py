@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections import defaultdict
 from io import StringIO
@@ -26,6 +25,7 @@ from penstock.cli.demo_scenes import Played, Scene
 from penstock.cli.demo_tour import Stage, command_name, show_stage, tries
 from tests.cli.command import EXAMPLES, ROOT, SHELF, environment, penstock, write
 from tests.cli.serving import Serving, serving
+from tests.waiting import until_sync
 
 LINKS = re.compile(r"http://127\.0\.0\.1:\d+/\S*")
 
@@ -325,21 +325,19 @@ def switch_services_off(base: str) -> None:
 
 def until(base: str, path: str, key: str, value: str) -> Any:
     """What is at an address, once it says so."""
-    end = time.monotonic() + 30
-    while (found := json.loads(read(base + path)[1]))[key] != value:
-        assert time.monotonic() < end, f"{path} is {found[key]}, not {value}"
-        time.sleep(0.1)
-    return found
+    return until_sync(
+        lambda: json.loads(read(base + path)[1]),
+        f"{path} to be {value}",
+        so=lambda found: found[key] == value,
+    )
 
 
 def until_run(base: str, workflow: str, subject: str) -> Any:
     """A run of a subject, once there is one that has succeeded."""
-    end = time.monotonic() + 30
-    while not (
-        found := json.loads(read(f"{base}/api/runs?workflow={workflow}&subject={subject}")[1])["items"]
-    ):
-        assert time.monotonic() < end, f"nothing has started a run of {subject}"
-        time.sleep(0.1)
+    found = until_sync(
+        lambda: json.loads(read(f"{base}/api/runs?workflow={workflow}&subject={subject}")[1])["items"],
+        f"a run of {subject}",
+    )
     return until(base, f"/api/runs/{found[0]['id']}", "status", "succeeded")
 
 

@@ -19,6 +19,7 @@ from penstock.server.build import Front
 from penstock.store.sqlite.connection import MIGRATIONS
 from tests.cli.command import penstock, write
 from tests.cli.serving import GATED, GREETER, HELLO, serving, shown, started
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -223,9 +224,7 @@ def test_a_server_is_ready_once_its_workflows_are_started(
             found.append(asyncio.create_task(later(base)))
 
         async def later(base: str | None) -> None:
-            async with asyncio.timeout(20):
-                while await ask(base) != 200:
-                    await asyncio.sleep(0.01)
+            await until(lambda: ask(base), "an answer", so=lambda status: status == 200)
             stop.set()
 
         await _serve(post, publish, "penstock up")

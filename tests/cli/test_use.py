@@ -206,7 +206,7 @@ from penstock import task
 @task("sleep")
 def sleep():
     print("asleep", flush=True)
-    time.sleep(600)
+    time.sleep(600)  # it works until it is stopped
 
 
 @task("clean")

@@ -7,13 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.command import ROOT, write
+from tests.waiting import until_sync
 
 PIP = """\
 # In the place of pip: installs the Node below.
@@ -91,13 +90,6 @@ def leftovers(clone: Path) -> list[str]:
     return [name for name in ("build/pages", "web/node_modules") if (clone / name).exists()]
 
 
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    until = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < until, what
-        time.sleep(0.01)
-
-
 def has_no_writer(pipe: int) -> bool:
     try:
         return os.read(pipe, 1) == b""
@@ -153,12 +145,12 @@ def test_a_build_that_is_stopped_leaves_no_process_and_nothing_half_done(
     os.mkfifo(clone / "alive")
     alive = os.open(clone / "alive", os.O_RDONLY | os.O_NONBLOCK)
     with start(clone, SLEEPS=stage) as process:
-        wait_for((clone / "asleep").exists, "the build came to its sleep")
+        until_sync((clone / "asleep").exists, "the build to come to its sleep")
         assert not has_no_writer(alive)
         process.send_signal(sent)
         process.communicate(timeout=60)
 
-    wait_for(lambda: has_no_writer(alive), "a process of the build was stopped")
+    until_sync(lambda: has_no_writer(alive), "the end of all processes of the build")
     os.close(alive)
     assert (process.returncode, leftovers(clone)) == (128 + sent, [])
     calls(clone)
@@ -168,7 +160,7 @@ def test_a_build_that_is_stopped_leaves_no_process_and_nothing_half_done(
 
 def test_what_a_killed_build_left_behind_is_not_taken_for_a_developers(clone: Path) -> None:
     with start(clone, SLEEPS="pnpm") as process:
-        wait_for((clone / "asleep").exists, "the build came to its sleep")
+        until_sync((clone / "asleep").exists, "the build to come to its sleep")
         process.kill()
         os.kill(int((clone / "asleep").read_text()), signal.SIGKILL)
         process.communicate(timeout=60)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from penstock.flow.format.reading import read_definition
 from penstock.flow.format.writing import to_plain
 from tests.cli.serving import serving
 from tests.docs.test_pages import DOCS, folder, parts, play, run
+from tests.waiting import until_sync
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.sides import Sides, definition
 
@@ -119,10 +119,7 @@ class Reader:
 
 def answer(site: Site, folder: Path, block: str) -> None:
     """The commands of a person who answers what a run asks, as soon as it asks; their id is that of the question."""
-    for _ in range(100):
-        if asked := site.ask("GET", "/api/approvals")["items"]:
-            break
-        time.sleep(0.1)
+    asked = until_sync(lambda: site.ask("GET", "/api/approvals")["items"], "a question")
     first, second = block.splitlines()
     assert asked[0]["id"] in run(first, folder).stdout
     done = run(re.sub(r"[0-9a-f]{20}-\d+~\d+", asked[0]["id"], second), folder)

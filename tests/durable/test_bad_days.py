@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer
 from penstock.workers.task import tasks_of
+from tests.waiting import until
 
 CHAIN = "penstock: 1\nname: w\nsteps:\n  a: {task: echo}\n  b: {task: echo, after: a}\n"
 
@@ -24,12 +26,12 @@ async def echo(ctx: Context) -> Any:
 
 async def answered(work: Any) -> Any:
     """What comes of it once the database is back."""
-    for _ in range(600):
-        try:
+
+    async def attempt() -> Any:
+        with suppress(StoreAway):
             return await work()
-        except StoreAway:
-            await asyncio.sleep(0.05)
-    raise AssertionError("the database never came back")
+
+    return await until(attempt, "the database to come back", so=lambda found: found is not None)
 
 
 def test_a_postgresql_that_is_away_is_told_and_found_again() -> None:

@@ -10,6 +10,7 @@ import pytest
 from penstock import Engine, Out
 from penstock.runtime.errors import InvalidEvent, UndeclaredEvent
 from tests.durable.conftest import Place
+from tests.waiting import until
 
 TEXT = """
 penstock: 1
@@ -93,8 +94,9 @@ def test_a_kept_event_that_its_run_cannot_take_stays_with_the_reason(place: Plac
         await engine.emit("finished", 5, key={"job": "7"})
         id = await engine.start("w")
         await engine.wait(id, rest=True)
-        while not (kept := await engine.undelivered()) or "schema" not in kept[0]["reason"]:
-            await asyncio.sleep(0.01)
+        await until(
+            engine.undelivered, "a refused event", so=lambda kept: kept and "schema" in kept[0]["reason"]
+        )
         assert (await engine.show(id))["status"] == "waiting"
 
     place.run(main, TASKS)

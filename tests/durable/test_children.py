@@ -11,6 +11,7 @@ import pytest
 from penstock import Engine
 from penstock.store.change import Change, Committed
 from tests.durable.conftest import Place
+from tests.waiting import nothing_happens
 
 CHILD = "penstock: 1\nname: child\nexternal: [go]\nsteps:\n  a: {task: nop, after: go}\n"
 PARENT = "penstock: 1\nname: parent\nsteps:\n  call: {task: workflow, with: {name: child}}\n"
@@ -44,7 +45,7 @@ def test_a_child_run_that_is_about_to_begin_does_not_outlive_its_parent(place: P
         await reached.wait()
         await engine.cancel(id)
         assert (await engine.wait(id, 30))["status"] == "canceled"
-        await asyncio.sleep(place.unit / 3)  # whoever reads messages finds no child run to cancel
+        await nothing_happens(place.unit / 3)  # whoever reads messages finds no child run to cancel
         release.set()
         await written.wait()
         assert await engine.runs(parent=id) == []

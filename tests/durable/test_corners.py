@@ -6,6 +6,7 @@ import asyncio
 
 from penstock import Context, Engine, Out
 from tests.durable.conftest import Place
+from tests.waiting import until
 
 
 async def echo(ctx: Context) -> str:
@@ -48,8 +49,7 @@ def test_a_pause_does_not_hold_a_clean_up(place: Place) -> None:
         await engine.publish(text)
         await engine.publish("penstock: 1\nname: blocker\nsteps:\n  a: {task: work}\n")
         await engine.start("blocker")
-        while not began:
-            await asyncio.sleep(0.01)
+        await until(lambda: began, "the first task")
         id = await engine.start("w")
         await engine.cancel(id)  # the clean-up waits: the worker has room for one
         await engine.pause(id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from penstock import Engine
 from penstock.engine import awaiting
 from penstock.runtime.history import FEW, ROOM
 from tests.durable.conftest import Place
+from tests.waiting import until
 
 TEXTS = [str(number % 10) * 200_000 for number in range(30)]
 ASK = {"task": "approval", "with": {"text": "${ data.text }"}}
@@ -115,9 +115,9 @@ def test_failed_runs_are_read_a_few_at_a_time(place: Place, monkeypatch: pytest.
 
 
 async def until_asked(engine: Engine, count: int) -> None:
-    async with asyncio.timeout(30):
-        while len(await engine.approvals(limit=100)) < count:
-            await asyncio.sleep(0.02)
+    await until(
+        lambda: engine.approvals(limit=100), f"{count} questions", so=lambda asked: len(asked) >= count
+    )
 
 
 def test_approvals_that_are_large_or_not_wanted_are_read_in_short_pages(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from tests.durable.conftest import Place
+from tests.waiting import nothing_happens, until
 
 WAITS = "penstock: 1\nname: w\nexternal: [go]\nsteps:\n  a: {task: echo, after: go, with: {x: VALUE}, emits: OK}\n"
 
@@ -108,15 +110,14 @@ def test_a_pause_holds_tasks_that_nobody_has_begun_and_their_time_outs(place: Pl
     async def main(engine: Engine) -> None:
         await engine.publish(text)
         first = await engine.start("w", subject="first")
-        while not began:
-            await asyncio.sleep(0.01)
+        await until(lambda: began, "the first task")
         second = await engine.start("w", subject="second")  # waits: the worker has room for one
         await engine.pause(second)
-        await asyncio.sleep(2 * place.unit)
+        await nothing_happens(2 * place.unit)  # its time-out is over by then
         assert (await engine.show(second))["status"] == "paused"
         busy.set()
         assert (await engine.wait(first))["status"] == "succeeded"
-        await asyncio.sleep(place.unit / 4)
+        await nothing_happens(place.unit / 4)
         assert began == ["first"]
         await engine.resume(second)
         assert (await engine.wait(second))["status"] == "succeeded"
@@ -135,8 +136,9 @@ def test_a_paused_workflow_holds_its_runs_old_and_new(place: Place) -> None:
             await engine.emit("go", run=run)
         assert (await engine.wait(free))["status"] == "succeeded"
         for run in (old, new):
-            while (await engine.show(run))["status"] != "paused":
-                await asyncio.sleep(0.01)
+            await until(
+                partial(engine.show, run), "the run to be held", so=lambda view: view["status"] == "paused"
+            )
         await engine.pause(old)
         await engine.resume_workflow("w")
         assert (await engine.wait(new))["status"] == "succeeded"
@@ -154,7 +156,7 @@ def test_cancel_reaches_the_task_and_the_clean_up_runs(place: Place) -> None:
 
     async def stuck(ctx: Context) -> None:
         began.set()
-        await asyncio.sleep(3600)
+        await asyncio.sleep(3600)  # it never ends by itself
 
     async def clean() -> None:
         cleaned.append("clean")
@@ -322,8 +324,11 @@ def test_a_canceled_parent_cancels_its_child_run(place: Place) -> None:
         await engine.publish(child)
         await engine.publish(PARENT)
         id = await engine.start("parent", input={"n": 4})
-        while not (rows := await engine.runs(parent=id)) or rows[0]["status"] != "waiting":
-            await asyncio.sleep(0.01)
+        rows = await until(
+            lambda: engine.runs(parent=id),
+            "a child run that waits",
+            so=lambda rows: rows and rows[0]["status"] == "waiting",
+        )
         await engine.cancel(id)
         assert (await engine.wait(rows[0]["id"]))["status"] == "canceled"
 
@@ -357,7 +362,7 @@ def test_runs_are_listed_by_what_is_asked(place: Place) -> None:
 
 def test_a_run_outlives_its_timeout_and_is_cleaned_up(place: Place) -> None:
     async def stuck() -> None:
-        await asyncio.sleep(3600)
+        await asyncio.sleep(3600)  # it never ends by itself
 
     steps = "steps:\n  a: {task: stuck}\n  t: {task: echo, after: TIMEOUT}\n"
     text = f"penstock: 1\nname: w\ntimeout: {place.unit}s\n{steps}"
@@ -391,8 +396,7 @@ steps:
         await engine.publish("penstock: 1\nname: blocker\nsteps:\n  busy: {task: work}\n")
         await engine.publish(text)
         await engine.start("blocker")
-        while not served:
-            await asyncio.sleep(0.01)
+        await until(lambda: served, "the first task")
         id = await engine.start("w")
         gate.set()
         await engine.wait(id)

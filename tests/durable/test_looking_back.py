@@ -72,7 +72,7 @@ def test_the_end_of_an_attempt_that_waited_tells_when_a_worker_had_it(place: Pla
         holding.append(go)
         await engine.publish({"penstock": 1, "name": "one", "steps": {"a": {"task": "hold"}}})
         first, second = await engine.start("one"), await engine.start("one")  # there is room for one
-        await asyncio.sleep(place.unit)
+        await asyncio.sleep(place.unit)  # the second waits for so long
         go.set()
         await engine.wait(first)
         await engine.wait(second)

@@ -221,7 +221,7 @@ def test_a_task_that_nobody_does_is_told_and_lists_as_stuck(place: Place) -> Non
     async def main(engine: Engine) -> None:
         await engine.publish(text)
         run = await engine.start("n")
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # longer than its `warn_after`
         [said] = (await engine.why(run))["steps"]
         assert (said["reason"], said["task_list"]) == ("no worker", "gpu")
         assert (await engine.why_task_list("gpu"))["reason"] == "no worker"

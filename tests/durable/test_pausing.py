@@ -9,6 +9,7 @@ import pytest
 
 from penstock import Context, Engine, Fatal
 from tests.durable.conftest import Place
+from tests.waiting import until
 
 ONE = "penstock: 1\nname: w\nsteps:\n  a: {task: shaky}\n"
 
@@ -59,8 +60,7 @@ def test_a_pause_that_went_while_the_run_was_over_does_not_hold_its_retry(
         id = await engine.start("w")
         await state.began.wait()
         await engine.pause_workflow(workflow)
-        while "paused" not in kinds(await engine.history(id)):
-            await asyncio.sleep(0.01)
+        await until(lambda: engine.history(id), "the pause", so=lambda entries: "paused" in kinds(entries))
         state.go.set()
         assert (await engine.wait(id, 30))["status"] == "failed"
         await engine.resume_workflow(workflow)

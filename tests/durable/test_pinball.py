@@ -11,6 +11,7 @@ from penstock import Context, Engine
 from penstock.engine.running import Running
 from penstock.workers.task import tasks_of
 from tests.durable.conftest import Place
+from tests.waiting import until
 
 CYCLE = """
 penstock: 1
@@ -48,7 +49,7 @@ steps:
 """
 
     async def echo(ctx: Context) -> Any:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.001)  # the two runs take turns
         return ctx.data["n"]
 
     async def both(ctx: Context) -> Any:
@@ -76,8 +77,7 @@ async def start_and_die(place: Place, tasks: Any, begun: Callable[[], bool]) -> 
     running = await Running.open(place.url, tasks_of(tasks))
     await running.catalog.publish(PATIENT)
     id = await running.node.intake.start("w")
-    while not begun():
-        await asyncio.sleep(0.005)
+    await until(begun, "the second step")
     for task in asyncio.all_tasks() - {asyncio.current_task()}:
         task.cancel()
     await running.store.close()
@@ -96,7 +96,7 @@ def test_a_node_that_is_killed_in_mid_run_and_begun_again_goes_on(place: Place, 
     async def second(ctx: Context) -> str:
         done.append(f"second {ctx.attempt}")
         if ctx.attempt == 1:
-            await asyncio.sleep(3600)
+            await asyncio.sleep(3600)  # it is killed while it works
         return str(ctx.input["a"])
 
     tasks = {"first": first, "second": second}

@@ -49,7 +49,7 @@ def test_fatal_stops_at_once(place: Place) -> None:
 
 def test_timeout_retries_multiply_the_time_outs(place: Place) -> None:
     async def stuck(ctx: Context) -> None:
-        await asyncio.sleep(3600)
+        await asyncio.sleep(3600)  # it never ends by itself
 
     step = f"{{task: stuck, timeout_retries: [1, 2, 4], timeouts: {{start_to_close: {place.unit}s}}}}"
 
@@ -76,7 +76,7 @@ def test_two_runs_of_one_user_never_overlap_in_a_serialized_step_while_two_users
     async def work(user: str) -> None:
         inside.append(user)
         together.add(tuple(sorted(inside)))
-        await asyncio.sleep(place.unit / 3)
+        await asyncio.sleep(place.unit / 3)  # the work of the task: others come meanwhile
         inside.remove(user)
 
     step = '{task: work, serialize: data.user, with: {user: "${ data.user }"}}'

@@ -137,7 +137,7 @@ def test_time_outs_are_enforced_and_the_late_result_is_not_used() -> None:
         return "in time"
 
     async def stuck(ctx: Context) -> None:
-        await asyncio.sleep(60)
+        await asyncio.sleep(60)  # longer than its time-out
 
     text = """
 penstock: 1

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, TypeVar
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from tests import waiting
 from tests.cli.command import environment
 from tests.cli.serving import LONGEST, serving
 from tests.cli.test_front import base_of
@@ -68,11 +68,7 @@ class Live:
 
 def until(look: Callable[[], T], done: Callable[[T], bool]) -> T:
     """What is seen, once it is as it should be; fails with it where it never is."""
-    end = time.monotonic() + LIMIT
-    while not done(found := look()):
-        assert time.monotonic() < end, found
-        time.sleep(0.05)
-    return found
+    return waiting.until_sync(look, "what should be seen", LIMIT, so=done)
 
 
 @contextmanager

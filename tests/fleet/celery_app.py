@@ -53,7 +53,7 @@ def fail_for_good(message: str) -> None:
 def hold(begun: str, go: str) -> str:
     Path(begun).touch()
     while not Path(go).exists():
-        time.sleep(0.005)
+        time.sleep(0.005)  # a task in another process: a file or a signal ends it
     return "held"
 
 
@@ -66,7 +66,7 @@ def until_canceled(begun: str, seen: str) -> None:
     signal.signal(signal.SIGTERM, stopped)
     Path(begun).touch()
     while True:
-        time.sleep(0.005)
+        time.sleep(0.005)  # a task in another process: a file or a signal ends it
 
 
 @celery_task("tell", bind=True)
@@ -74,7 +74,7 @@ def tell(self: Any, lines: list[str], progress: Any, go: str) -> str:
     if progress is not None:
         self.update_state(state="PROGRESS", meta=progress)
     while not Path(go).exists():
-        time.sleep(0.005)
+        time.sleep(0.005)  # a task in another process: a file or a signal ends it
     return "told"
 
 

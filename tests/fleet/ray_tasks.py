@@ -25,7 +25,7 @@ def hold_slot(ctx: Context, begun: str, go: str) -> int:
     ctx.log("attempt %d", ctx.attempt)
     Path(begun).touch()
     while not Path(go).exists():
-        time.sleep(0.01)
+        time.sleep(0.01)  # a task in another process: a file ends it
     return ctx.attempt
 
 
@@ -35,7 +35,7 @@ def interrupted(begun: str, seen: str) -> None:
     try:
         Path(begun).touch()  # inside: it may be interrupted at once
         while True:
-            time.sleep(0.01)
+            time.sleep(0.01)  # it works until it is interrupted
     finally:
         Path(seen).touch()
 
@@ -48,7 +48,7 @@ def deaf(begun: str, lock: str) -> None:
     Path(begun).touch()
     while True:
         try:
-            time.sleep(0.01)
+            time.sleep(0.01)  # it works until it is killed
         except KeyboardInterrupt:
             continue
 

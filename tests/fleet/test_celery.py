@@ -17,6 +17,7 @@ from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.bridges.celery import CeleryFleet, task_id, through
 from penstock.workers.bridges.celery_app import celery_tasks
 from penstock.workers.worker import Worker
+from tests import waiting
 from tests.fleet.conftest import Crowd
 from tests.workers.working import reported
 
@@ -35,13 +36,13 @@ async def ended(app: Any, step: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 async def until(path: Path) -> None:
-    while not path.exists():
-        await asyncio.sleep(0.01)
+    await waiting.until(path.exists, f"the file {path.name}", 60)
 
 
 async def until_state(app: Any, id: str, state: str) -> None:
-    while app.AsyncResult(id).state != state:
-        await asyncio.sleep(0.02)
+    await waiting.until(
+        lambda: app.AsyncResult(id).state, f"the state {state}", 60, so=lambda found: found == state
+    )
 
 
 def test_a_step_gets_the_result_of_the_celery_task_it_names(celery: Any) -> None:
@@ -167,8 +168,7 @@ def test_a_task_whose_worker_is_killed_is_lost_and_done_by_another(celery: Any, 
         async with Engine(tasks=celery_tasks(celery), fleet=muster) as engine:
             await engine.publish({"penstock": 1, "name": "one", "steps": {"step": step}})
             id = await engine.start("one")
-            while not (bridges and bridges[0].at_workers()):
-                await asyncio.sleep(0.02)
+            await waiting.until(lambda: bridges and bridges[0].at_workers(), "a task at a worker")
             first.kill()
             go.touch()
             celery.control.add_consumer("doomed", destination=["second@fleet"])

@@ -11,6 +11,7 @@ from tests.cli.command import write
 from tests.cli.serving import Serving, serving, shown, started
 from tests.fleet.conftest import ROOT
 from tests.fleet.test_celery import until
+from tests.waiting import until_sync
 
 FLOW = """\
 penstock: 1
@@ -57,11 +58,5 @@ def seen(_: Serving, begun: Path) -> None:
 
 
 def until_reported(stats: Path, bridge: Serving) -> None:
-    async def look() -> None:
-        while (
-            '"worker.reported": 1' not in stats.read_text()
-            or str(bridge.process.pid) not in stats.read_text()
-        ):
-            await asyncio.sleep(0.05)
-
-    asyncio.run(asyncio.wait_for(look(), 30))
+    wanted = ('"worker.reported": 1', str(bridge.process.pid))
+    until_sync(stats.read_text, "figures of the bridge", so=lambda text: all(each in text for each in wanted))

@@ -15,10 +15,12 @@ from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.executors.ray import KILL_AFTER, RayCluster
 from penstock.workers.executors.ray_node import _hear_interrupts
 from penstock.workers.loading import load_tasks
+from tests import waiting
 from tests.cli.command import write
 from tests.cli.serving import serving, shown, started
 from tests.fleet.conftest import ROOT, Nodes
 from tests.fleet.test_celery import play, until
+from tests.waiting import within
 from tests.workers.test_worker_rules import PLAIN
 from tests.workers.working import reported, working
 
@@ -80,8 +82,7 @@ def test_a_task_whose_node_is_killed_is_lost_and_done_on_another(
             for name in names:
                 await until(tmp_path / name)
             nodes.kill_far()
-            while not errors_in(await engine.history(run)):
-                await asyncio.sleep(0.05)
+            await waiting.until(lambda: engine.history(run), "the loss of a task", 60, so=errors_in)
             go.touch()
             view = await engine.wait(run, 30)
             return view, await engine.history(run), [line["text"] for line in await engine.logs(run)]
@@ -114,9 +115,7 @@ TRIES = 8
 
 async def until_or(path: Path, seconds: float) -> None:
     """Until the file is there, or so long."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await until(path)
+    await within(seconds, path.exists)
 
 
 def test_a_task_that_cannot_be_interrupted_is_killed(cluster: RayCluster, tmp_path: Path) -> None:
@@ -140,12 +139,15 @@ async def stopped(cluster: RayCluster, task: str, begun: Path, given: dict[str, 
 
 async def until_free(lock: Path) -> None:
     held = os.open(lock, os.O_RDWR)
+
+    def taken() -> bool:
+        with suppress(BlockingIOError):
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
+
     try:
-        while True:
-            with suppress(BlockingIOError):
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            await asyncio.sleep(0.02)
+        await waiting.until(taken, "the end of all that hold the lock", 60)
     finally:
         os.close(held)
 

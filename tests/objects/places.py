@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,18 @@ from typing import Any
 from penstock.objects.protocol import ObjectStore
 from penstock.objects.stores import Stores
 from tests.objects.servers import S3Server
+
+STEP = 0.025
+"""Seconds in which also the clock of file systems has gone on: it goes in steps."""
+
+
+async def clock_goes_on() -> None:
+    """What comes next has a later time."""
+    await asyncio.sleep(STEP)  # only time makes time stamps differ
+
+
+def clock_goes_on_sync() -> None:
+    time.sleep(STEP)  # only time makes time stamps differ
 
 
 class StorePlace:

@@ -8,8 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +17,8 @@ from urllib.parse import quote
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+
+from tests.waiting import until_sync
 
 USER, PASSWORD = "penstock-tests", "a-password-of-the-tests"
 BIN = Path(sys.executable).parent
@@ -83,16 +85,17 @@ class S3Server:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                self.client.create_bucket(Bucket="is-it-there")
-                self.put("is-it-there", "yes")
-                return
-            except (BotoCoreError, ClientError):
-                if time.monotonic() > until or self._process.poll() is not None:
-                    raise
-                time.sleep(0.1)
+        until_sync(self._takes_objects, f"{command[0]} to take objects", PATIENCE)
+
+    def _takes_objects(self) -> bool:
+        try:
+            self.client.create_bucket(Bucket="is-it-there")
+            self.put("is-it-there", "yes")
+        except (BotoCoreError, ClientError):
+            if self._process is None or self._process.poll() is not None:
+                raise
+            return False
+        return True
 
     def end(self) -> None:
         self.client.close()
@@ -178,12 +181,12 @@ class JuiceFS(S3Server):
         self.bucket(name)
         events = ["s3:ObjectCreated:*", "s3:ObjectRemoved:*"]
         told = {"QueueConfigurations": [{"QueueArn": self.ARN, "Events": events}]}
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
+
+        def knows() -> bool:
+            with suppress(ClientError):  # it answers before it knows whom it may tell
                 self.client.put_bucket_notification_configuration(Bucket=name, NotificationConfiguration=told)
-                return name
-            except ClientError:  # it answers before it knows whom it may tell
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.1)
+                return True
+            return False
+
+        until_sync(knows, "a store that tells", PATIENCE)
+        return name

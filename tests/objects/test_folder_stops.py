@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,14 +15,12 @@ from penstock.sources.feed import Feed
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer
 from tests.durable.conftest import Place
-from tests.objects.places import FolderPlace
+from tests.objects.places import FolderPlace, clock_goes_on, clock_goes_on_sync
 from tests.objects.telling import PICS, TASKS
-from tests.objects.test_folder_watch import QUIET, folder, place, play, told, watched
+from tests.objects.test_folder_watch import QUIET, folder, here, place, play, told, watched
 from tests.sources.feeding.feeders import until_there
 
-__all__ = ["folder", "place"]
-STEP = 0.02
-"""Seconds in which also the clock of file systems has gone on."""
+__all__ = ["folder", "here", "place"]
 
 
 def created(*names: str) -> list[tuple[str, str]]:
@@ -38,11 +35,11 @@ def test_a_source_that_is_stopped_and_started_at_once_loses_nothing(
         await engine.publish(PICS, start=True)
         await watched(engine)
         folder.put("before.png")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         await engine.stop_source("pics")
-        await asyncio.sleep(gap)
+        await asyncio.sleep(gap)  # whether its feeder has heard of the stop or not
         await engine.start_source("pics")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         folder.put("later.png")
         return sorted(await told(engine, 2))
 
@@ -55,7 +52,7 @@ def test_a_file_that_goes_just_before_a_stop_is_told(place: Place, folder: Folde
         await watched(engine)
         folder.put("a.png")
         await until_there(engine, 1)
-        await asyncio.sleep(QUIET)
+        await asyncio.sleep(QUIET)  # nothing else is told meanwhile
         folder.delete("a.png")
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
@@ -66,7 +63,7 @@ def test_a_file_that_goes_just_before_a_stop_is_told(place: Place, folder: Folde
 
 @pytest.mark.parametrize("grace", [10.0, 0.2])
 def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
-    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, grace: float
+    here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, grace: float
 ) -> None:
     """Whether its feeder came to an end or was ended."""
     monkeypatch.setattr("penstock.sources.feeding.GRACE", grace)
@@ -74,7 +71,7 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
 
     async def slow(feed: Feed, starts: Any) -> Any:
         if feed.finishing and starts:
-            await asyncio.sleep(5 * QUIET)
+            await asyncio.sleep(5 * QUIET)  # longer than it is waited for what is not quiet
         return await start_many(feed, starts)
 
     async def main(engine: Engine) -> Any:
@@ -82,7 +79,7 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
         await watched(engine)
         monkeypatch.setattr(Feed, "start_many", slow)
         folder.put("a.png")
-        await asyncio.sleep(0.8 * QUIET)
+        await asyncio.sleep(0.8 * QUIET)  # the second is not quiet when the first is
         folder.put("b.png")
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
@@ -90,11 +87,11 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
         await engine.start_source("pics")
         return sorted(await told(engine, 2))
 
-    assert play(place, folder, main) == created("a.png", "b.png")
+    assert play(here, folder, main) == created("a.png", "b.png")
 
 
 def test_what_comes_while_others_wait_for_room_is_told_though_the_source_is_stopped_again(
-    place: Place, folder: FolderPlace
+    here: Place, folder: FolderPlace
 ) -> None:
     flow = {**PICS, "max_running": 1, "steps": {"look": {"task": "slow", "emits": "OK"}}}
     gate = asyncio.Event()
@@ -108,22 +105,22 @@ def test_what_comes_while_others_wait_for_room_is_told_though_the_source_is_stop
         folder.put("1.png")
         await until_there(engine, 1)
         folder.put("2.png")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
         folder.put("never.png")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         await engine.start_source("pics")
         await watched(engine)
         folder.put("3.png")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
         gate.set()
         await engine.start_source("pics")
         return sorted(key for _, key in await told(engine, 3))
 
-    found = place.run(main, {"slow": slow}, stores={"pics": folder.url})
+    found = here.run(main, {"slow": slow}, stores={"pics": folder.url})
     assert found == ["1.png", "2.png", "3.png"]
 
 
@@ -143,16 +140,16 @@ def test_what_came_before_a_source_was_stopped_while_no_node_ran_is_told_when_it
 
     play(place, folder, first)
     folder.put("before.png")
-    time.sleep(STEP)
+    clock_goes_on_sync()
     place.run(between, {}, work=False)
-    time.sleep(STEP)
+    clock_goes_on_sync()
     folder.put("after.png")
-    time.sleep(STEP)
+    clock_goes_on_sync()
     assert play(place, folder, second) == created("before.png")
 
 
 def test_what_was_in_a_folder_that_was_away_at_the_stop_is_told_when_the_source_is_started(
-    place: Place, folder: FolderPlace
+    here: Place, folder: FolderPlace
 ) -> None:
     away = folder.path.with_name("away")
 
@@ -167,21 +164,22 @@ def test_what_was_in_a_folder_that_was_away_at_the_stop_is_told_when_the_source_
         await engine.start_source("pics")
         return await told(engine, 1)
 
-    assert play(place, folder, main) == created("a.png")
+    assert play(here, folder, main) == created("a.png")
 
 
 def test_what_comes_after_a_stop_of_which_the_feeder_has_not_heard_is_not_told(
-    server: PostgresServer, folder: FolderPlace
+    server: PostgresServer, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another node stops it, and this one looks only every two seconds: by then the file is quiet."""
+    """Another node stops it, and this one looks only now and then: by then the file is quiet."""
     place = Place(server.create_database())
+    monkeypatch.setattr("penstock.sources.feeding.LOOK", timedelta(seconds=5 * QUIET))
 
     async def main(engine: Engine) -> Any:
         async with Engine(place.url, tasks=TASKS, work=False, stores={"pics": folder.url}) as other:
             await engine.publish(PICS, start=True)
             await watched(engine)
             await other.stop_source("pics")
-            await asyncio.sleep(STEP)
+            await clock_goes_on()
             folder.put("after.png")
             await watched(engine, stopped=True)
             await other.start_source("pics")
@@ -210,13 +208,13 @@ def test_the_clock_of_the_store_need_not_be_that_of_the_files(
         await engine.publish(PICS, start=True)
         await watched(engine)
         folder.put("before.png")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         await engine.stop_source("pics")
-        await asyncio.sleep(STEP)
+        await clock_goes_on()
         folder.put("after.png")
         await watched(engine, stopped=True)
         return await told(engine, 1)
 
     folder.put("old.png")
-    time.sleep(STEP)
+    clock_goes_on_sync()
     assert play(Place(str(tmp_path / "penstock.db")), folder, main) == created("before.png")

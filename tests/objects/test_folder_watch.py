@@ -20,11 +20,21 @@ from penstock.sources.folder_seen import Seen
 from penstock.sources.object_folder import FolderFeeder
 from penstock.testing.postgres import PostgresServer
 from tests.durable.conftest import Place
-from tests.objects.places import FolderPlace
+from tests.objects.places import FolderPlace, clock_goes_on
 from tests.objects.telling import PICS, TASKS
 from tests.sources.feeding.feeders import until_there
+from tests.waiting import until
 
-QUIET = 0.3
+QUIET = 0.2
+"""Seconds; where a test needs a file not to be quiet yet, on a busy machine too, it sets more."""
+WAIT = 50
+"""Milliseconds until it is looked whether files are quiet."""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Place:
+    """For what only the folder decides: one store is as good as another."""
+    return Place(str(tmp_path / "penstock.db"))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -39,6 +49,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderPlace:
     monkeypatch.setattr("penstock.sources.object_folder.QUIET", QUIET)
     monkeypatch.setattr("penstock.sources.object_folder.SLACK", 0.0)
+    monkeypatch.setattr("penstock.sources.folder_watch.WAIT", WAIT)
     return FolderPlace(tmp_path / "pics")
 
 
@@ -49,21 +60,21 @@ def play(place: Place, folder: FolderPlace, main: Any) -> Any:
 async def watched(engine: Engine, stopped: bool = False) -> None:
     """Until the folder is watched, or is known not to be."""
     store = (await engine.running()).store
-    async with asyncio.timeout(30):
-        while True:
-            rows = await store.tokens(feed_name("pics"), "", 1)
-            record = read_record(rows[0]) if rows else None
-            if record is not None and record.state is not None and record.stopped == stopped:
-                return
-            await asyncio.sleep(0.02)
+
+    async def known() -> bool:
+        rows = await store.tokens(feed_name("pics"), "", 1)
+        record = read_record(rows[0]) if rows else None
+        return record is not None and record.state is not None and record.stopped == stopped
+
+    await until(known, "the folder not to be watched" if stopped else "the folder to be watched")
 
 
 async def noticed(engine: Engine, count: int = 1) -> None:
     """Until so many files are looked at and not told yet."""
     tallies = (await engine.running()).means.stores.tallies
-    async with asyncio.timeout(20):
-        while tallies["pics"].counts["pending"] < count:
-            await asyncio.sleep(0.01)
+    await until(
+        lambda: tallies["pics"].counts["pending"] >= count, f"{count} files to be noticed", pause=0.01
+    )
 
 
 async def told(engine: Engine, count: int) -> list[tuple[str, str]]:
@@ -104,7 +115,12 @@ def test_what_was_there_before_starts_nothing(place: Place, folder: FolderPlace)
     assert play(place, folder, main) == [("created", "new.png")]
 
 
-def test_a_file_that_is_still_written_waits(place: Place, folder: FolderPlace) -> None:
+def test_a_file_that_is_still_written_waits(
+    here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = 0.6
+    monkeypatch.setattr("penstock.sources.object_folder.QUIET", quiet)
+
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
         await watched(engine)
@@ -112,13 +128,13 @@ def test_a_file_that_is_still_written_waits(place: Place, folder: FolderPlace) -
             for _ in range(8):
                 file.write(b"x")
                 file.flush()
-                await asyncio.sleep(QUIET / 2)  # what writes it is slow
+                await asyncio.sleep(quiet / 4)  # what writes it is slow
             assert await engine.runs() == []
         await until_there(engine, 1)
         [run] = await engine.runs()
         return (await engine.show(run["id"]))["input"]["size"]
 
-    assert play(place, folder, main) == 8
+    assert play(here, folder, main) == 8
 
 
 def test_what_came_and_went_while_no_node_ran_is_told(place: Place, folder: FolderPlace) -> None:
@@ -159,7 +175,7 @@ def test_a_stopped_source_starts_nothing_and_later_only_what_is_new(
     assert play(place, folder, main) == [("created", "before.png"), ("created", "after.png")]
 
 
-def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(place: Place, folder: FolderPlace) -> None:
+def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(here: Place, folder: FolderPlace) -> None:
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
         await watched(engine)
@@ -170,7 +186,7 @@ def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(place: Place, 
         folder.put("b.png", b"22")
         return await told(engine, 3)
 
-    assert sorted(play(place, folder, main)) == [
+    assert sorted(play(here, folder, main)) == [
         ("created", "a.png"),
         ("created", "a.png"),
         ("created", "b.png"),
@@ -178,7 +194,7 @@ def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(place: Place, 
 
 
 def test_when_too_much_comes_at_once_the_folder_is_walked(
-    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+    here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("penstock.sources.object_folder.MANY", 0)
     monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._look", None)
@@ -191,10 +207,10 @@ def test_when_too_much_comes_at_once_the_folder_is_walked(
             folder.put(f"{number % 7}/{number}.png")
         return len(set(await told(engine, 300)))
 
-    assert play(place, folder, main) == 300
+    assert play(here, folder, main) == 300
 
 
-def test_links_and_our_own_files_are_no_objects(place: Place, folder: FolderPlace, tmp_path: Path) -> None:
+def test_links_and_our_own_files_are_no_objects(here: Place, folder: FolderPlace, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("hush")
 
@@ -208,11 +224,11 @@ def test_links_and_our_own_files_are_no_objects(place: Place, folder: FolderPlac
         folder.put("last.png")
         return await told(engine, 1)
 
-    assert play(place, folder, main) == [("created", "last.png")]
+    assert play(here, folder, main) == [("created", "last.png")]
 
 
 def test_a_file_that_is_moved_out_and_back_goes_and_comes_each_time(
-    place: Place, folder: FolderPlace, tmp_path: Path
+    here: Place, folder: FolderPlace, tmp_path: Path
 ) -> None:
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
@@ -229,7 +245,7 @@ def test_a_file_that_is_moved_out_and_back_goes_and_comes_each_time(
         return await told(engine, 7)
 
     created, deleted = ("created", "in/a.png"), ("deleted", "in/a.png")
-    assert play(place, folder, main) == [created, deleted, created, deleted, created, deleted, created]
+    assert play(here, folder, main) == [created, deleted, created, deleted, created, deleted, created]
 
 
 def test_what_comes_before_anybody_listens_is_told(
@@ -237,9 +253,10 @@ def test_what_comes_before_anybody_listens_is_told(
 ) -> None:
     begin = FolderFeeder._begin
     monkeypatch.setattr("penstock.sources.object_folder.SLACK", 0.05)
+    monkeypatch.setattr("penstock.sources.object_folder.UNKNOWN", 0.1)
 
     async def begun(feeder: FolderFeeder, feed: Feed, seen: Seen) -> None:
-        await asyncio.sleep(1.2)  # it takes a while until somebody feeds it
+        await asyncio.sleep(0.4)  # it takes a while until somebody feeds it
         await begin(feeder, feed, seen)
         folder.put("late.png")
 
@@ -247,7 +264,7 @@ def test_what_comes_before_anybody_listens_is_told(
 
     async def main(engine: Engine) -> Any:
         folder.put("old.png")
-        await asyncio.sleep(0.5)  # well before the source is started
+        await asyncio.sleep(0.2)  # well before the source is started
         await engine.publish(PICS, start=True)
         folder.put("early.png")
         return await told(engine, 2)
@@ -256,7 +273,7 @@ def test_what_comes_before_anybody_listens_is_told(
 
 
 def test_a_folder_that_another_takes_the_place_of_is_told_of_at_once(
-    place: Place, folder: FolderPlace
+    here: Place, folder: FolderPlace
 ) -> None:
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
@@ -271,11 +288,11 @@ def test_a_folder_that_another_takes_the_place_of_is_told_of_at_once(
         return await told(engine, 4)
 
     created = [("created", f"{name}.png") for name in "abc"]
-    assert sorted(play(place, folder, main)) == [*created, ("deleted", "a.png")]
+    assert sorted(play(here, folder, main)) == [*created, ("deleted", "a.png")]
 
 
-def test_files_are_told_in_the_order_in_which_they_came(place: Place, folder: FolderPlace) -> None:
-    names = [f"{number * 37 % 100:02}.png" for number in range(100)]
+def test_files_are_told_in_the_order_in_which_they_came(here: Place, folder: FolderPlace) -> None:
+    names = [f"{number * 37 % 40:02}.png" for number in range(40)]
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
@@ -283,22 +300,21 @@ def test_files_are_told_in_the_order_in_which_they_came(place: Place, folder: Fo
         await engine.pause_workflow("pics")
         for name in names:
             folder.put(name)
-            await asyncio.sleep(0.025)
-        await until_there(engine, 100)
+            await clock_goes_on()
+        await until_there(engine, len(names))
         await engine.resume_workflow("pics")
-        return [key for _, key in await told(engine, 100)]
+        return [key for _, key in await told(engine, len(names))]
 
-    assert play(place, folder, main) == names
+    assert play(here, folder, main) == names
 
 
 def test_files_that_are_looked_at_together_are_told_in_their_order(
-    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+    here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.object_folder.QUIET", 0.3)
     etag = FolderFeeder._etag
 
     async def slow(feeder: FolderFeeder, key: str) -> str:
-        await asyncio.sleep(0.5)  # longer than a file must be quiet
+        await asyncio.sleep(1.5 * QUIET)  # longer than a file must be quiet
         return await etag(feeder, key)
 
     monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._etag", slow)
@@ -313,7 +329,7 @@ def test_files_that_are_looked_at_together_are_told_in_their_order(
             time.sleep(0.01)  # and nobody hears of the first alone
         return [key for _, key in await told(engine, 3)]
 
-    assert play(place, folder, main) == ["zero.png", "second.png", "first.png"]
+    assert play(here, folder, main) == ["zero.png", "second.png", "first.png"]
 
 
 def test_what_came_before_a_stop_is_told_though_nobody_had_looked_yet(
@@ -371,7 +387,7 @@ def test_what_comes_after_a_stop_is_not_told_though_it_is_still_looked_for_what_
         await watched(engine)
         folder.put("before.png")
         await engine.stop_source("pics")
-        await asyncio.sleep(0.02)  # the clock of file systems goes in steps
+        await clock_goes_on()
         folder.put("after.png")
         await watched(engine, stopped=True)
         stopped = await told(engine, 1)
@@ -405,7 +421,7 @@ def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes
             folder.put("before.png")
             await until_there(engine, 1)
             await other.start_source("pics")
-            await asyncio.sleep(0.02)
+            await clock_goes_on()
             folder.put("later.png")
             return await told(engine, 2)
 
@@ -443,12 +459,14 @@ def test_what_had_no_room_when_the_source_was_stopped_is_told_when_it_is_started
 
 
 def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_told_after_a_stop(
-    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+    here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("penstock.sources.object_folder.LAST_WALK", 0.1)
 
+    monkeypatch.setattr("penstock.sources.object_folder.QUIET", 0.5)
+
     async def never(feeder: FolderFeeder) -> AsyncIterator[Any]:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         yield None
 
     async def main(engine: Engine) -> Any:
@@ -461,11 +479,14 @@ def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_tol
         await watched(engine, stopped=True)
         return await told(engine, 1)
 
-    assert play(place, folder, main) == [("created", "before.png")]
+    assert play(here, folder, main) == [("created", "before.png")]
 
 
-def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(place: Place, folder: FolderPlace) -> None:
+def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(
+    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The source goes on: nobody has to wait for it."""
+    monkeypatch.setattr("penstock.sources.object_folder.QUIET", 60.0)
 
     async def first(engine: Engine) -> None:
         await engine.publish(PICS, start=True)
@@ -481,6 +502,7 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(place: Place,
 
     play(place, folder, first)
     assert place.run(between, {}, work=False) == []
+    monkeypatch.setattr("penstock.sources.object_folder.QUIET", QUIET)
     assert play(place, folder, second) == [("created", "a.png")]
 
 
@@ -513,7 +535,7 @@ def test_what_was_being_told_when_the_node_died_is_told_once(
 
 
 def test_a_name_that_is_no_text_starts_nothing_and_is_told(
-    place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
+    here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("penstock.sources.object_folder.WALK_EVERY", 0.0)
     odd = os.fsencode(folder.path) + b"/caf\xe9.png"
@@ -525,14 +547,11 @@ def test_a_name_that_is_no_text_starts_nothing_and_is_told(
         folder.put("good.png")
         names = await told(engine, 1)
         stores = (await engine.running()).means.stores
-        async with asyncio.timeout(20):
-            while not (shown := (await stores.look())[0])["error"]:
-                await asyncio.sleep(0.05)
-            os.unlink(odd)
-            while (await stores.look())[0]["error"]:
-                await asyncio.sleep(0.05)
+        [shown] = await until(stores.look, "an error of the store", so=lambda found: found[0]["error"])
+        os.unlink(odd)
+        await until(stores.look, "no error of the store", so=lambda found: not found[0]["error"])
         return names, shown["error"], shown["counts"]["unreadable"]
 
-    names, error, count = play(place, folder, main)
+    names, error, count = play(here, folder, main)
     assert (names, count) == ([("created", "good.png")], 1)
     assert "such as 'caf\\xe9.png': no UTF-8" in error

@@ -15,6 +15,7 @@ from tests.objects.places import FolderPlace
 from tests.objects.servers import SeaweedFS
 from tests.objects.telling import PICS, TOKEN, body, inputs_of, record, shown, talk_to
 from tests.sources.feeding.feeders import until_there
+from tests.waiting import until
 
 PICKY = {**PICS, "params": {"type": "object", "properties": {"size": {"type": "integer", "maximum": 1000}}}}
 
@@ -119,9 +120,7 @@ def test_a_file_whose_run_cannot_be_made_is_set_aside_too(
     async def talk(client: Client) -> Any:
         await client.engine.publish(PICKY, start=True)
         folder.put("big.png", b"x" * 3000)
-        async with asyncio.timeout(30):
-            while not (found := await client.engine.undelivered()):
-                await asyncio.sleep(0.05)
+        found = await until(client.engine.undelivered, "what was refused")
         await client.engine.publish(PICS)
         assert await client.engine.redeliver(found[0]["id"])
         return await until_there(client.engine, 1)

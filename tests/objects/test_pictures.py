@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +17,7 @@ from tests.api.conftest import Client
 from tests.objects.camera import picture
 from tests.objects.servers import JuiceFS, free_port
 from tests.objects.telling import TOKEN, talk_to
+from tests.waiting import listens, until, until_sync
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "zenko" / "functions"
 WORKFLOW = """
@@ -46,17 +44,7 @@ def function(target: str) -> Iterator[str]:
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     try:
-        until = time.monotonic() + 30
-        while True:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).close()
-            except urllib.error.HTTPError as error:
-                error.close()
-                break  # it answers, and did not like what it was asked
-            except OSError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.1)
+        until_sync(lambda: listens(port), f"the function {target}")
         yield f"http://127.0.0.1:{port}/"
     finally:
         process.terminate()
@@ -79,13 +67,15 @@ def test_a_picture_gets_its_tags_once_and_the_update_starts_nothing(
         await client.engine.publish(WORKFLOW.format(**functions, more=more), start=True)
         await asyncio.to_thread(telling.put, bucket, "a b/x+y.jpg", picture(), Tagging="album=summer")
         calls = client.service.hooks.taken
-        async with asyncio.timeout(50):
-            while (await client.engine.counts()).get("succeeded", 0) < 1:
-                failed = (await client.engine.counts()).get("failed", 0)
-                assert not failed, await client.engine.runs()
-                await asyncio.sleep(0.05)
-            while calls["ignored"] < (2 if more else 1):  # the store tells of the update
-                await asyncio.sleep(0.05)
+        counts = await until(
+            client.engine.counts,
+            "the end of a run",
+            60,
+            so=lambda counts: counts.get("succeeded") or counts.get("failed"),
+        )
+        assert not counts.get("failed"), await client.engine.runs()
+        wanted = 2 if more else 1
+        await until(lambda: calls["ignored"] >= wanted, "what the store tells of the update", 60)
         [run] = await client.engine.runs()
         return await client.engine.show(run["id"])
 

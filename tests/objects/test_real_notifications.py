@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from tests.api.conftest import Client
 from tests.cli.serving import serving
 from tests.objects.servers import JuiceFS
 from tests.objects.telling import PICS, TOKEN, talk_to
+from tests.waiting import until, until_sync
 
 WORKFLOW = """\
 penstock: 1
@@ -35,9 +35,8 @@ def look(ctx):
 
 async def count_until(client: Client, name: str, number: int) -> None:
     """Until this process has counted so many notifications of that fate."""
-    async with asyncio.timeout(40):
-        while client.service.stores.tallies["pics"].counts[name] < number:
-            await asyncio.sleep(0.02)
+    counts = client.service.stores.tallies["pics"].counts
+    await until(lambda: counts[name], f"{number} that are {name}", 60, so=lambda found: found >= number)
 
 
 def test_pause_keeps_events_resume_drains_them_in_order_and_versions_hold(
@@ -80,9 +79,9 @@ def test_pause_keeps_events_resume_drains_them_in_order_and_versions_hold(
 
 
 async def ended(engine: Engine, number: int) -> None:
-    async with asyncio.timeout(40):
-        while (await engine.counts()).get("succeeded", 0) < number:
-            await asyncio.sleep(0.02)
+    await until(
+        engine.counts, f"the end of {number} runs", 60, so=lambda counts: counts.get("succeeded", 0) >= number
+    )
 
 
 def test_500_puts_during_a_kill_of_the_node_are_500_runs(telling: JuiceFS, tmp_path: Path) -> None:
@@ -99,15 +98,12 @@ def test_500_puts_during_a_kill_of_the_node_are_500_runs(telling: JuiceFS, tmp_p
 
     with serving(*up, cwd=tmp_path) as node:
         putting.start()
-        while begun(tmp_path) < 100:
-            time.sleep(0.05)
+        until_sync(lambda: begun(tmp_path), "a hundred runs", 60, so=lambda count: count >= 100)
         os.killpg(node.process.pid, signal.SIGKILL)
     assert begun(tmp_path) < 500
     with serving(*up, cwd=tmp_path):
         putting.join()
-        until = time.monotonic() + 50
-        while begun(tmp_path) < 500 and time.monotonic() < until:
-            time.sleep(0.1)
+        until_sync(lambda: begun(tmp_path), "all runs", 60, so=lambda count: count >= 500)
 
     with Engine.sync(str(tmp_path / "penstock.db"), tasks={}, work=False, feed=False) as engine:
         subjects = [run["subject"] for run in engine.runs(workflow="pics", limit=1000)]

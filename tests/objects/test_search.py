@@ -18,6 +18,7 @@ from penstock.store.opening import open_store
 from tests.objects.places import FolderPlace, StorePlace
 from tests.objects.telling import TASKS
 from tests.sources.feeding.feeders import until_there
+from tests.waiting import until
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -56,13 +57,20 @@ def play(
 
 async def searched(engine: Engine, store: str = "pics") -> dict[str, Any]:
     """How the last search was, once one is done."""
+    found = await until(
+        lambda: search_of(engine, store),
+        "a search that is done",
+        60,
+        so=lambda seen: seen.get("last") is not None,
+    )
+    return dict(found)
+
+
+async def search_of(engine: Engine, store: str = "pics") -> Any:
+    """How the search is."""
     running = await engine.running()
-    async with asyncio.timeout(40):
-        while True:
-            [seen] = (await searches_of(running.store, running.node.flows)).get(store, [{}])
-            if seen.get("last") is not None:
-                return dict(seen)
-            await asyncio.sleep(0.05)
+    [seen] = (await searches_of(running.store, running.node.flows)).get(store, [{}])
+    return seen
 
 
 async def keys_of(engine: Engine) -> list[str]:
@@ -183,13 +191,9 @@ def test_the_progress_of_a_search_is_seen_and_a_store_that_is_away_is_told(tmp_p
 
     async def main(engine: Engine) -> Any:
         await engine.publish(workflow(), start=True)
-        running = await engine.running()
-        async with asyncio.timeout(30):
-            while True:
-                [seen] = (await searches_of(running.store, running.node.flows))["pics"]
-                if seen["error"]:
-                    break
-                await asyncio.sleep(0.05)
+        seen = await until(
+            lambda: search_of(engine), "the error of a search", so=lambda seen: seen.get("error")
+        )
         folder.path.mkdir()
         folder.put("a")
         return seen, (await searched(engine))["last"]

@@ -13,6 +13,7 @@ from penstock.sources.feeding_lease import feed_name
 from penstock.sources.feeding_listing import all_records
 from tests.objects.places import FolderPlace
 from tests.objects.telling import PICS, TASKS
+from tests.waiting import until
 
 SEARCH = {"kind": "search", "store": "pics", "cron": "0 0 1 1 *"}
 OBJECT = {"kind": "object", "store": "pics"}
@@ -21,9 +22,20 @@ AWAY = "s3://pics?endpoint=http://127.0.0.1:9&access_key=a&secret_key=b"
 
 async def shown(engine: Engine, state: str) -> list[dict[str, Any]]:
     """The sources, once the first is so no more."""
-    while not (found := await engine.schedules.sources()) or found[0]["state"] == state:
-        await asyncio.sleep(0.02)
-    return list(found)
+    return await until(
+        engine.schedules.sources,
+        f"a source that is not {state}",
+        so=lambda found: found and found[0]["state"] != state,
+    )
+
+
+async def in_error(engine: Engine) -> list[dict[str, Any]]:
+    """The sources, once one has an error."""
+    return await until(
+        engine.schedules.sources,
+        "the error of a source",
+        so=lambda found: any(each["error"] for each in found),
+    )
 
 
 @pytest.mark.parametrize("source", [OBJECT, SEARCH])
@@ -41,8 +53,11 @@ def test_a_source_is_well_again_once_its_store_is_set_up(
             if known and source is SEARCH:
                 await shown(engine, "failing")
         async with Engine(path, tasks=TASKS, stores={}) as engine:
-            while not [each for each in await engine.schedules.sources() if each["state"] == "failing"]:
-                await asyncio.sleep(0.02)
+            await until(
+                engine.schedules.sources,
+                "a source that fails",
+                so=lambda found: any(each["state"] == "failing" for each in found),
+            )
         async with Engine(path, tasks=TASKS, stores=stores) as engine:
             return await shown(engine, "failing")
 
@@ -55,14 +70,16 @@ def test_a_source_that_is_stopped_fails_no_more(tmp_path: Path) -> None:
         path = str(tmp_path / "p.db")
         async with Engine(path, tasks=TASKS, stores={}) as engine:
             await engine.publish({**PICS, "source": OBJECT}, start=True)
-            while not [each for each in await engine.schedules.sources() if each["error"]]:
-                await asyncio.sleep(0.02)
+            await in_error(engine)
             await engine.stop_source("pics")
             [at_once] = await engine.schedules.sources()
             store = (await engine.running()).store
-            while not (kept := (await all_records(store))[feed_name("pics")]).stopped:
-                await asyncio.sleep(0.02)
-            return at_once["state"], kept.error
+            records = await until(
+                lambda: all_records(store),
+                "the end of the feed",
+                so=lambda found: found[feed_name("pics")].stopped,
+            )
+            return at_once["state"], records[feed_name("pics")].error
 
     state, kept = asyncio.run(asyncio.wait_for(main(), 30))
     assert state != "failing"
@@ -75,8 +92,7 @@ def test_what_is_not_set_up_is_logged_in_one_sentence(
     async def main() -> None:
         async with Engine(str(tmp_path / "p.db"), tasks=TASKS, stores={}) as engine:
             await engine.publish({**PICS, "source": OBJECT}, start=True)
-            while not [each for each in await engine.schedules.sources() if each["error"]]:
-                await asyncio.sleep(0.02)
+            await in_error(engine)
 
     asyncio.run(asyncio.wait_for(main(), 30))
     said = [each for each in caplog.records if each.name == "penstock.feeding"]
@@ -99,9 +115,7 @@ def test_a_store_that_is_not_set_up_is_shown_as_an_error_of_the_source(
             Engine(str(tmp_path / "p.db"), tasks=TASKS, stores={"pics": folder.url}) as engine,
         ):
             await engine.publish({**PICS, "source": source}, start=True)
-            while not (found := [each for each in await engine.schedules.sources() if each["error"]]):
-                await asyncio.sleep(0.02)
-            return found
+            return await in_error(engine)
 
     [shown] = asyncio.run(main())
     assert (shown["workflow"], shown["state"]) == ("pics", "failing")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -29,6 +28,7 @@ from penstock_release.options import Options
 from tests.boxes.conftest import server as server
 from tests.boxes.conftest import url as url
 from tests.release.remote import Remote
+from tests.waiting import until
 
 OWN = "the-admin-token-of-the-tests"
 STUDY = "SD_00000001"
@@ -79,25 +79,42 @@ class Client:
 
     async def until(self, id: str, *states: str) -> dict[str, Any]:
         """Wait until a release is in one of these states; the release."""
-        async with asyncio.timeout(LIMIT):
-            while True:
-                shown: dict[str, Any] = await self.good("GET", f"/releases/{id}")
-                if shown["state"] in states:
-                    return shown
-                await asyncio.sleep(0.02)
+        shown = await until(
+            lambda: self.good("GET", f"/releases/{id}"),
+            f"a release that is {' or '.join(states)}",
+            LIMIT,
+            so=lambda shown: shown["state"] in states,
+        )
+        return dict(shown)
 
     async def until_task(self, id: str, state: str) -> dict[str, Any]:
         """Wait until a task is in a state; the task."""
-        async with asyncio.timeout(LIMIT):
-            while (shown := await self.good("GET", f"/tasks/{id}"))["state"] != state:
-                await asyncio.sleep(0.02)
+        shown = await until(
+            lambda: self.good("GET", f"/tasks/{id}"),
+            f"a task that is {state}",
+            LIMIT,
+            so=lambda shown: shown["state"] == state,
+        )
+        return dict(shown)
+
+    async def until_progress(self, task: str, progress: int) -> dict[str, Any]:
+        """Wait until a task has come so far; the task."""
+        shown = await until(
+            lambda: self.good("GET", f"/tasks/{task}"),
+            f"progress of {progress} %",
+            LIMIT,
+            so=lambda shown: shown["progress"] == progress,
+        )
         return dict(shown)
 
     async def until_told(self, id: str, begins: str) -> None:
         """Wait until an event of a release begins so."""
-        async with asyncio.timeout(LIMIT):
-            while not any(each.startswith(begins) for each in await self.events(id)):
-                await asyncio.sleep(0.02)
+        await until(
+            lambda: self.events(id),
+            f"an event that begins with {begins!r}",
+            LIMIT,
+            so=lambda told: any(each.startswith(begins) for each in told),
+        )
 
     async def events(self, id: str) -> list[str]:
         """The messages of a release, the oldest first, without ids."""

@@ -12,6 +12,7 @@ from aiohttp import web
 
 from tests.release.conftest import LIMIT, STUDY, coordinating, service, states
 from tests.release.remote import SILENCE, Remote, serving
+from tests.waiting import until
 
 
 @pytest.mark.parametrize("said", ["banana", "pending", "published", {"progress": 3}])
@@ -33,9 +34,12 @@ def test_progress_that_a_service_tells_when_it_is_asked_is_shown(url: str, tmp_p
         async with serving(remote), coordinating(tmp_path, url) as here:
             await here.register(remote)
             id = await here.release()
-            async with asyncio.timeout(LIMIT):
-                while (await here.good("GET", f"/releases/{id}"))["tasks"][0]["progress"] != 42:
-                    await asyncio.sleep(0.02)
+            await until(
+                lambda: here.good("GET", f"/releases/{id}"),
+                "progress of 42 %",
+                LIMIT,
+                so=lambda release: release["tasks"][0]["progress"] == 42,
+            )
 
     asyncio.run(talk())
 

@@ -15,6 +15,7 @@ import aiohttp
 from aiohttp import web
 
 from tests.release.conftest import LIMIT, OWN, Client, states
+from tests.waiting import nothing_happens, until
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "task_service" / "service.py"
@@ -73,8 +74,9 @@ def test_the_example_knows_its_tasks_after_a_restart(tmp_path: Path) -> None:
                 assert [await ask(base, "initialize"), await ask(base, "start")] == ["pending", "running"]
             async with process(*how) as said, asyncio.timeout(LIMIT):
                 base = await address(said)
-                while await ask(base, "get_status") != "staged":
-                    await asyncio.sleep(0.02)
+                await until(
+                    lambda: ask(base, "get_status"), "the end", LIMIT, so=lambda state: state == "staged"
+                )
 
     asyncio.run(talk())
 
@@ -118,16 +120,14 @@ def test_the_example_reports_after_a_restart_what_nobody_has_heard(tmp_path: Pat
     async def talk() -> None:
         async with process(*how, "http://127.0.0.1:9") as said, asyncio.timeout(LIMIT):  # nobody is there
             await staging(await address(said))
-            while json.loads(kept.read_text())[0]["state"] != "staged":
-                await asyncio.sleep(0.02)
+            await until(lambda: json.loads(kept.read_text())[0]["state"] == "staged", "the end", LIMIT)
         async with hearing(coordinator) as base, asyncio.timeout(2 * LIMIT):
             async with process(*how, base) as said:
                 await address(said)
-                while told() != "staged":
-                    await asyncio.sleep(0.02)
+                await until(lambda: told() == "staged", "the report", LIMIT)
             async with process(*how, base) as said:
                 await address(said)
-                await asyncio.sleep(0.3)
+                await nothing_happens(0.3)
 
     asyncio.run(talk())
     assert heard == [{"state": "staged", "progress": 100}]
@@ -186,9 +186,7 @@ def test_the_example_reports_its_end_until_it_is_answered() -> None:
         how = (str(EXAMPLE), "--port", "0", "--seconds", "0", "--only-push")
         async with hearing(coordinator) as base, process(*how, "--push", base) as said:
             await staging(await address(said))
-            async with asyncio.timeout(2 * LIMIT):
-                while len(heard) < 8:
-                    await asyncio.sleep(0.02)
+            await until(lambda: len(heard) >= 8, "eight reports", 2 * LIMIT)
 
     asyncio.run(talk())
     assert [each["progress"] for each in heard] == [25, 50, 75, 100, 100, 100, 100, 100]

@@ -11,6 +11,7 @@ import pytest
 
 from tests.release.conftest import LIMIT, Site, coordinating, states
 from tests.release.remote import DROP, SILENCE, Answer, Remote, serving
+from tests.waiting import nothing_happens, until
 
 SHORT = timedelta(milliseconds=1500)  # long enough for who answers at once on a busy machine
 
@@ -20,18 +21,24 @@ async def begun(here: Site, *remotes: Remote) -> str:
     return await here.release()
 
 
+def on_disk(folder: Path) -> str:
+    """For what a service decides: one store is as good as another."""
+    return str(folder / "penstock.db")
+
+
 async def task_of(here: Site, id: str, name: str) -> str:
     release = await here.good("GET", f"/releases/{id}")
     return str(next(task["kf_id"] for task in release["tasks"] if task["service_name"] == name))
 
 
 @pytest.mark.parametrize("answer", [503, 201, DROP, SILENCE])
-def test_who_does_not_answer_initialize_with_200_is_rejected(
-    answer: Answer, url: str, tmp_path: Path
-) -> None:
+def test_who_does_not_answer_initialize_with_200_is_rejected(answer: Answer, tmp_path: Path) -> None:
     async def talk() -> None:
         good, bad = Remote("good"), Remote("bad", initialize=[answer])
-        async with serving(good, bad), coordinating(tmp_path, url, request_timeout=SHORT) as here:
+        async with (
+            serving(good, bad),
+            coordinating(tmp_path, on_disk(tmp_path), request_timeout=SHORT) as here,
+        ):
             id = await begun(here, good, bad)
             ended = await here.until(id, "failed", "staged", "canceled")
 
@@ -46,10 +53,13 @@ def test_who_does_not_answer_initialize_with_200_is_rejected(
 
 
 @pytest.mark.parametrize("answer", [400, DROP, "pending", {"state": "failed"}])
-def test_who_does_not_start_fails_the_release(answer: Answer, url: str, tmp_path: Path) -> None:
+def test_who_does_not_start_fails_the_release(answer: Answer, tmp_path: Path) -> None:
     async def talk() -> None:
         good, bad = Remote("good", polled=False), Remote("bad", start=[answer])
-        async with serving(good, bad), coordinating(tmp_path, url, request_timeout=SHORT) as here:
+        async with (
+            serving(good, bad),
+            coordinating(tmp_path, on_disk(tmp_path), request_timeout=SHORT) as here,
+        ):
             id = await begun(here, good, bad)
             ended = await here.until(id, "failed", "staged", "canceled")
 
@@ -61,10 +71,13 @@ def test_who_does_not_start_fails_the_release(answer: Answer, url: str, tmp_path
 
 
 @pytest.mark.parametrize("answer", [500, DROP, SILENCE, "failed"])
-def test_who_cannot_tell_its_state_fails_the_release(answer: Answer, url: str, tmp_path: Path) -> None:
+def test_who_cannot_tell_its_state_fails_the_release(answer: Answer, tmp_path: Path) -> None:
     async def talk() -> None:
         good, bad = Remote("good", polled=False), Remote("bad", get_status=["running", answer])
-        async with serving(good, bad), coordinating(tmp_path, url, request_timeout=SHORT) as here:
+        async with (
+            serving(good, bad),
+            coordinating(tmp_path, on_disk(tmp_path), request_timeout=SHORT) as here,
+        ):
             id = await begun(here, good, bad)
             ended = await here.until(id, "failed", "staged", "canceled")
 
@@ -167,7 +180,7 @@ def test_a_staged_release_waits_for_as_long_as_its_user_does(tmp_path: Path) -> 
         async with serving(remote), coordinating(tmp_path, task_timeout=SHORT, timeout=SHORT) as here:
             id = await begun(here, remote)
             await here.until(id, "staged")
-            await asyncio.sleep(3 * SHORT.total_seconds())  # longer than any time-out
+            await nothing_happens(1.5 * SHORT.total_seconds())  # longer than any time-out
 
             assert (await here.good("GET", f"/releases/{id}"))["state"] == "staged"
 
@@ -203,9 +216,7 @@ def test_publish_that_a_service_accepted_and_lost_is_sent_again(tmp_path: Path) 
             await here.until(id, "staged")
             bad.answers = {"publish": ["publishing"], "get_status": ["staged"]}
             await here.good("POST", f"/releases/{id}/publish")
-            async with asyncio.timeout(LIMIT):
-                while bad.actions.count("publish") < 2:
-                    await asyncio.sleep(0.02)
+            await until(lambda: bad.actions.count("publish") >= 2, "a second `publish`", LIMIT)
             bad.answers = {}
 
             assert (await here.until(id, "published", "failed"))["state"] == "published"

@@ -9,6 +9,7 @@ from aiohttp import web
 
 from tests.release.conftest import LIMIT, Site, coordinating, states
 from tests.release.remote import Remote, serving
+from tests.waiting import until
 
 TRANSITIONS = {"start": ("pending", "running"), "publish": ("staged", "publishing")}
 
@@ -114,9 +115,9 @@ def test_a_rest_that_fails_while_it_stages_leaves_it_partly_published(tmp_path: 
             id, tasks = await partly(here, good, bad, slow)
             bad.answers["initialize"] = [503]
             await here.good("POST", f"/releases/{id}/publish")
-            async with asyncio.timeout(LIMIT):
-                while not any("to rejected" in each for each in await here.events(id)):
-                    await asyncio.sleep(0.02)
+            await until(
+                lambda: here.events(id), "a rejection", LIMIT, so=lambda told: "to rejected" in str(told)
+            )
             ended = await here.until(id, "failed")
             assert (ended["partly_published"], states(ended)["bad"]) == ([tasks["good"]], "rejected")
             assert slow.actions[-2:] == ["initialize", "cancel"]

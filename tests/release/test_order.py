@@ -10,6 +10,7 @@ import pytest
 
 from tests.release.conftest import Site, coordinating, states
 from tests.release.remote import DROP, SILENCE, Remote, serving
+from tests.waiting import until
 
 
 async def begun(here: Site, *remotes: Remote) -> tuple[str, dict[str, str]]:
@@ -168,9 +169,7 @@ def test_a_service_that_does_not_answer_while_it_is_staged_is_waited_for(answer:
             await here.until(id, "staged")
             one.answers["get_status"] = [answer]
             asked = len(one.log)
-            async with asyncio.timeout(20):
-                while len(one.log) < asked + 6:
-                    await asyncio.sleep(0.02)
+            await until(lambda: len(one.log) >= asked + 6, "six requests")
             shown = (await here.good("GET", f"/releases/{id}"))["state"]
             del one.answers["get_status"]
             await here.good("POST", f"/releases/{id}/publish")
@@ -191,9 +190,7 @@ def test_who_is_not_asked_any_more_can_be_published(tmp_path: Path) -> None:
             await here.until_told(id, "the service of task")
             asked = len(one.log)
             await here.good("PATCH", f"/tasks/{tasks['one']}", {"state": "staged"})
-            async with asyncio.timeout(20):
-                while len(one.log) < asked + 3:
-                    await asyncio.sleep(0.02)
+            await until(lambda: len(one.log) >= asked + 3, "three requests")
             await here.good("POST", f"/releases/{id}/publish")
             await one.until("publish")
             await here.good("PATCH", f"/tasks/{tasks['one']}", {"state": "published"})

@@ -10,6 +10,7 @@ import pytest
 
 from tests.release.conftest import LIMIT, STUDY, coordinating
 from tests.release.remote import Remote, serving
+from tests.waiting import until
 
 
 def test_a_release_goes_to_the_services_that_are_named(url: str, tmp_path: Path) -> None:
@@ -81,9 +82,13 @@ def test_the_progress_of_a_service_that_is_polled_is_shown(url: str, tmp_path: P
         async with serving(remote), coordinating(tmp_path, url) as here:
             await here.register(remote)
             id = await here.release()
-            async with asyncio.timeout(LIMIT):
-                while (shown := (await here.good("GET", f"/releases/{id}"))["tasks"][0])["progress"] != 50:
-                    await asyncio.sleep(0.02)
+            release = await until(
+                lambda: here.good("GET", f"/releases/{id}"),
+                "progress of 50 %",
+                LIMIT,
+                so=lambda release: release["tasks"][0]["progress"] == 50,
+            )
+            [shown] = release["tasks"]
             assert shown["state"] == "running"
             assert (await here.good("GET", f"/tasks/{shown['kf_id']}"))["progress"] == 50
 
@@ -100,9 +105,7 @@ def test_progress_that_is_reported_does_not_fall_back_to_what_was_answered(tmp_p
             remote.answers["get_status"] = [{"state": "publishing", "progress": 7}]
             await here.good("POST", f"/releases/{id}/publish")
             path = f"/tasks/{task['kf_id']}"
-            async with asyncio.timeout(LIMIT):
-                while (await here.good("GET", path))["progress"] != 7:
-                    await asyncio.sleep(0.02)
+            await here.until_progress(task["kf_id"], 7)
             await here.good("PATCH", path, {"state": "publishing", "progress": 40})
             for _ in range(3):
                 await here.coordinator.look()

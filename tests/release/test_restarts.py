@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from aiohttp import web
 from penstock.testing.postgres import PostgresServer
 from tests.release.conftest import LIMIT, Client, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,12 +99,18 @@ async def survives(host: Host, deadly: Deadly, wish: Any) -> dict[str, Any]:
 
 async def patient(host: Host, id: str, *states: str) -> dict[str, Any]:
     """Wait for a state of a release, however often the host is away."""
-    async with asyncio.timeout(4 * LIMIT):
-        while True:
-            try:
-                return await host.until(id, *states)
-            except (aiohttp.ClientError, AssertionError):
-                await asyncio.sleep(0.05)
+
+    async def look() -> Any:
+        with suppress(aiohttp.ClientError, AssertionError):
+            return await host.good("GET", f"/releases/{id}")
+
+    found = await until(
+        look,
+        f"a release that is {' or '.join(states)}",
+        4 * LIMIT,
+        so=lambda found: found and found["state"] in states,
+    )
+    return dict(found)
 
 
 def test_a_release_survives_the_death_of_its_coordinator_at_every_call(url: str, tmp_path: Path) -> None:
@@ -246,7 +254,7 @@ def test_a_database_that_is_restarted_fails_no_release(tmp_path: Path) -> None:
             id = await here.release()
             await here.until(id, "running")
             await asyncio.to_thread(postgres.stop, "fast")
-            await asyncio.sleep(0.5)  # for as long it is away, many polls
+            await asyncio.sleep(0.5)  # it is away for many polls
             await asyncio.to_thread(postgres.start)
             for remote in remotes:
                 remote.polled = True
@@ -255,12 +263,13 @@ def test_a_database_that_is_restarted_fails_no_release(tmp_path: Path) -> None:
 
     async def once_up(here: Client, id: str) -> Any:
         """The release once it is at rest; until then the database may be away for the caller too."""
-        async with asyncio.timeout(LIMIT):
-            while True:
-                status, shown = await here.ask("GET", f"/releases/{id}")
-                if status == 200 and shown["state"] in ("staged", "failed", "canceled"):
-                    return shown
-                await asyncio.sleep(0.05)
+        _, shown = await until(
+            lambda: here.ask("GET", f"/releases/{id}"),
+            "a release at rest",
+            LIMIT,
+            so=lambda found: found[0] == 200 and found[1]["state"] in ("staged", "failed", "canceled"),
+        )
+        return shown
 
     postgres = PostgresServer().start()
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
+from operator import lt
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from tests.release.conftest import LIMIT, Site, coordinating, states
 from tests.release.remote import Remote, serving
+from tests.waiting import until
 
 
 async def partly(here: Site, good: Remote, bad: Remote) -> tuple[str, dict[str, str]]:
@@ -54,9 +57,9 @@ def test_a_failure_that_is_reported_again_after_it_went_on_counts_again(tmp_path
             for _ in range(2):
                 asked = bad.actions.count("publish")
                 await here.good("POST", f"/releases/{id}/publish")
-                async with asyncio.timeout(LIMIT):
-                    while bad.actions.count("publish") == asked:
-                        await asyncio.sleep(0.01)
+                await until(
+                    lambda: bad.actions.count("publish"), "another `publish`", LIMIT, so=partial(lt, asked)
+                )
                 task = bad.log[-1][1]["task_id"]
                 await here.good("PATCH", f"/tasks/{task}", {"state": "failed"})
 

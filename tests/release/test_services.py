@@ -13,6 +13,7 @@ from aiohttp import web
 from penstock_release.options import OAuth
 from tests.release.conftest import Site, coordinating, service, states
 from tests.release.remote import Remote, serving
+from tests.waiting import until
 
 TELLS = {
     "kf_id",
@@ -129,9 +130,11 @@ def test_health_is_looked_after_by_itself(tmp_path: Path) -> None:
         async with serving(remote), coordinating(tmp_path, health_every=every) as here:
             [id] = await here.register(remote)
             remote.status = 503
-            async with asyncio.timeout(10):
-                while (await here.good("GET", f"/task-services/{id}"))["health_status"] != "down":
-                    await asyncio.sleep(0.02)
+            await until(
+                lambda: here.good("GET", f"/task-services/{id}"),
+                "a service that is down",
+                so=lambda shown: shown["health_status"] == "down",
+            )
 
     asyncio.run(talk())
 

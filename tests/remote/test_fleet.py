@@ -10,6 +10,7 @@ import pytest
 
 from penstock import Engine
 from tests.remote.engines import engine_behind_http, launch
+from tests.waiting import nothing_happens, until
 
 RUNS = 40
 FLOW: dict[str, Any] = {
@@ -28,16 +29,8 @@ FLOW: dict[str, Any] = {
 }
 
 
-async def until(holds: Any) -> None:
-    async with asyncio.timeout(30):
-        while not holds():
-            await asyncio.sleep(0.02)
-
-
 async def workers_of(engine: Engine, count: int) -> None:
-    async with asyncio.timeout(30):
-        while len(await engine.workers()) < count:
-            await asyncio.sleep(0.05)
+    await until(engine.workers, f"{count} workers", so=lambda found: len(found) >= count)
 
 
 @pytest.mark.parametrize("victim", ["node", "python"])
@@ -59,7 +52,7 @@ def test_a_python_and_a_node_worker_share_a_list_and_either_may_be_killed(
                     for number in range(RUNS)
                 ]
                 # Both are full: five tasks are held by each of them.
-                await until(lambda: len(list(tmp_path.glob("begun *"))) == 10)
+                await until(lambda: len(list(tmp_path.glob("begun *"))) == 10, "ten tasks")
                 processes[victim].kill()
                 go.touch()
                 return runs, [await engine.wait(run, 60) for run in runs]
@@ -87,9 +80,10 @@ def test_a_worker_that_is_asked_to_stop_ends_what_runs_and_leaves(kind: str, tmp
             await engine.publish(FLOW)
             process = await launch(kind, base)
             run = await engine.start("shared", input={"begun": str(begun), "go": str(go)})
-            await until(begun.exists)
+            await until(begun.exists, "the task")
             process.terminate()
-            await asyncio.sleep(0.2)
+            await nothing_happens(0.2)  # it does not leave while a task runs
+            assert process.returncode is None
             go.touch()
             code = await asyncio.wait_for(process.wait(), 20)
             shown = (await engine.show(run))["steps"]

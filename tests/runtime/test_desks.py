@@ -20,6 +20,7 @@ from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from penstock.store.rows import Leased, Wish
 from penstock.testing.simloop import SimLoop, run_simulated
+from tests.waiting import pass_time, until
 
 FLOW = {
     "penstock": 1,
@@ -58,8 +59,7 @@ def test_a_worker_that_goes_off_with_work_leaves_no_desk_either(
                 await asyncio.sleep(0)
             await engine.start("f")
             given = await claiming
-            while any(desk.worker == "w1" for desk in gate._desks.values()):
-                await asyncio.sleep(0.01)
+            await until(lambda: all(desk.worker != "w1" for desk in gate._desks.values()), "no desk of w1")
             return len(given)
 
     assert asyncio.run(main()) == 1
@@ -94,7 +94,7 @@ def test_work_for_a_worker_that_is_at_another_node_by_now_soon_goes_to_others(he
             gate = (await engine.running()).node.dispatch
             await engine.publish(flow)
             claiming = asyncio.create_task(gate.claim(_asks("gone"), timedelta(seconds=9)))
-            await asyncio.sleep(0.1)
+            await pass_time(0.1)
             await engine.start("f")
             [first] = await claiming
             await gate.report([Report(first.lease, Done(output=None))])
@@ -264,7 +264,7 @@ def test_a_worker_of_this_process_never_has_more_than_it_has_room_for(tmp_path: 
         nonlocal most, under_way
         under_way += 1
         most = max(most, under_way)
-        await asyncio.sleep(random.random() / 100)
+        await asyncio.sleep(random.random() / 100)  # the work of the task: others come meanwhile
         under_way -= 1
 
     chain = {"penstock": 1, "name": "c", "steps": {"a": {"task": "t"}, "b": {"task": "t", "after": ["a"]}}}

@@ -15,6 +15,7 @@ from penstock.flow.advance import new_run
 from penstock.flow.run import Header, RunId
 from penstock.runtime import memory
 from penstock.runtime.memory import Live, Memory
+from tests.waiting import until
 
 FLOW = load("penstock: 1\nname: one\nsteps:\n  a: {task: t}\n").flow
 
@@ -90,9 +91,7 @@ def test_a_run_weighs_what_its_steps_gave_also_long_ago(output: str) -> None:
         async with Engine(tasks={"t": lambda: output}) as engine:
             await engine.publish({"penstock": 1, "name": "one", "steps": steps})
             run = await engine.start("one")
-            async with asyncio.timeout(20):
-                while not await engine.approvals():
-                    await asyncio.sleep(0.01)
+            await until(engine.approvals, "a question")
             kept = (await engine.running()).node.memory.get(run)
             assert kept is not None
             return kept.pack.weight

@@ -20,6 +20,7 @@ from penstock.runtime.history import read_history
 from penstock.runtime.request import Request
 from penstock.store.opening import open_store
 from penstock.store.rows import Lease, Wish
+from tests.waiting import until
 
 Outcome = Done | Failed | TimedOut
 
@@ -83,8 +84,11 @@ def test_a_late_report_is_looked_for_as_long_as_its_firing_lasted(monkeypatch: p
             lease = await _taken(running, ROUND)
             gate = running.node.dispatch
             first = await gate.report([Report(lease, Done())])
-            while (await running.node.look(lease.run)).snapshot.seq < 100:
-                await asyncio.sleep(0.01)
+            await until(
+                lambda: running.node.look(lease.run),
+                "a hundred turns",
+                so=lambda run: run.snapshot.seq >= 100,
+            )
             return first + await gate.report([Report(replace(lease, attempt=7), Done())])
         finally:
             await running.close()

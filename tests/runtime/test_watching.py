@@ -10,6 +10,7 @@ from penstock import Engine
 from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store
 from penstock.testing.simloop import SimLoop, run_simulated
+from tests.waiting import pass_time
 
 WORKFLOW = """
 penstock: 1
@@ -47,7 +48,7 @@ def test_a_run_that_another_node_led_on_is_not_taken_to_be_at_rest() -> None:
         await one.wait(id, rest=True)
         await two.emit("go", run=id)
         wait = asyncio.ensure_future(one.wait(id, 30, rest=True))
-        await asyncio.sleep(2)
+        await pass_time(2)
         assert not wait.done()
         done.set()
         view = await wait
@@ -61,14 +62,14 @@ def test_a_wait_outlasts_a_store_that_is_away_for_a_while() -> None:
         id = await one.start("w")
         await one.wait(id, rest=True)
         wait = asyncio.ensure_future(one.wait(id, 60))
-        await asyncio.sleep(1)
+        await pass_time(1)
         load = store.load
 
         async def away(runs: Any) -> Any:
             raise StoreAway("the line is cut")
 
         store.load = away
-        await asyncio.sleep(10)
+        await pass_time(10)
         store.load = load
         done.set()
         for event in ("go", "end"):

@@ -16,6 +16,7 @@ from penstock.store.errors import StoreAway, StoreFull
 from tests.simulation.evidence import Decided, Halt, Look, Pause, Published
 from tests.simulation.lines import SimConnection, remote
 from tests.simulation.workload import NEXT_CHAIN, Order
+from tests.waiting import pass_time
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -52,7 +53,7 @@ class Customers:
             group.create_task(self._start(order))
 
     async def _start(self, order: Order) -> None:
-        await asyncio.sleep(order.at)
+        await pass_time(order.at)
         self.ledger.asked[order.key] = self.world.time()
         asked = [
             self._ask(lambda api: api.start(order.workflow, input=order.input, idempotency_key=order.key))
@@ -72,16 +73,16 @@ class Customers:
             await self._approve(run)
 
     async def _cancel(self, run: str, after: float) -> None:
-        await asyncio.sleep(after)
+        await pass_time(after)
         if await self._acts(lambda api: api.cancel(run)):
             self.ledger.canceled[run] = self.world.time()
 
     async def _pause(self, run: str, after: float, long: float) -> None:
-        await asyncio.sleep(after)
+        await pass_time(after)
         held = await self._acts(lambda api: api.pause(run))
         since = self.world.time()
         self.faults.sometimes("a run is held", held)
-        await asyncio.sleep(long)
+        await pass_time(long)
         if held:
             self.ledger.paused.append(Pause(run, since, self.world.time()))
         await self._acts(lambda api: api.resume(run))
@@ -95,10 +96,10 @@ class Customers:
                 self.ledger.mended.add(n)
                 await self._acts(lambda api: api.retry(run))
                 self.faults.sometimes("a failed run is retried")
-            await asyncio.sleep(self._random.uniform(0.5, 3))
+            await pass_time(self._random.uniform(0.5, 3))
 
     async def _emit(self, order: Order, at: float) -> None:
-        await asyncio.sleep(at)
+        await pass_time(at)
         key, data = {"job": order.input["job"]}, {"n": order.input["n"] + 7}
         self.faults.sometimes("an event comes before its run", order.key not in self.ledger.starts)
         answer = await self._ask(lambda api: api.emit("finished", data, key=key, id=f"{order.key}-event"))
@@ -110,7 +111,7 @@ class Customers:
     async def _approve(self, run: str) -> None:
         """Who ordered may not decide; two others do, each in his own way, at once."""
         while not (ids := await self._approvals_of(run)):
-            await asyncio.sleep(self._random.uniform(0.5, 2))
+            await pass_time(self._random.uniform(0.5, 2))
         async with asyncio.TaskGroup() as group:
             for name, decision in ((ANN, "approved"), (BEN, "approved"), (CEM, "rejected")):
                 group.create_task(self._decide(run, ids[0], name, decision))
@@ -120,7 +121,7 @@ class Customers:
         return [each["id"] for each in found if each["run"] == run]
 
     async def _decide(self, run: str, id: str, name: str, decision: str) -> None:
-        await asyncio.sleep(self._random.uniform(0, 0.3))
+        await pass_time(self._random.uniform(0, 0.3))
         try:
             view = await self._ask(lambda api: api.decide(id, decision), name)
             told = f"{view['decision']['by']}: {view['decision']['decision']}"
@@ -136,7 +137,7 @@ class Customers:
     async def look(self, until: float) -> None:
         """Ask now and then for what anybody may see, and write down what was told."""
         while self.world.loop.time() < until:
-            await asyncio.sleep(self._random.uniform(0.5, 4))
+            await pass_time(self._random.uniform(0.5, 4))
             runs = list(self.ledger.started)
             if not runs:
                 continue
@@ -150,7 +151,7 @@ class Customers:
 
     async def visit(self, number: int, at: float, many: int) -> None:
         """A crowd that comes at once and does not ask twice: who is sent away has done nothing."""
-        await asyncio.sleep(at)
+        await pass_time(at)
         async with asyncio.TaskGroup() as group:
             for each in range(many):
                 group.create_task(self._visit(f"visit-{number}-{each}", number * 1000 + each))
@@ -172,20 +173,20 @@ class Customers:
     async def operate(self, until: float) -> None:
         """Hold a workflow or the whole installation now and then, and let it go on."""
         while self.world.loop.time() < until:
-            await asyncio.sleep(self._random.uniform(1, 0.6 * self.world.scale.troubled))
+            await pass_time(self._random.uniform(1, 0.6 * self.world.scale.troubled))
             workflow = (
                 None if self._random.random() < 0.3 else self._random.choice(list(self.world.definitions))
             )
             await self._ask(lambda api, name=workflow: _done(api.pause_workflow(name)))  # type: ignore[misc]
             since = self.world.time()
-            await asyncio.sleep(self._random.uniform(1, 4))
+            await pass_time(self._random.uniform(1, 4))
             self.ledger.halted.append(Halt(workflow, since, self.world.time()))
             await self._ask(lambda api, name=workflow: _done(api.resume_workflow(name)))  # type: ignore[misc]
             self.faults.sometimes(f"the {'installation' if workflow is None else 'workflow'} is held")
 
     async def publish(self, at: float) -> None:
         """Publish another version of `chain` while runs of the old one are under way."""
-        await asyncio.sleep(at)
+        await pass_time(at)
         began = self.world.time()
         answer = await self._ask(lambda api: api.publish("chain", NEXT_CHAIN, again=False), BEN)
         self.ledger.published.append(Published("chain", answer["version"], began, self.world.time()))
@@ -213,7 +214,7 @@ class Customers:
                 raise
             except PenstockError as error:
                 self.ledger.errors.append(f"at {self.world.time():.3f}: {error!r}")
-            await asyncio.sleep(self._random.uniform(0.1, 2))
+            await pass_time(self._random.uniform(0.1, 2))
 
 
 async def _done(work: Awaitable[None]) -> bool:

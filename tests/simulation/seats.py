@@ -21,6 +21,7 @@ from tests.simulation.lines import SimConnection
 from tests.simulation.nodes import SimNode, Surroundings
 from tests.simulation.workers import RealWorker, SimWorker
 from tests.simulation.workload import GRACE
+from tests.waiting import pass_time
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -80,7 +81,7 @@ class NodeSeat(Seat):
                 await node.open()
                 break
             except StoreError:
-                await asyncio.sleep(0.5)
+                await pass_time(0.5)
         self.node = node
 
     def kill(self) -> None:

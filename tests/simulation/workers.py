@@ -23,6 +23,7 @@ from penstock.workers.task import Out, Task, tasks_of
 from penstock.workers.worker import Worker
 from tests.simulation.evidence import BEGIN
 from tests.simulation.workload import FAILURES, GRACE, LEASE, SECONDS
+from tests.waiting import pass_time
 
 WAIT = timedelta(seconds=3)
 AT_ONCE = 4
@@ -72,7 +73,7 @@ class SimWorker:
                 await self.gate.attend(about)
                 assignments = await self._claim()
             except StoreError:
-                await asyncio.sleep(0.2)
+                await pass_time(0.2)
                 continue
             if self.stopping:
                 await self._give_back(assignments)
@@ -101,7 +102,7 @@ class SimWorker:
     async def _work(self, assignment: Assignment) -> None:
         beating = asyncio.create_task(self._beat(assignment))
         try:
-            await asyncio.sleep(SECONDS[assignment.attempt.task])
+            await pass_time(SECONDS[assignment.attempt.task])
             if assignment.attempt.task == "poison":
                 self.die()
                 await asyncio.sleep(0)  # for ever
@@ -111,7 +112,7 @@ class SimWorker:
 
     async def _beat(self, assignment: Assignment) -> None:
         while True:
-            await asyncio.sleep(LEASE / 3)
+            await pass_time(LEASE / 3)
             with suppress(StoreError):
                 [renewal] = await self.gate.beat([Beat(assignment.lease)])
                 self.faults.sometimes("a worker learns that its lease is lost", renewal.expires is None)
@@ -122,7 +123,7 @@ class SimWorker:
                 [verdict] = await self.gate.report([report])
             except StoreError:
                 self.faults.sometimes("a report is repeated")
-                await asyncio.sleep(0.3)
+                await pass_time(0.3)
                 continue
             self.faults.sometimes(f"a report is {verdict}")
             return
@@ -183,7 +184,7 @@ def _tasks() -> dict[str, Task]:
 def _function(name: str) -> Callable[..., Awaitable[Any]]:
     async def do(ctx: Context, n: int, job: str | None = None) -> Any:
         bench = _BENCH.get()
-        await asyncio.sleep(SECONDS[name])
+        await pass_time(SECONDS[name])
         if name == "poison":
             bench.die()
             await asyncio.sleep(0)  # for ever

@@ -24,6 +24,7 @@ from tests.simulation.people import FIRST, tokens
 from tests.simulation.reading import EVERYTHING, count_left, read_runs
 from tests.simulation.seats import NodeSeat, Seat, WorkerSeat
 from tests.simulation.workload import CLOCK, LEASE, TICK, definitions, orders
+from tests.waiting import pass_time
 
 BROKE_DOWN = "nothing_breaks_down"
 """Stands for a checker: a node or a worker failed where it never may, or everything stood still, or spun."""
@@ -106,7 +107,7 @@ class World:
         asking = self._begin(customers)
         breakers = [asyncio.create_task(self._break(seat)) for seat in (*self.nodes, *self.workers)]
         breakers.append(asyncio.create_task(self._spoil()))
-        await asyncio.sleep(self.scale.troubled)
+        await pass_time(self.scale.troubled)
         await self._calm_down(breakers)
         if self.scale.after:
             asking.append(asyncio.create_task(self._stop_one(), name="stop"))
@@ -164,7 +165,7 @@ class World:
 
     async def _stop_one(self) -> None:
         """Stop a worker in good order while it works and nothing else goes wrong: that must cost nothing."""
-        await asyncio.sleep(SETTLING + self._random.uniform(2, 12))
+        await pass_time(SETTLING + self._random.uniform(2, 12))
         seat = self._random.choice(self.workers)
         self.ledger.stopped[seat.process.name] = self.time()
         await seat.stop()
@@ -175,15 +176,15 @@ class World:
         until = self.loop.time() + self.scale.calm
         _, waiting = await asyncio.wait(asking, timeout=self.scale.calm)
         if self.ticking:
-            await asyncio.sleep(2 * TICK + FEED)  # whoever feeds it is known by then
+            await pass_time(2 * TICK + FEED)  # whoever feeds it is known by then
             self.clock_ran = (0.0, self.time())
             await self.store.set_started("clock", False)
-            await asyncio.sleep(FEED)
+            await pass_time(FEED)
         while self.loop.time() < until and not waiting:
             counts = await self.store.count(Filter())
             if not sum(count for status, count in counts.items() if status not in ENDED):
                 return True
-            await asyncio.sleep(0.5)
+            await pass_time(0.5)
         return False
 
     # -- trouble -------------------------------------------------------------------------------------------
@@ -193,18 +194,18 @@ class World:
         kind = seat.name.split("-")[0]
         random = Random(f"{self.faults.seed}:break:{seat.name}")
         while True:
-            await asyncio.sleep(random.uniform(0.3, 0.5 + 0.15 * self.scale.troubled))
+            await pass_time(random.uniform(0.3, 0.5 + 0.15 * self.scale.troubled))
             if self.faults.strikes(f"{kind}.killed"):
                 seat.kill()
-                await asyncio.sleep(random.uniform(0.1, 10))
+                await pass_time(random.uniform(0.1, 10))
                 seat.restart()
             if self.faults.strikes(f"{kind}.paused"):
                 seat.process.pause()
-                await asyncio.sleep(random.uniform(0.1, 3 * LEASE))
+                await pass_time(random.uniform(0.1, 3 * LEASE))
                 seat.process.resume()
             if self.faults.strikes(f"{kind}.stopped", 0.1):
                 await seat.stop()
-                await asyncio.sleep(random.uniform(0, 2))
+                await pass_time(random.uniform(0, 2))
                 seat.restart()
 
     async def _spoil(self) -> None:
@@ -212,7 +213,7 @@ class World:
         if self.faults.strikes("store.rows.unreadable", 1.0):
             self.plug.spoil(self.store)
         while True:
-            await asyncio.sleep(self.faults.between("store.clock", 3, 20))
+            await pass_time(self.faults.between("store.clock", 3, 20))
             if self.faults.strikes("store.clock.jumped"):
                 far = self.faults.between("store.clock.jumped", 1, self.scale.jump)
                 self.ahead += far

@@ -15,6 +15,7 @@ from penstock.sources.errors import CallRefused, CertificateAway, UnknownHook, U
 from tests.durable.conftest import Place
 from tests.sources.amazon import ADDRESS, AMAZON, CONFIRM, ISSUER_ADDRESS, Web
 from tests.sources.hooking import BANZAI, TASKS, counted, hooks_of, letter
+from tests.waiting import until
 
 ACCEPTED, DUPLICATE, IGNORED = (202, False, False), (200, True, False), (200, False, True)
 
@@ -94,8 +95,9 @@ def test_a_callback_is_never_taken_by_a_run_of_another_workflow(place: Place) ->
         assert counted(await hooks.receive("audio", "finished", letter())) == ACCEPTED
         run = await engine.start("video")
         await engine.wait(run, 30, rest=True)
-        while not (kept := await engine.undelivered()) or "of 'audio'" not in kept[0]["reason"]:
-            await asyncio.sleep(0.01)
+        await until(
+            engine.undelivered, "a refused event", so=lambda kept: kept and "of 'audio'" in kept[0]["reason"]
+        )
         assert counted(await hooks.receive("audio", "finished", letter(MessageId="m-2"))) == IGNORED
         assert counted(await hooks.receive("video", "finished", letter())) == ACCEPTED
         assert (await engine.wait(run, 30))["status"] == "succeeded"

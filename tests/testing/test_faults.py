@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from tests.waiting import pass_time
 
 from penstock.runtime.gate import Gate
 from penstock.store.errors import StoreAway
@@ -183,7 +183,7 @@ def test_a_transaction_is_done_even_where_its_node_dies() -> None:
             watched.append("never")
 
         node.spawn(work())
-        await asyncio.sleep(10)
+        await pass_time(10)
 
     run_simulated(main)
 

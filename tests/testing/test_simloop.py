@@ -8,6 +8,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from tests.waiting import pass_time
 
 from penstock.testing.simloop import (
     Crashed,
@@ -41,7 +42,7 @@ def test_time_jumps_to_the_next_timer() -> None:
         came: list[tuple[str, float]] = []
 
         async def nap(name: str, seconds: float) -> None:
-            await asyncio.sleep(seconds)
+            await pass_time(seconds)
             came.append((name, loop.time()))
 
         await asyncio.gather(nap("week", 604_800), nap("second", 1), nap("day", 86_400))
@@ -63,7 +64,7 @@ def test_timers_of_one_moment_ring_in_any_order() -> None:
         rang: list[int] = []
         for number in range(4):
             loop.call_at(5.0, rang.append, number)
-        await asyncio.sleep(6)
+        await pass_time(6)
         return tuple(rang)
 
     orders = {run_simulated(main, seed=seed) for seed in range(20)}
@@ -105,12 +106,12 @@ async def everyday() -> list[Any]:
     await event.wait()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(3):
-            await asyncio.sleep(10)
+            await pass_time(10)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(asyncio.Event().wait(), 2)
     got.append(await asyncio.to_thread(lambda: "inline"))
     asyncio.get_running_loop().call_soon_threadsafe(got.append, "soon")
-    await asyncio.sleep(0.5)
+    await pass_time(0.5)
     got.append(asyncio.get_running_loop().time())
     return got
 
@@ -142,7 +143,7 @@ def test_what_spins_is_ended() -> None:
 def test_a_callback_that_raises_ends_the_simulation() -> None:
     async def main(loop: SimLoop) -> None:
         loop.call_later(1, lambda: 1 / 0)
-        await asyncio.sleep(2)
+        await pass_time(2)
 
     with pytest.raises(Crashed, match=r"seed 0, after 1.000 s: ZeroDivisionError"):
         run_simulated(main)
@@ -154,8 +155,8 @@ def test_a_failed_task_that_nobody_asks_ends_the_simulation() -> None:
 
     async def main() -> None:
         asyncio.get_running_loop().create_task(fail())
-        await asyncio.sleep(1)
-        await asyncio.sleep(1)
+        await pass_time(1)
+        await pass_time(1)
 
     with pytest.raises(Crashed, match="nobody asks"):
         play(main())
@@ -199,7 +200,7 @@ def test_another_thread_is_refused() -> None:
 async def _ticks(loop: SimLoop, seen: list[float]) -> None:
     try:
         while True:
-            await asyncio.sleep(1)
+            await pass_time(1)
             seen.append(loop.time())
     finally:
         seen.append(-1.0)
@@ -215,9 +216,9 @@ def test_a_killed_process_runs_no_more_not_even_its_finally() -> None:
             await asyncio.gather(_ticks(loop, seen))
 
         node.spawn(parent())
-        await asyncio.sleep(3.5)
+        await pass_time(3.5)
         node.kill()
-        await asyncio.sleep(100)
+        await pass_time(100)
         return list(seen)
 
     for seed in range(5):
@@ -231,11 +232,11 @@ def test_a_paused_process_wakes_up_late_and_goes_on() -> None:
         seen: list[float] = []
         worker = loop.process("worker")
         worker.spawn(_ticks(loop, seen))
-        await asyncio.sleep(1.5)
+        await pass_time(1.5)
         worker.pause()
-        await asyncio.sleep(60)
+        await pass_time(60)
         worker.resume()
-        await asyncio.sleep(1.9)
+        await pass_time(1.9)
         return list(seen)
 
     assert run_simulated(main) == [1.0, 61.5, 62.5]
@@ -247,7 +248,7 @@ def test_a_process_is_called_as_over_a_wire() -> None:
         said: list[Any] = [current_process()]
 
         async def answer() -> str:
-            await asyncio.sleep(5)
+            await pass_time(5)
             said.append(current_process())
             return "yes"
 
@@ -279,14 +280,14 @@ def test_a_caller_that_gives_up_leaves_the_work_behind_or_withdraws_it() -> None
         node, done = loop.process("node"), list[str]()
 
         async def work(name: str) -> None:
-            await asyncio.sleep(5)
+            await pass_time(5)
             done.append(name)
 
         for name, withdraw in (("left", False), ("withdrawn", True)):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(1):
                     await node.call(lambda name=name: work(name), withdraw)  # type: ignore[misc]
-        await asyncio.sleep(10)
+        await pass_time(10)
         return done
 
     assert run_simulated(main) == ["left"]
@@ -297,13 +298,13 @@ def test_an_answer_to_a_dead_caller_harms_nobody() -> None:
         node, worker = loop.process("node"), loop.process("worker")
 
         async def refuse() -> None:
-            await asyncio.sleep(1)
+            await pass_time(1)
             raise ValueError("nobody is there to hear it")
 
         worker.spawn(node.call(refuse))
-        await asyncio.sleep(0.5)
+        await pass_time(0.5)
         worker.kill()
-        await asyncio.sleep(10)
+        await pass_time(10)
         return "well"
 
     for seed in range(5):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 import os
 import shutil
 import signal
@@ -15,12 +16,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import listens, until_sync
 
 RABBIT = ("/usr/lib/rabbitmq/bin/rabbitmq-server", "/usr/sbin/rabbitmq-server")
 GOES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
@@ -60,12 +62,10 @@ class Process:
             self._children.append(started.result())
 
     def wait_for_port(self, port: int) -> None:
-        until = time.monotonic() + START
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                return
-            time.sleep(0.05)
-        raise RuntimeError(f"the broker did not start:\n{(self.home / 'log').read_text()[-2000:]}")
+        try:
+            until_sync(lambda: listens(port), "the broker", START)
+        except AssertionError as error:
+            raise RuntimeError(f"{error}; it said:\n{(self.home / 'log').read_text()[-2000:]}") from None
 
     @property
     def alive(self) -> bool:
@@ -199,6 +199,25 @@ class RabbitServer(Process):
             await exchange.publish(message, topic)
 
 
+def _rdkafka() -> ctypes.CDLL:
+    """The librdkafka that Python's client has loaded; that client itself cannot set up a mock cluster."""
+    import confluent_kafka  # noqa: F401
+
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    library = ctypes.CDLL(next(line.split()[-1] for line in lines if "librdkafka" in line))
+    for name, answer, takes in (
+        ("rd_kafka_new", ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]),
+        ("rd_kafka_destroy", None, [ctypes.c_void_p]),
+        ("rd_kafka_mock_cluster_new", ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_int]),
+        ("rd_kafka_mock_cluster_bootstraps", ctypes.c_char_p, [ctypes.c_void_p]),
+        ("rd_kafka_mock_cluster_destroy", None, [ctypes.c_void_p]),
+        ("rd_kafka_mock_group_initial_rebalance_delay_ms", None, [ctypes.c_void_p, ctypes.c_int32]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = answer, takes
+    return library
+
+
 class KafkaCluster:
     """The mock cluster of librdkafka: it speaks the protocol, and forgets all when it is removed."""
 
@@ -207,11 +226,13 @@ class KafkaCluster:
     def __init__(self) -> None:
         from confluent_kafka import Producer
 
-        self._owner: Any = Producer(
-            {"bootstrap.servers": "none:1", "test.mock.num.brokers": 1, "log_level": 0}
-        )
-        brokers = self._owner.list_topics(timeout=10).brokers.values()
-        self.hosts = ",".join(f"{each.host}:{each.port}" for each in brokers)
+        self._library = _rdkafka()
+        self._owner = self._library.rd_kafka_new(0, None, None, 0)
+        self._cluster = self._library.rd_kafka_mock_cluster_new(self._owner, 1)
+        # Brokers wait for three seconds whether more members join a new group: every test would.
+        self._library.rd_kafka_mock_group_initial_rebalance_delay_ms(self._cluster, 50)
+        self.hosts = self._library.rd_kafka_mock_cluster_bootstraps(self._cluster).decode()
+        self._producer: Any = Producer({"bootstrap.servers": self.hosts, "log_level": 0})
 
     @property
     def url(self) -> str:
@@ -219,17 +240,19 @@ class KafkaCluster:
 
     async def make(self, topic: str) -> None:
         """The mock makes a topic, of four partitions, as soon as somebody asks for it."""
-        await asyncio.to_thread(self._owner.list_topics, topic, timeout=10)
+        await asyncio.to_thread(self._producer.list_topics, topic, timeout=10)
 
     async def put(self, topic: str, body: bytes, id: str | None, headers: Mapping[str, str]) -> None:
         """As another program would, all to one partition; the offset is the id."""
         said = [(f"ce_{k[3:]}" if k.startswith("ce-") else k, v.encode()) for k, v in headers.items()]
 
         def put() -> None:
-            self._owner.produce(topic, body, headers=said, partition=0)
-            assert self._owner.flush(10) == 0
+            self._producer.produce(topic, body, headers=said, partition=0)
+            assert self._producer.flush(10) == 0
 
         await asyncio.to_thread(put)
 
     def remove(self) -> None:
-        self._owner = None
+        self._producer = None
+        self._library.rd_kafka_mock_cluster_destroy(self._cluster)
+        self._library.rd_kafka_destroy(self._owner)

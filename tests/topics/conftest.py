@@ -35,6 +35,12 @@ def kafka() -> Iterator[KafkaCluster]:
     cluster.remove()
 
 
+@pytest.fixture(autouse=True)
+def look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kafka's client gathers messages for as long as it may wait: a second each time adds up."""
+    monkeypatch.setattr("penstock.topics.kafka.LOOK", 0.1)
+
+
 @pytest.fixture(params=["nats", "rabbit", "kafka"])
 def broker(request: pytest.FixtureRequest) -> Broker:
     """Each broker in turn."""

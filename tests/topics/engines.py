@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from penstock import Context, Engine
+from tests import waiting
 from tests.topics.conftest import Broker
 
 Result = TypeVar("Result")
@@ -27,10 +27,7 @@ async def until(
     ask: Callable[[], Awaitable[Result]], so: Callable[[Result], bool], limit: float = 30
 ) -> Result:
     """The answer, as soon as it is so."""
-    async with asyncio.timeout(limit):
-        while not so(found := await ask()):
-            await asyncio.sleep(0.05)
-        return found
+    return await waiting.until(ask, "what should be seen", limit, so=so)
 
 
 async def runs_there(engine: Engine, count: int, **filters: Any) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ async def put_many(broker: Broker, topic: str, count: int, first: int = 0) -> li
 
 async def next_second() -> None:
     """Wait until the next second has begun: AMQP counts in seconds."""
-    await asyncio.sleep(1.05 - datetime.now(UTC).microsecond / 1e6)
+    await asyncio.sleep(1.05 - datetime.now(UTC).microsecond / 1e6)  # only time makes time stamps differ
 
 
 def test_a_message_comes_as_it_was_sent(broker: Broker, topic: str) -> None:
@@ -286,7 +286,11 @@ def test_nothing_is_lost_while_the_broker_is_away_and_who_waits_is_told(mortal: 
     assert within(90, main())[-2:] == ["m1", "m2"]
 
 
-def test_who_waits_is_told_that_the_broker_removed_his_consumer(mortal: Any, topic: str) -> None:
+def test_who_waits_is_told_that_the_broker_removed_his_consumer(
+    mortal: Any, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.topics.nats.LOOK", 1.0)  # after it the next look is told
+
     async def main() -> list[str]:
         await subscribed(mortal, topic, "one")
         with pytest.raises(BusAway):
@@ -316,13 +320,16 @@ def test_what_came_before_a_queue_was_deleted_is_taken_first(rabbit: RabbitServe
     assert within(30, main()) == ["m0", "m1", "m2"]
 
 
-def test_one_publisher_goes_on_after_the_broker_was_away(mortal: Any, topic: str) -> None:
+def test_one_publisher_goes_on_after_the_broker_was_away(
+    mortal: Any, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def main() -> list[str]:
         await subscribed(mortal, topic, "one")
         bus = open_bus(mortal.url)
         await bus.publish(topic, Outgoing(id="a", key="k", body=b"a"))
         mortal.kill()
-        with pytest.raises(BusAway):
+        with pytest.raises(BusAway), monkeypatch.context() as hasty:
+            hasty.setattr("penstock.topics.nats.PATIENCE", 1.0)
             await bus.publish(topic, Outgoing(id="b", key="k", body=b"b"))
         await asyncio.to_thread(mortal.start)
         await bus.publish(topic, Outgoing(id="b", key="k", body=b"b"))
@@ -358,7 +365,11 @@ def test_a_new_group_may_begin_with_what_comes_from_now_on(nats: NatsServer, top
 
 
 @pytest.mark.parametrize("url", ["nats://127.0.0.1:1", "amqp://me:hidden@127.0.0.1:1", "kafka://127.0.0.1:1"])
-def test_a_bus_that_is_away_is_told_in_one_sentence_without_its_password(url: str) -> None:
+def test_a_bus_that_is_away_is_told_in_one_sentence_without_its_password(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.topics.kafka.PATIENCE", 1.0)
+
     with pytest.raises(BusAway) as caught:
         within(30, open_bus(url).check())
     assert "does not answer" in str(caught.value) and "hidden" not in str(caught.value)

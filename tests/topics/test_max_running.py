@@ -13,6 +13,7 @@ from penstock.topics.bus import MOST, Message
 from penstock.topics.errors import BusAway
 from tests.durable.conftest import VirtualPlace
 from tests.sources.feeding.feeders import fed, subjects
+from tests.waiting import pass_time
 
 LIMIT = 2 * HELD
 SLOW = f"""
@@ -51,7 +52,7 @@ class Hand:
 
     async def take(self, most: int = MOST) -> list[Message]:
         while not self._new:
-            await asyncio.sleep(1)
+            await pass_time(1)
         found, self._new = self._new[:most], self._new[most:]
         return found
 
@@ -68,7 +69,7 @@ def test_a_message_without_an_id_whose_run_has_to_wait_for_long_makes_one_run() 
     async def main(engine: Engine) -> list[str]:
         await engine.publish(SLOW, start=True)
         async with fed(engine, {"topic": lambda want, _: TopicFeeder(want, broker)}):  # type: ignore[arg-type]
-            await asyncio.sleep(8 * LIMIT)
+            await pass_time(8 * LIMIT)
             return await subjects(engine)
 
     assert VirtualPlace().run(main, feed=False) == ["a", "b", "c"]

@@ -201,7 +201,7 @@ MENDED = ("100", "`where` cannot be worked out", "`input` cannot be worked out")
     ],
 )
 def test_a_message_that_cannot_be_taken_is_set_aside_and_the_rest_goes_on(
-    nats: NatsServer, db: str, topic: str, body: bytes, headers: dict[str, str], why: str
+    nats: NatsServer, tmp_path: Path, topic: str, body: bytes, headers: dict[str, str], why: str
 ) -> None:
     async def main(engine: Engine) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str | None]]:
         await publish(engine, ORDERS, nats, topic)
@@ -212,7 +212,7 @@ def test_a_message_that_cannot_be_taken_is_set_aside_and_the_rest_goes_on(
         found = await until(engine.undelivered, bool)
         return found, (await engine.incidents())["items"], [run["subject"] for run in runs]
 
-    found, incidents, subjects = play(db, nats, main)
+    found, incidents, subjects = play(str(tmp_path / "penstock.db"), nats, main)
     assert subjects == ["o8", "o9"]
     (aside,) = found
     assert why in aside["reason"] and f"topic '{topic}' of bus 'main'" in aside["reason"]
@@ -279,7 +279,7 @@ async def error_of(engine: Engine, workflow: str) -> str:
     return await until(read, bool)
 
 
-def test_a_broker_that_is_away_is_shown_and_taken_from_when_it_is_back(db: str, topic: str) -> None:
+def test_a_broker_that_is_away_is_shown_and_taken_from_when_it_is_back(tmp_path: Path, topic: str) -> None:
     server = NatsServer()
 
     async def main(engine: Engine) -> None:
@@ -296,7 +296,7 @@ def test_a_broker_that_is_away_is_shown_and_taken_from_when_it_is_back(db: str, 
         assert [run["input"]["order"] for run in await runs_there(engine, 2)] == ["o1", "o2"]
 
     try:
-        play(db, server.url, main)
+        play(str(tmp_path / "penstock.db"), server.url, main)
     finally:
         server.remove()
 

@@ -5,7 +5,6 @@ A file is never changed: the code of today must read what is in it, and come to 
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from collections.abc import Awaitable, Callable
@@ -28,6 +27,7 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter, Version
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
+from tests.waiting import pass_time
 
 CORPUS = Path(__file__).parent / "corpus"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -113,10 +113,10 @@ async def played(engine: Engine) -> None:
         await engine.publish({"penstock": 1, "name": name, **shape}, override="recorded")
         for act in (None, *ACTS.get(name, ())):
             run = await engine.start(name, input={"n": 1})
-            await asyncio.sleep(20)
+            await pass_time(20)
             if act is not None:
                 await act(engine, run)
-                await asyncio.sleep(20)
+                await pass_time(20)
 
 
 def text(body: bytes) -> str:

@@ -15,6 +15,7 @@ from tests.api.conftest import CHAIN, OWN, Client
 from tests.api.test_recording import Ask, bad, prepared
 from tests.trust.beside import Beside, Tables, beside
 from tests.trust.standing import ADMIN, node
+from tests.waiting import until
 
 REFUSE = {
     False: """
@@ -51,14 +52,16 @@ AT_THE_DOOR = {"sign_in", "sign_out"}
 
 async def quiet(rows: Beside) -> Tables:
     """The rows once nothing is on its way to a run any more: pauses are told to runs one by one."""
-    async with asyncio.timeout(30):
+
+    async def twice() -> tuple[Tables, Tables]:
         before = await rows.tables()
-        while True:
-            await asyncio.sleep(0.02)
-            after = await rows.tables()
-            if before == after and not after["message"] and not after["task"]:
-                return {name: found for name, found in after.items() if name not in PRESENCE}
-            before = after
+        await asyncio.sleep(0.02)  # who is under way writes meanwhile
+        return before, await rows.tables()
+
+    _, found = await until(
+        twice, "quiet", so=lambda both: both[0] == both[1] and not both[1]["message"] and not both[1]["task"]
+    )
+    return {name: each for name, each in found.items() if name not in PRESENCE}
 
 
 async def refused(client: Client, rows: Beside, ask: Ask) -> tuple[bool, list[str]]:

@@ -19,6 +19,7 @@ from penstock.store.rows import Filter
 from penstock.testing.postgres import PostgresServer
 from tests.chaos.checking import Runs, all_ended, read_runs, torn
 from tests.trust.beside import beside, counts
+from tests.waiting import until
 
 WORK = """
 penstock: 1
@@ -70,8 +71,7 @@ class Load:
             await self._engine.emit("go", {"n": number}, run=run, id=f"go {number}")
 
     async def until(self, many: int) -> None:
-        while len(self.runs) < many:
-            await asyncio.sleep(0.005)
+        await until(lambda: len(self.runs) >= many, f"{many} runs", 60)
 
 
 @asynccontextmanager
@@ -162,7 +162,7 @@ def test_c18_retention_under_load_leaves_no_row_of_what_goes_and_all_of_what_sta
             working = asyncio.create_task(load.go())
             while not working.done() or await ended(store) or await under_way(store) > len(stays):
                 gone += (await store.retain(DAYS, 50, False)).rows["run"]
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # the pace at which it is cleaned up
             await working
             there = [row.id for row in await store.runs(Filter(limit=1_000))]
             assert sorted(there) == sorted(stays), "nothing else is left"

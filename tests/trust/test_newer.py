@@ -14,6 +14,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.problems import DefinitionError
 from penstock.store.opening import is_shared
 from tests.trust.beside import Beside, beside
+from tests.waiting import until
 
 LATER = "d93a4be5"
 """Bytes that this release cannot read."""
@@ -125,9 +126,7 @@ def test_c12_what_a_later_release_wrote_is_left_alone_and_told_and_goes_on_later
         async with Engine(url, tasks={"echo": echo}, grace=0) as engine:
             plain = [await engine.start("plain") for _ in range(5)]
             assert [(await engine.wait(run, 30))["status"] for run in plain] == ["succeeded"] * 5
-            async with asyncio.timeout(30):
-                while len({record.name for record in caplog.records}) < 2:
-                    await asyncio.sleep(0.05)  # what is due there was tried
+            await until(lambda: len({record.name for record in caplog.records}) == 2, "a try of what is due")
             assert await refusals(engine, runs[:2]) == ["unreadable_run"] * 6
             with pytest.raises(DefinitionError, match="This Penstock reads format 1"):
                 await engine.start("strange")

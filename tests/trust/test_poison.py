@@ -12,6 +12,7 @@ from typing import Any
 from penstock import Engine
 from penstock.engine.running import Running
 from penstock.workers.loading import load_tasks
+from tests.waiting import until
 
 SOURCE = str(Path(__file__).parents[1] / "workers/rule_tasks.py")
 TRIES = 2
@@ -83,8 +84,11 @@ def test_c13_a_workflow_that_goes_round_for_ever_takes_its_turn_like_all_others(
             good = [await engine.start("plain") for _ in range(6)]
             ends = [(await engine.wait(run, 60))["status"] for run in good]
             before = (await engine.show(turning))["steps"]["a"]["firings"]
-            while (now := await engine.show(turning))["steps"]["a"]["firings"] <= before:
-                await asyncio.sleep(0.01)
+            now = await until(
+                lambda: engine.show(turning),
+                "another turn",
+                so=lambda view: view["steps"]["a"]["firings"] > before,
+            )
             await engine.cancel(turning)
             assert ends == ["succeeded"] * len(good)
             assert now["status"] == "running", "it goes on beside them"

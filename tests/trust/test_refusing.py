@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import suppress
+from functools import partial
+from operator import le
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from tests.api.conftest import Client
 from tests.durable.test_bad_days import limit_pages
 from tests.trust.beside import BesideServer, beside
 from tests.trust.standing import ADMIN, node
+from tests.waiting import until
 
 ASKED, AT_ONCE = 200, 10
 RATE = Rate(0.1, 100, "a hundred, and then hardly any")
@@ -63,15 +66,14 @@ async def trouble(client: Client, url: str, told: Told) -> None:
     """The database is not there for a moment, or has no room, three times while they ask."""
     store: Any = client.service.store
     for answers in (15, 35, 55):
-        while told.statuses.total() < answers:
-            await asyncio.sleep(0.002)
+        await until(told.statuses.total, f"{answers} answers", so=partial(le, answers), pause=0.005)
         if is_shared(url):
             async with beside(url) as rows:
                 assert isinstance(rows, BesideServer)
                 await rows.end_others()
         else:
             await room(store, 0)
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.1)  # there is no room for so long
             await room(store, 1_000_000)
 
 

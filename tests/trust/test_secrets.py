@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from penstock.testing.postgres import PostgresServer
 from tests.cli.command import process, write
 from tests.cli.serving import Serving, serving
 from tests.cli.test_front import base_of
+from tests.waiting import until_sync
 
 VALUE = 'hunter"22 and more'
 KEY, OTHER = (base64.b64encode(bytes([n]) * 32).decode() for n in (1, 2))
@@ -83,11 +83,11 @@ def with_key(key: str | None, *args: object, cwd: Path) -> AbstractContextManage
 def run_leaky(base: str) -> tuple[str, list[str]]:
     """How a run of the leaky workflow ended, and all that is shown of it."""
     _, run = ask(f"{base}/api/workflows/leaky/runs", {})
-    end = time.monotonic() + 30
-    while (
-        status := ask(f"{base}/api/runs/{run['id']}")[1]["status"]
-    ) == "running" and time.monotonic() < end:
-        time.sleep(0.1)  # the workers are other processes
+    status = until_sync(
+        lambda: ask(f"{base}/api/runs/{run['id']}")[1]["status"],
+        "the end of the run",
+        so=lambda it: it != "running",
+    )
     return status, [json.dumps(ask(f"{base}/api/runs/{run['id']}{each}")[1]) for each in SEEN]
 
 
@@ -188,13 +188,10 @@ def test_all_nodes_of_an_installation_have_one_key(tmp_path: Path, url: str) -> 
 
 def _soon(base: str, status: int) -> str:
     """What `/ready` says once it has looked again: it looks once a second."""
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        answered, said = ask(f"{base}/ready")
-        if answered == status:
-            return str(said["status"])
-        time.sleep(0.1)  # it is another process: nothing tells when it looks
-    raise AssertionError(f"/ready never answered {status}")
+    _, said = until_sync(
+        lambda: ask(f"{base}/ready"), f"/ready to answer {status}", so=lambda it: it[0] == status
+    )
+    return str(said["status"])
 
 
 def _state(doctor: dict[str, Any]) -> str:

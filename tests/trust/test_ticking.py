@@ -18,6 +18,7 @@ from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from tests.trust.beside import beside
 from tests.trust.racing import Gated
+from tests.waiting import nothing_happens, until
 
 NODES = 3
 AWAY = timedelta(hours=3)
@@ -105,10 +106,9 @@ def test_c10_of_ticks_that_all_missed_each_starts_the_runs_that_its_schedule_say
         await clock.set(url)
         async with nodes(url, clock, NODES, feed=True) as all_nodes:
             store = all_nodes[0].store
-            async with asyncio.timeout(40):
-                while len(await ticks(store, "all")) < 18 or not await ticks(store, "latest"):
-                    await asyncio.sleep(0.05)
-            await asyncio.sleep(0.5)  # one that is too many would come now
+            await until(lambda: ticks(store, "all"), "18 ticks", 60, so=lambda found: len(found) >= 18)
+            await until(lambda: ticks(store, "latest"), "the latest tick", 60)
+            await nothing_happens(0.5)  # one that is too many would come now
             return {policy: await ticks(store, policy) for policy in POLICIES}
 
     found = asyncio.run(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from penstock.store.sqlite.connection import MIGRATIONS as SQLITE_MIGRATIONS
 from penstock.testing.postgres import PostgresServer
 from tests.chaos.checking import read_runs, torn
 from tests.trust.beside import Tables, beside
+from tests.waiting import until
 
 NOW = len(MIGRATIONS)
 WORK = """
@@ -59,9 +61,10 @@ async def fill(url: str) -> list[str]:
                                subject=f"order {n}", idempotency_key=str(n))
             for n in range(RUNS)
         ]  # fmt: skip
-        async with asyncio.timeout(20):
-            while [await engine.show(run) for run in runs if "order" not in (await engine.show(run))["keys"]]:
-                await asyncio.sleep(0.02)
+        for run in runs:
+            await until(
+                partial(engine.show, run), "the key of a run", so=lambda view: "order" in view["keys"]
+            )
         await engine.emit("paid", {"n": 1}, key={"order": "o0"}, id="first")
         await engine.emit("paid", {"n": 1}, key={"order": "nobody"}, id="early")
         await engine.wait(await engine.start("along"), 20)

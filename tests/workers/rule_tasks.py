@@ -16,7 +16,7 @@ from penstock import Context, Fatal, task
 
 def wait_for(path: str) -> None:
     while not Path(path).exists():
-        time.sleep(0.005)
+        time.sleep(0.005)  # a task in another process: a file ends it
 
 
 @task
@@ -45,7 +45,7 @@ def hold(begun: str, go: str) -> str:
 def until_canceled(ctx: Context, begun: str, seen: str) -> None:
     Path(begun).touch()
     while not ctx.canceled:
-        time.sleep(0.005)
+        time.sleep(0.005)  # it works until it is canceled
     Path(seen).touch()
 
 
@@ -73,10 +73,11 @@ def deaf(begun: str, lock: str) -> None:
     """Does not look whether it is wanted, and starts a process that does not either; both hold the lock."""
     with open(lock, "w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
+        # It works until it is killed.
         subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], pass_fds=[held.fileno()])
         Path(begun).touch()
         while True:
-            time.sleep(0.005)
+            time.sleep(0.005)  # it works until it is killed
 
 
 @task("process.print")

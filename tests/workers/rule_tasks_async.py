@@ -11,7 +11,7 @@ from penstock import Context, Fatal, task
 
 async def wait_for(path: str) -> None:
     while not Path(path).exists():
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(0.005)  # a task in another process: a file ends it
 
 
 @task

@@ -9,6 +9,7 @@ import pytest
 
 from penstock.workers import short_calls
 from penstock.workers.short_calls import ROW, ShortCalls
+from tests.waiting import nothing_happens
 
 
 def test_many_short_calls_are_all_answered_each_with_its_own() -> None:
@@ -73,7 +74,7 @@ def test_a_call_that_is_given_up_before_its_turn_is_not_begun() -> None:
         try:
             first = asyncio.create_task(calls.result_of(lambda: go.wait(20)))
             second = asyncio.create_task(calls.result_of(lambda: did.append("second")))
-            await asyncio.sleep(0.02)
+            await nothing_happens(0.02)  # the second waits for its turn
             second.cancel()
             await asyncio.wait([second])
             go.set()

@@ -12,6 +12,7 @@ from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
+from tests.waiting import pass_time
 
 MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
 Main = Callable[[Engine], Awaitable[Any]]
@@ -32,7 +33,7 @@ class Work:
 
     def tasks(self) -> dict[str, Any]:
         async def work(ctx: Context) -> None:
-            await asyncio.sleep(self.seconds)
+            await asyncio.sleep(self.seconds)  # the work of the task, in virtual time
             if self.failures:
                 self.failures -= 1
                 raise Fatal("not now")
@@ -58,7 +59,7 @@ def play(main: Main, work: Work | None = None, **more: Any) -> Any:
 async def pass_until(minutes: float) -> None:
     """Let time pass until so many minutes after midnight."""
     loop = asyncio.get_running_loop()
-    await asyncio.sleep(max(0.0, minutes * 60 - loop.time()))
+    await pass_time(max(0.0, minutes * 60 - loop.time()))
 
 
 async def timeline(engine: Engine) -> list[tuple[float, float, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from penstock.runtime.errors import Invalid, UnknownWorkflow
 from penstock.sources.clock.backfilling import Backfilling
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
+from tests.waiting import pass_time
 
 DAY: dict[str, Any] = {"since": "2025-12-31T20:00:00Z", "until": "2025-12-31T23:00:00Z"}
 HOURS = [-240.0, -180.0, -120.0, -60.0]
@@ -25,7 +25,7 @@ async def backfill_of(engine: Engine) -> dict[str, Any] | None:
 
 async def until_done(engine: Engine) -> dict[str, Any]:
     while (found := await backfill_of(engine)) is None or found["state"] != "done":
-        await asyncio.sleep(1)
+        await pass_time(1)
     return found
 
 
@@ -116,7 +116,7 @@ def test_a_backfill_that_is_canceled_makes_no_more_runs() -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(workflow("every: 1h"))
         await engine.schedules.backfill("w", **DAY)
-        await asyncio.sleep(10)
+        await pass_time(10)
         assert await engine.schedules.cancel_backfill("w")
         await pass_until(5)
         assert await ticks(engine) == HOURS[:1]
@@ -167,7 +167,7 @@ def test_a_backfill_goes_on_after_its_node_died(seed: int) -> None:
                 await node.call(lambda: _serve(store))
             await worker.schedules.backfill("w", since="2025-12-31T00:00:00Z", until="2025-12-31T03:19:00Z")
             while not await worker.runs():
-                await asyncio.sleep(0.0137)
+                await pass_time(0.0137)
             nodes[0].kill()
             done = await until_done(worker)
             assert done["made"] + done["there"] == 200

@@ -14,6 +14,7 @@ from penstock.testing.postgres import PostgresServer
 from tests.cli.command import Said, penstock, write
 from tests.cli.serving import serving
 from tests.cli.test_front import base_of
+from tests.waiting import until
 
 SECONDS = """\
 penstock: 1
@@ -33,9 +34,12 @@ steps:
 
 async def ticks_of(engine: Engine, least: int) -> list[str]:
     """The ticks that have made a run, in order, once there are so many."""
-    async with asyncio.timeout(50):
-        while len(runs := await engine.runs(sort="oldest", limit=1000)) < least:
-            await asyncio.sleep(0.1)
+    runs = await until(
+        lambda: engine.runs(sort="oldest", limit=1000),
+        f"{least} ticks",
+        60,
+        so=lambda runs: len(runs) >= least,
+    )
     return [run["subject"] for run in runs]
 
 

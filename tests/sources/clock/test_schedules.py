@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from penstock.store.protocol import Store
 from penstock.store.rows import TokenChange
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
+from tests.waiting import pass_time
 
 
 def test_a_run_is_told_its_tick_the_one_before_and_the_zone() -> None:
@@ -194,9 +194,9 @@ def test_with_nodes_that_die_every_tick_makes_one_run(seed: int, overrun: str) -
             for node in nodes:
                 await node.call(lambda: _serve(store))
             for node in nodes[:3]:
-                await asyncio.sleep(33.0137)  # between what happens at whole seconds
+                await pass_time(33.0137)  # between what happens at whole seconds
                 node.kill()
-            await asyncio.sleep(59.5)
+            await pass_time(59.5)
             made = [run["subject"] for run in await worker.runs(sort="oldest", limit=1000)]
             assert made == [f"2026-01-01T00:{at // 60:02}:{at % 60:02}Z" for at in range(10, 159, 10)]
 
@@ -212,12 +212,12 @@ def test_a_node_that_stood_still_comes_back_to_a_schedule_that_another_keeps(see
             nodes = [Process(loop, f"node {n}") for n in range(2)]
             for node in nodes:
                 await node.call(lambda: _serve(store))
-            await asyncio.sleep(25.0137)  # between what happens at whole seconds
+            await pass_time(25.0137)  # between what happens at whole seconds
             for node in nodes:  # whichever feeds
                 node.pause()
-                await asyncio.sleep(40)
+                await pass_time(40)
                 node.resume()
-                await asyncio.sleep(15)
+                await pass_time(15)
             made = [run["subject"] for run in await worker.runs(sort="oldest", limit=1000)]
             assert sorted(made) == [f"2026-01-01T00:{at // 60:02}:{at % 60:02}Z" for at in range(10, 135, 10)]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from penstock import Context, Engine
 from penstock.sources.feeding import Feed, Feeder, Feeding, Means, Want
+from tests.waiting import until
 
 WORKFLOW = """
 penstock: 1
@@ -98,10 +99,7 @@ async def subjects(engine: Engine) -> list[str]:
 
 async def until_there(engine: Engine, count: int) -> list[str]:
     """The subjects, once there are so many runs."""
-    async with asyncio.timeout(40):
-        while len(found := await subjects(engine)) < count:
-            await asyncio.sleep(0.02)
-    return found
+    return await until(lambda: subjects(engine), f"{count} runs", 60, so=lambda found: len(found) >= count)
 
 
 async def held_back(engine: Engine, belt: Belt, count: int) -> None:

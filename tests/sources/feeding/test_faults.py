@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime, timedelta
 from random import Random
 
@@ -15,6 +14,7 @@ from penstock.store.protocol import Store
 from penstock.testing.faults import Faults, faulty_store
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
+from tests.waiting import pass_time
 
 TICKING = """
 penstock: 1
@@ -32,7 +32,7 @@ async def serve(store: Store) -> None:
             await Engine(store=store, tasks={}, work=False).running()
             return
         except StoreError:
-            await asyncio.sleep(0.5)
+            await pass_time(0.5)
 
 
 class Nodes:
@@ -53,14 +53,14 @@ class Nodes:
     async def trouble(self, seconds: float) -> None:
         until = self.loop.time() + seconds
         while self.loop.time() < until:
-            await asyncio.sleep(self.chance.uniform(0.1, 20))
+            await pass_time(self.chance.uniform(0.1, 20))
             at = self.chance.randrange(3)
             if self.chance.random() < 0.5:
                 self.processes[at].kill()
                 self.processes[at] = self.begin()
             else:
                 self.processes[at].pause()
-                await asyncio.sleep(self.chance.uniform(0, 40))
+                await pass_time(self.chance.uniform(0, 40))
                 self.processes[at].resume()
 
     def end(self) -> None:
@@ -78,7 +78,7 @@ def test_every_tick_has_one_run_whatever_befalls_nodes_and_store(seed: int) -> N
             nodes = Nodes(loop, store, faults, seed)
             await nodes.trouble(200)
             faults.stop()
-            await asyncio.sleep(40)
+            await pass_time(40)
             made = [run["subject"] for run in await engine.runs(sort="oldest", limit=1000)]
             nodes.end()
             return made

@@ -21,6 +21,7 @@ from tests.sources.feeding.feeders import (
     subjects,
     until_there,
 )
+from tests.waiting import until
 
 HOUR = timedelta(hours=1)
 
@@ -38,9 +39,11 @@ async def holds(engine: Engine, event: str | None = None) -> str | None:
 
 
 async def until_held(engine: Engine, held: bool, event: str | None = None) -> None:
-    async with asyncio.timeout(20):
-        while (await holds(engine, event) is not None) != held:
-            await asyncio.sleep(0.02)
+    await until(
+        lambda: holds(engine, event),
+        "a feed that is held" if held else "a feed that is not held",
+        so=lambda found: (found is not None) == held,
+    )
 
 
 def test_each_item_makes_one_run_in_order(place: Place) -> None:
@@ -138,9 +141,7 @@ def test_what_is_queued_stays_on_its_version_and_the_next_is_on_the_new_one(plac
             runs = [await engine.wait(run["id"], 30) for run in await engine.runs(sort="oldest", limit=200)]
             assert [run["version"] for run in runs] == [1] * 100 + [2]
             assert {run["status"] for run in runs} == {"succeeded"}
-            async with asyncio.timeout(20):
-                while belt.versions[-1] != 2:
-                    await asyncio.sleep(0.02)
+            await until(lambda: belt.versions[-1] == 2, "the feeder of the second version")
         assert (belt.versions[0], belt.most) == (1, 1)
 
     place.run(main, note_tasks([]), feed=False)
@@ -153,15 +154,12 @@ def test_a_feeder_that_fails_is_shown_and_begun_again(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(WORKFLOW, start=True)
         async with fed(engine, belt.feeders()) as feeding:
-            async with asyncio.timeout(20):
-                while feeding.failures["topic"] == 0 or (await record_of(engine)).error is None:
-                    await asyncio.sleep(0.01)
+            await until(lambda: feeding.failures["topic"], "a failure")
+            await until(lambda: record_of(engine), "its error", so=lambda record: record.error is not None)
             assert (await record_of(engine)).error == "the broker is away"
             belt.add("a")
             assert await until_there(engine, 1) == ["a"]
-            async with asyncio.timeout(20):
-                while (await record_of(engine)).error is not None:
-                    await asyncio.sleep(0.01)
+            await until(lambda: record_of(engine), "no error", so=lambda record: record.error is None)
 
     place.run(main, note_tasks([]), feed=False)
 
@@ -172,9 +170,7 @@ def test_outside_events_are_fed_also_while_the_source_is_stopped(place: Place) -
     async def main(engine: Engine) -> None:
         await engine.publish(WAITING)
         async with fed(engine, belt.feeders()) as feeding:
-            async with asyncio.timeout(20):
-                while not feeding.held:
-                    await asyncio.sleep(0.01)
+            await until(lambda: feeding.held, "a feed that is held")
             assert feeding.held == {"topic": 1}
             assert await holds(engine) is None
 
@@ -188,10 +184,8 @@ def test_a_source_that_fails_is_an_incident_until_it_works_or_is_stopped(place: 
     async def main(engine: Engine) -> None:
         await engine.publish(WORKFLOW, start=True)
         async with fed(engine, belt.feeders()):
-            async with asyncio.timeout(20):
-                while not (items := (await engine.incidents())["items"]):
-                    await asyncio.sleep(0.02)
-            [item] = items
+            found = await until(engine.incidents, "an incident", so=lambda found: found["items"])
+            [item] = found["items"]
             assert (item["kind"], item["workflow"], item["run"]) == ("source", "w", None)
             assert "the broker is away" in item["text"] and item["actions"] == ["stop-source"]
             for none in ({"workflow": "other"}, {"workflows": ["o*"]}, {"since": datetime.now(UTC) + HOUR}):

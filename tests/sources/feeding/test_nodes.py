@@ -17,6 +17,7 @@ from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
 from tests.sources.feeding.feeders import SHORT, WORKFLOW, Belt, fed, note_tasks, until_there
+from tests.waiting import until
 
 
 def test_one_of_two_nodes_feeds_and_the_other_goes_on_at_once_after_a_stop(server: PostgresServer) -> None:
@@ -65,9 +66,7 @@ def test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice(serv
                 belt.add(
                     "c", "d"
                 )  # the crashed one is not renewed: its feeder goes on until its time is over
-                async with asyncio.timeout(20):
-                    while not other.held:
-                        await asyncio.sleep(0.02)
+                await until(lambda: other.held, "a feed that the other holds")
                 belt.add("e")
                 assert await until_there(one, 5) == ["a", "b", "c", "d", "e"]
                 await crashed.stop()

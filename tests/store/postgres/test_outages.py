@@ -17,6 +17,7 @@ from penstock.store.postgres.store import PostgresStore
 from penstock.testing.postgres import PostgresServer
 from tests.store.builders import A, B, change, ended, given, lease_of, revisions, start, task
 from tests.store.postgres.making import name, opened, started, with_store
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +46,12 @@ class Ledger:
                 self.acknowledged.append(name(first))
             except StoreAway as error:
                 (self.unsure if error.unsure else self.refused).append(name(first))
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # the pace of the load while the database is away
 
     async def more(self) -> None:
         """Wait until commits are under way."""
         wanted = len(self.acknowledged) + 20
-        while len(self.acknowledged) < wanted:
-            await asyncio.sleep(0.005)
+        await until(lambda: len(self.acknowledged) >= wanted, "twenty more commits", 60)
 
 
 def test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on(frail: PostgresServer) -> None:

@@ -7,7 +7,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from penstock import Engine
 from penstock.store.postgres.store import PostgresStore
 from tests.store.postgres.making import with_store
 from tests.store.postgres.test_pooling import LIFE, live
+from tests.waiting import listens, until_sync
 
 CONFIG = """\
 [databases]
@@ -59,12 +59,10 @@ def pooled(url: str, tmp_path: Path) -> Iterator[str]:
 
 
 def _wait(port: int, log: Path) -> None:
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    raise RuntimeError(f"PgBouncer did not start:\n{log.read_text()}")
+    try:
+        until_sync(lambda: listens(port), "PgBouncer")
+    except AssertionError as error:
+        raise RuntimeError(f"{error}; it said:\n{log.read_text()}") from None
 
 
 def test_n9_a_life_goes_well_through_a_transaction_pooler(pooled: str) -> None:

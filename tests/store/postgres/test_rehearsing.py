@@ -109,7 +109,7 @@ def test_a_connection_that_does_not_answer_is_given_up_and_the_next_one_works(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def never(connection: Any) -> None:
-        await connection.execute("SELECT pg_sleep(60)")
+        await connection.execute("SELECT pg_sleep(60)")  # it does not answer
 
     async def main() -> list[object]:
         async with asyncio.timeout(10):

@@ -8,6 +8,7 @@ import asyncpg
 
 from penstock.store.postgres.store import PostgresStore
 from tests.store.postgres.making import moved, name, started
+from tests.waiting import until
 
 RUNS = 400
 HEAD = bytes(120)
@@ -23,9 +24,9 @@ def test_runs_that_go_on_together_stay_on_their_pages(url: str) -> None:
         await store.commit([moved(name(number), 1, head=HEAD) for number in range(RUNS)])
         await store.close()  # only then are all of them counted
         line = await asyncpg.connect(url)
-        async with asyncio.timeout(10):
-            while (told := (await line.fetch(TOLD))[0])[0] < RUNS:
-                await asyncio.sleep(0.05)
+        [told] = await until(
+            lambda: line.fetch(TOLD), "figures of all rows", so=lambda rows: rows[0][0] >= RUNS
+        )
         await line.close()
         return told[0], told[1]
 

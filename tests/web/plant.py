@@ -39,7 +39,7 @@ def mendable(ctx: Context, file: str = ""):
 def gated(ctx: Context, file: str = ""):
     "Is done when the file is there."
     while not Path(file).exists() and not ctx.canceled:
-        time.sleep(0.02)
+        time.sleep(0.02)  # nothing announces a file to a task
     return {"gate": "open"}
 
 
@@ -53,7 +53,7 @@ def telling(ctx: Context, file: str = ""):
             ctx.log(f"half of {said}")
             ctx.heartbeat(0.5)
         told = said
-        time.sleep(0.02)
+        time.sleep(0.02)  # nothing announces a file to a task
     return {"told": told}
 """
 

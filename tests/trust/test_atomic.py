@@ -55,7 +55,7 @@ class Breaking:
     """Breaks off the statement number `at`; what a reader sees just before it."""
 
     def __init__(self, at: int) -> None:
-        self.at, self.count = at, 0
+        self.at, self.count, self.over = at, 0, False
         self.seen: Tables = {}
 
     @property
@@ -101,6 +101,9 @@ async def on_sqlite(store: SqliteStore, reader: BesideFile, batch: list[Change],
     breaking, image = Breaking(at), Path(store.path).with_name("image.db")
 
     def look(cursor: Any, sql: str, bindings: Any) -> bool:
+        if breaking.over:  # what follows looks after the log of the database
+            return True
+        breaking.over = sql == "COMMIT"
         if breaking.strikes():
             breaking.seen = reader.seen()
             for suffix in ("", "-wal"):

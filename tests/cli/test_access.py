@@ -133,7 +133,7 @@ def test_keys_in_the_variable_are_sealed_with_the_first(
     refused = penstock("secret", "rotate", "--db", db)
     said = penstock("secret", "rotate", "--reseal", "--db", db, "--json")
 
-    assert (refused.code, "put a new one before the others" in refused.err, said.json) == (
+    assert (refused.code, "a new key must be on every node" in refused.err, said.json) == (
         2,
         True,
         {"sealed": 1},

@@ -62,7 +62,7 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is m
 	$(BIN)/python scripts/supply.py
 	$(BIN)/python scripts/web.py check
 
-test: setup  ## Run the tests, within 10 minutes on two cores (ARGS="tests/kernel -k join": only those)
+test: setup  ## Run the tests, about 10 minutes on two cores (ARGS="tests/kernel -k join": only those)
 	@$(BIN)/python scripts/debian.py
 	@$(BIN)/python scripts/run_tests.py $(ARGS)
 

@@ -15,6 +15,8 @@ SECONDS = Path(".pytest_cache/penstock-seconds.json")
 """How long each test took when it last ran here, for the time that is left."""
 USUAL = 0.4
 """Seconds of a test that never ran here."""
+ENOUGH = 20.0
+"""Seconds of tests that must be done before their pace says something."""
 EVERY = 30.0
 """Seconds between two lines where they go to a file."""
 
@@ -51,7 +53,9 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """Nothing is printed for a test that passed."""
+        """No letter is printed for a test: what it came to is in the line, and a failure has lines of its own."""
+        if report.failed:
+            return ("failed" if report.when == "call" else "error", "", "")
         return ("passed", "", "") if report.passed and report.when == "call" else None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -77,8 +81,10 @@ class Progress:
             self._print(line)
 
     def _time_left(self, now: float) -> str:
-        """As long as what is left took the last time, at the pace of what is done."""
-        pace = (now - self._began) / self._done if self._done else 1.0
+        """As long as what is left took the last time, at the pace of what is done; too little of it says nothing."""
+        if self._done < ENOUGH:
+            return "some time"
+        pace = (now - self._began) / self._done
         minutes, seconds = divmod(round(sum(self._left.values()) * pace), 60)
         return f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 

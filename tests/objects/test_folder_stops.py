@@ -52,7 +52,7 @@ def test_a_file_that_goes_just_before_a_stop_is_told(place: Place, folder: Folde
         await watched(engine)
         folder.put("a.png")
         await until_there(engine, 1)
-        await asyncio.sleep(QUIET)  # nothing else is told meanwhile
+        await asyncio.sleep(QUIET)  # nothing else is reported meanwhile
         folder.delete("a.png")
         await engine.stop_source("pics")
         await watched(engine, stopped=True)

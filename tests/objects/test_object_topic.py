@@ -122,7 +122,7 @@ async def tell(rabbit: RabbitServer, bucket: str, number: int) -> None:
     at = datetime.now(UTC).isoformat(timespec="milliseconds")
     told = {**record(f"k{number}", bucket=bucket, sequencer=str(number)), "eventTime": at}
     await rabbit.put("queued", body(told), str(number), {})
-    await asyncio.sleep(0.01)  # the next is told at a later millisecond
+    await asyncio.sleep(0.01)  # the next report needs a later millisecond
 
 
 def test_what_a_queue_tells_after_the_source_was_started_again_is_not_lost(
@@ -146,7 +146,7 @@ def test_what_a_queue_tells_after_the_source_was_started_again_is_not_lost(
             await tell(rabbit, bucket, 1)
             await tell(rabbit, bucket, 2)
             await engine.start_source("pics")
-            await asyncio.sleep(0.01)  # the next is told at a later millisecond
+            await asyncio.sleep(0.01)  # the next report needs a later millisecond
             await tell(rabbit, bucket, 3)
             door.open.set()
             await until_there(engine, 2)

@@ -36,8 +36,8 @@ from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding
 from penstock.store.protocol import Store
-from penstock.store.sqlite.connection import Opened, Options, migrate
-from penstock.store.sqlite.ledger import MEMORY, SETTINGS
+from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
+from penstock.store.sqlite.ledger import MEMORY
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.faults import watched_gate
 from penstock.workers.threads import Threads

@@ -289,7 +289,7 @@ def test_nothing_is_lost_while_the_broker_is_away_and_who_waits_is_told(mortal: 
 def test_who_waits_is_told_that_the_broker_removed_his_consumer(
     mortal: Any, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.topics.nats.LOOK", 1.0)  # after it the next look is told
+    monkeypatch.setattr("penstock.topics.nats.LOOK", 1.0)  # the pause before the next look
 
     async def main() -> list[str]:
         await subscribed(mortal, topic, "one")

@@ -17,6 +17,7 @@ from penstock.flow.errors import PenstockError
 from penstock.objects.stores import Stores
 from penstock.remote.engine import RemoteEngine
 from penstock.remote.errors import NoServer
+from penstock.secrets.errors import SecretKeyError
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import sealed_with
 from penstock.server.build import Front, has_tokens, refuse_open
@@ -24,7 +25,7 @@ from penstock.server.http import PortTaken, bind
 from penstock.server.settings import Settings, unknown_variables
 from penstock.store.errors import NeedsMigration
 from penstock.store.masking import without_password
-from penstock.store.opening import is_shared, open_store, open_to_look, sqlite_path
+from penstock.store.opening import Looker, is_shared, open_store, open_to_look, sqlite_path
 from penstock.topics.opening import open_bus
 
 PATIENCE = 10.0
@@ -52,7 +53,6 @@ async def examine(settings: Settings, variables: Mapping[str, str]) -> list[Find
     looks: dict[str, Look] = {
         "sign-in": lambda: _sign_in(settings),
         "database": lambda: _database(settings["db"]),
-        "secrets": lambda: _secrets(settings["db"]),
         "stores": lambda: _stores(settings["stores"]),
         "buses": lambda: _buses(settings["buses"]),
         "disk": lambda: _disk(settings["db"]),
@@ -99,29 +99,24 @@ async def _database(db: str) -> list[Finding]:
     except NeedsMigration as error:
         return [Finding("database", "note", f"{error}, or start a process on it")]
     try:
-        facts = await looker.facts()
+        facts, secrets = await looker.facts(), await _secrets(looker, db)
     finally:
         await looker.close()
     size = facts.get("bytes", sum(facts.get("tables", {}).values())) / (1 << 20)
     found = [Finding("database", "fine", f"{shown} answers: schema {facts['schema']}, {size:,.1f} MiB")]
-    return [*found, *_trust(facts), *(await _database_clock(db) if is_shared(db) else [])]
+    return [*found, *_trust(facts), *(await _database_clock(db) if is_shared(db) else []), secrets]
 
 
-async def _secrets(db: str) -> list[Finding]:
-    """Whether the key of this node opens the secrets. Raises SecretKeyError."""
-    if not is_shared(db) and not os.path.exists(sqlite_path(db)[0]):
-        return []
-    try:
-        looker = await open_to_look(db)
-    except NeedsMigration:
-        return []
+async def _secrets(looker: Looker, db: str) -> Finding:
+    """Whether the key of this node opens the secrets."""
     keys = Keys.of(db)
     try:
-        if not await sealed_with(looker, keys):
-            return [Finding("secrets", "fine", "none is set")]
-    finally:
-        await looker.close()
-    return [Finding("secrets", "fine", f"they open with the key of this node ({keys.where})")]
+        sealed = await sealed_with(looker, keys)
+    except SecretKeyError as error:
+        return Finding("secrets", "wrong", str(error))
+    return Finding(
+        "secrets", "fine", f"they open with the key of this node ({keys.where})" if sealed else "none is set"
+    )
 
 
 def _trust(facts: Mapping[str, Any]) -> Iterator[Finding]:

@@ -14,10 +14,13 @@ from penstock.store.errors import NotLocal, StoreDamaged
 from penstock.store.migrate import Migration, missing, read_migrations
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private, refuse_no_file
-from penstock.store.sqlite.ledger import SETTINGS, let_go
+from penstock.store.sqlite.ledger import BUSY_TIMEOUT, let_go
 from penstock.store.sqlite.session import SQL
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
+SETTINGS = (
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT}", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY",
+)  # fmt: skip
 
 PREPARED = 512
 """Statements that are kept prepared, the most that there can be. Each use of one, a row of `executemany` too, takes the

@@ -144,12 +144,6 @@ class Counter:
             return [(None, error)] * len(works)
 
 
-def _drained(queue: deque[Asked]) -> list[Asked]:
-    found = list(queue)
-    queue.clear()
-    return found
-
-
 def _answer(asked: list[Asked], served: list[Served]) -> None:
     """Wake each loop once for all its answers: a wake-up costs more than a row."""
     loops: defaultdict[asyncio.AbstractEventLoop, list[Answer]] = defaultdict(list)
@@ -218,7 +212,8 @@ class ThreadDesk:
             return
         if self._closed:
             self._pen.release()
-            _settle([(future, None, StoreAway("it was closed")) for _, future in _drained(self._here)])
+            left = [self._here.popleft() for _ in range(len(self._here))]
+            _answer(left, [(None, StoreAway("it was closed")) for _ in left])
             return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
         served = ledger.begin([work for work, _ in asked])

@@ -23,9 +23,8 @@ NEWEST = 0.1
 """How much the last commit says of how long the next one takes; the rest is what those before it said."""
 
 MEMORY = ":memory:"
-SETTINGS = ("PRAGMA busy_timeout = 10000", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY")
-BUSY = 200
-"""Milliseconds for which a reopening waits for readers in other processes."""
+BUSY_TIMEOUT, REOPEN_TIMEOUT = 10_000, 200
+"""Milliseconds to wait for another process that uses the file: usually, and during a reopening, which holds up all."""
 APART = 0.5
 """Seconds between two tries to reopen."""
 
@@ -126,12 +125,10 @@ class Ledger:
             self.db.close()
         db = self._again()
         try:
-            db.execute(
-                f"PRAGMA busy_timeout = {BUSY}"
-            )  # whoever reads it elsewhere must not hold up everybody here
+            db.set_busy_timeout(REOPEN_TIMEOUT)
             db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             db.execute(SQL["put_setting"], ("clean", "no"))
-            db.execute(SETTINGS[0])
+            db.set_busy_timeout(BUSY_TIMEOUT)
         except apsw.Error:
             let_go(db)
             raise

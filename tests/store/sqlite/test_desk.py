@@ -32,6 +32,7 @@ from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import MANY, SqliteStore
 from tests.store.sqlite.builders import T0, a_task, begin, turn
 from tests.store.sqlite.power import Disk
+from tests.waiting import until
 
 
 class Gate:
@@ -309,6 +310,32 @@ def test_a_closed_store_says_so(tmp_path: Path, inline: bool) -> None:
             await store.commit([begin(1)])
 
     asyncio.run(scenario())
+
+
+def test_work_that_waits_while_a_store_is_closed_is_answered(tmp_path: Path) -> None:
+    async def scenario() -> list[object]:
+        store = SqliteStore.open(str(tmp_path / "a.db"))
+        finish, reached, go = store._ledger.finish, threading.Event(), threading.Event()
+
+        def held(served: list[ledger.Served]) -> list[ledger.Served]:
+            reached.set()
+            assert go.wait(10)
+            return finish(served)
+
+        store._ledger.finish = held  # type: ignore[method-assign, assignment]
+        first = asyncio.ensure_future(store.commit([begin(1)]))
+        await asyncio.to_thread(reached.wait, 10)
+        second = asyncio.ensure_future(store.commit([begin(2)]))
+        closing = asyncio.ensure_future(asyncio.to_thread(store._desk.close))
+        await until(lambda: store._desk._closed, "the store to be closed")  # type: ignore[attr-defined]
+        go.set()
+        async with asyncio.timeout(20):
+            return list(await asyncio.gather(first, second, closing, return_exceptions=True))
+
+    first, second, closed = asyncio.run(scenario())
+
+    assert isinstance(first, Committed) and first.outcomes == ["applied"]
+    assert (type(second), closed) == (StoreAway, None)
 
 
 def test_a_forked_process_is_refused_and_does_not_keep_the_file(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from penstock import Engine
-from tests.objects.places import FolderPlace, StorePlace
+from penstock.secrets.errors import SecretKeyError
+from tests.objects.places import FolderPlace, S3Place, StorePlace
+from tests.objects.servers import PASSWORD, SeaweedFS
 
 
 def ran(
@@ -55,3 +57,35 @@ def test_a_tag_that_a_step_took_away_is_taken_from_the_object_and_others_stay(tm
     assert run["status"] == "succeeded"
     found = folder.run(lambda store: store.head("a"))
     assert found.tags == {"kind": "picture", "later": "x", "seen": "yes"}
+
+
+def test_a_step_that_cannot_open_the_secret_of_its_store_is_tried_again(
+    seaweed: SeaweedFS, tmp_path: Path
+) -> None:
+    pics = S3Place(seaweed, seaweed.bucket("key-away"))
+    pics.put("a")
+    tries = 0
+
+    async def secret(name: str) -> str | None:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            raise SecretKeyError(f"the secret '{name}' has another key")
+        return PASSWORD
+
+    async def main() -> dict[str, Any]:
+        stores = {"pics": seaweed.address(pics.bucket, secret_key="${SK}")}
+        async with (
+            asyncio.timeout(60),
+            Engine(str(tmp_path / "penstock.db"), tasks={}, stores=stores) as engine,
+        ):
+            (await engine._open()).means.stores.secrets = secret  # as a server sets it
+            step = {"task": "update", "with": {"tags": {"seen": "yes"}}, "retries": 1}
+            await engine.publish({"penstock": 1, "name": "w", "steps": {"write": step}})
+            return await engine.wait(
+                await engine.start("w", input={"key": "a", "system": {"store": "pics"}}), 40
+            )
+
+    run = asyncio.run(main())
+    assert (run["status"], tries) == ("succeeded", 2)
+    assert pics.run(lambda store: store.head("a")).tags == {"seen": "yes"}

@@ -122,12 +122,14 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             self.rows.paused[workflow] = paused
             self._record(audit)
             for name, run in self.rows.runs.items():
-                if run.ended_at is None and workflow in (None, run.new.workflow):
-                    self.rows.messages = {
-                        number: letter
-                        for number, letter in self.rows.messages.items()
-                        if (letter.run, letter.body) != (name, undone)
-                    }
+                if workflow not in (None, run.new.workflow):
+                    continue
+                self.rows.messages = {
+                    number: letter
+                    for number, letter in self.rows.messages.items()
+                    if (letter.run, letter.body) != (name, undone)
+                }
+                if run.ended_at is None:
                     self._post(Post(name, body), self.clock() - FIRST_LOOK)
         return True
 

@@ -86,6 +86,7 @@ READ_WHOLE = {
         "outbox_sizes",
     ),  # people who count wait a little
     *("list_workers", "list_workflows", "list_drafts", "drop_gone_workers"),  # small tables
+    *("take_back_messages", "take_back_messages_of_workflow"),  # what waits to be read, when somebody pauses
     *("secret_keys", "put_secret"),
 }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
+
 from penstock.store.protocol import Store
 from penstock.store.rows import Version, WorkflowState
 from tests.store.builders import NOON, A, B, C, D, end, given, mail, new_run, start
@@ -158,6 +160,22 @@ async def test_a_pause_that_nobody_has_read_is_taken_back_by_its_resume(store: S
     await clock.forward(6)
 
     assert await mail(store) == [(A, b"resume")]
+
+
+@pytest.mark.parametrize("workflow", ["w", None])
+async def test_a_run_that_ended_before_it_read_a_pause_does_not_read_it_after_the_resume(
+    workflow: str | None, store: Store, clock: Clock
+) -> None:
+    for name in ("w", "v"):
+        await store.publish(name, "text", b"{}", None, True)
+    await given(store, start(A), start(B, new_run(workflow="v")))
+    await store.set_paused(workflow, True, b"pause", b"resume")
+    await store.set_paused("v", True, b"pause")
+    await given(store, end(A, 1))
+    await store.set_paused(workflow, False, b"resume", b"pause")
+    await clock.forward(6)
+
+    assert await mail(store) == ([(B, b"pause")] if workflow else [(B, b"resume")])
 
 
 async def test_it_is_kept_since_when_a_source_makes_runs(store: Store, clock: Clock) -> None:

@@ -197,9 +197,9 @@ class Shelf(Protocol):
     ) -> bool:
         """Pause or resume a workflow, or (None) the installation, and post `body` to each live run it changes.
 
-        Messages `undone` to these runs that nobody has used up are taken back: two words that contradict each
-        other could be read in either order. False: there is no such workflow. Nothing is posted, and no
-        `audit` written, where it is so already.
+        Messages `undone` that nobody has used up are taken back, also from runs that ended, for these may be retried:
+        two words that contradict each other could be read in either order. False: there is no such workflow.
+        Nothing is posted, and no `audit` written, where it is so already.
         """
         ...
 

@@ -117,12 +117,12 @@ async def _set_paused(
         return True, False
     if workflow is None:
         await work.rows("put_setting", name="paused", value="yes" if paused else "no")
+        await work.rows("take_back_messages", body=undone)
         live = await work.rows("live_runs")
     else:
         await work.rows("pause_workflow", name=workflow, paused=paused)
+        await work.rows("take_back_messages_of_workflow", workflow=workflow, body=undone)
         live = await work.rows("live_runs_of_workflow", workflow=workflow)
-    if undone is not None:
-        await work.rows("take_back_message", runs=[row["id"] for row in live], body=undone)
     letters = Letters()
     for row in live:
         letters.post(row["id"], body)

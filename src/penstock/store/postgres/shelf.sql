@@ -61,6 +61,9 @@ SELECT value FROM setting WHERE name = :name::text;
 INSERT INTO setting (name, value) VALUES (:name::text, :value::text)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
--- name: take_back_message
--- What nobody has used up: who has it in hand finds it gone.
-DELETE FROM message WHERE run = ANY(:runs::text[]) AND body = :body::bytea;
+-- name: take_back_messages
+-- What nobody has used up: who has it in hand finds it gone. Also of runs that ended with it, for they may be retried.
+DELETE FROM message WHERE run IS NOT NULL AND body = :body::bytea;
+
+-- name: take_back_messages_of_workflow
+DELETE FROM message USING run WHERE run.id = message.run AND run.workflow = :workflow::text AND body = :body::bytea;

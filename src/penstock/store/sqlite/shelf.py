@@ -101,12 +101,12 @@ def set_paused(
         return True
     if workflow is None:
         session.run("put_setting", ("paused", "yes" if paused else "no"))
+        session.run("take_back_messages", (undone,))
         live = session.rows("live_runs")
     else:
         session.run("pause_workflow", (paused, workflow))
+        session.run("take_back_messages_of_workflow", (undone, workflow))
         live = session.rows("live_runs_of_workflow", (workflow,))
-    if undone is not None:
-        session.many("take_back_message", [(run, undone) for (run,) in live])
     letters = Letters(session)
     for (run,) in live:
         letters.post(run, body)

@@ -52,6 +52,10 @@ SELECT value FROM setting WHERE name = :name;
 -- name: put_setting
 INSERT INTO setting (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
 
--- name: take_back_message
--- What nobody has used up: who has it in hand finds it gone.
-DELETE FROM message WHERE run = :run AND body = :body;
+-- name: take_back_messages
+-- What nobody has used up: who has it in hand finds it gone. Also of runs that ended with it, for they may be retried.
+DELETE FROM message WHERE run IS NOT NULL AND body = :body;
+
+-- name: take_back_messages_of_workflow
+DELETE FROM message WHERE body = :body
+   AND EXISTS (SELECT 1 FROM run WHERE run.id = message.run AND run.workflow = :workflow);

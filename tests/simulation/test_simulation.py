@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -55,6 +57,20 @@ def test_a_seed_is_always_the_same(scale: Scale) -> None:
 
     assert first.fingerprint == second.fingerprint
     assert first.faults.struck == second.faults.struck
+
+
+def test_a_seed_is_the_same_in_every_process() -> None:
+    """Texts have another hash in each, and with it sets and maps another order."""
+    played = [_played(51, texts) for texts in ("1", "2")]
+
+    assert played[0] == played[1]
+
+
+def _played(seed: int, texts: str) -> list[str]:
+    command = [sys.executable, "-m", "tests.simulation.soak", "--seed", str(seed)]
+    environment = {**os.environ, "PYTHONHASHSEED": texts}
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    return [line for line in shown.stdout.splitlines() if "seconds" not in line]
 
 
 @pytest.mark.long("test_every_promise_holds_in_many_small_worlds")

@@ -250,7 +250,7 @@ class Dispatch:
     async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
         """The work itself; a lease whose run says otherwise is left to run out."""
         found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
-        missing = list({lease.run for lease, attempt in found.items() if attempt is None})
+        missing = list(dict.fromkeys(lease.run for lease, attempt in found.items() if attempt is None))
         fetched = await self._memory.fetch(missing) if missing else {}
         if self._shared:
             # Its report comes next, and would read it again. Where nobody else writes, nothing tells that one is old.

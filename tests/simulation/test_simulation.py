@@ -14,6 +14,7 @@ from tests.simulation.figures import Figures
 from tests.simulation.replaying import again, commit, shrunk
 from tests.simulation.world import SMALL, Scale, simulate
 from tests.suites import first_short
+from tests.trust.figures import FOLDER
 
 LONGER = 2 if os.environ.get("PENSTOCK_TRUST") else 1
 """How many times as many seeds are played where there is time."""
@@ -68,7 +69,11 @@ def test_a_seed_is_the_same_in_every_process() -> None:
 
 def _played(seed: int, texts: str) -> list[str]:
     command = [sys.executable, "-m", "tests.simulation.soak", "--seed", str(seed)]
-    environment = {**os.environ, "PYTHONHASHSEED": texts}
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": texts,
+        FOLDER: "",
+    }  # its figures are those of the tests already
     shown = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=True)
     return [line for line in shown.stdout.splitlines() if "seconds" not in line]
 

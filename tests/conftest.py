@@ -1,14 +1,16 @@
-"""The two suites, tests that share a server in one process, and figures that tests have recorded, shown once."""
+"""The two suites, what tests share in one process, and figures that tests have recorded, shown once."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from penstock.testing.postgres import PostgresServer
 from tests.suites import MARKER, unguarded
 
 SERVERS = (
@@ -41,6 +43,14 @@ _heed_signals()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[PostgresServer]:
+    """One PostgreSQL for all tests of a process that need no more than a database of their own."""
+    postgres = PostgresServer().start()
+    yield postgres
+    postgres.remove()
 
 
 @pytest.hookimpl(tryfirst=True)

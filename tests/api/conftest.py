@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
+from tests.databases import new_database
 
 CHAIN = {
     "penstock": 1,
@@ -69,13 +70,9 @@ OWN = "the-admin-token-of-the-tests"
 
 
 @pytest.fixture
-def postgres() -> Iterator[str]:
+def postgres(server: PostgresServer) -> str:
     """An empty PostgreSQL database."""
-    server = PostgresServer().start()
-    try:
-        yield server.create_database()
-    finally:
-        server.remove()
+    return new_database(server)
 
 
 Serve = Callable[..., Any]

@@ -61,17 +61,14 @@ def test_the_past_is_made_of_whole_finished_runs(measured: tuple[Path, list[Figu
     assert found == [("succeeded", CHAINS, 20, 20, 4 * CHAINS)]
 
 
-def test_postgresql_is_measured_the_same_way(measured: tuple[Path, list[Figure]]) -> None:
-    server = PostgresServer().start()
-    try:
-        url = server.create_database()
-        found = asyncio.run(measure(PostgresPlace(url), TINY, print))
-        counted = server.query(
-            "SELECT status, count(*) FROM run WHERE workflow = 'bench-chain' GROUP BY 1",
-            url.rpartition("/")[2],
-        )
-    finally:
-        server.remove()
+def test_postgresql_is_measured_the_same_way(
+    measured: tuple[Path, list[Figure]], server: PostgresServer
+) -> None:
+    url = server.create_database()
+    found = asyncio.run(measure(PostgresPlace(url), TINY, print))
+    counted = server.query(
+        "SELECT status, count(*) FROM run WHERE workflow = 'bench-chain' GROUP BY 1", url.rpartition("/")[2]
+    )
     assert [each.work for each in found] == [each.work for each in measured[1]]
     assert counted == f"succeeded|{CHAINS}"
 

@@ -72,8 +72,7 @@ def test_figures_have_their_floor_and_their_bar() -> None:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "sqlite":
         return SqlitePlace(tmp_path / "b.db")
-    server = PostgresServer().start()
-    request.addfinalizer(server.remove)
+    server: PostgresServer = request.getfixturevalue("server")
     return PostgresPlace(server.create_database())
 
 

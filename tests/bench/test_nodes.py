@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,13 +18,6 @@ from penstock.bench.floor.figures import Floor
 from penstock.testing.postgres import PostgresServer
 
 RUNS = 60
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    server = PostgresServer().start()
-    yield server
-    server.remove()
 
 
 def test_one_node_and_two_are_held_beside_the_floor_and_leave_nothing(server: PostgresServer) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,20 +24,15 @@ from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
+from tests.databases import new_database
 from tests.waiting import until
 
 OWN = "the-admin-token-of-the-tests"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    """One PostgreSQL for all tests; each has its own database."""
-    postgres = PostgresServer().start()
-    try:
-        yield postgres
-    finally:
-        postgres.remove()
+ONE_STORE = pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+"""For what a service or a person decides: one store is as good as another."""
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -46,7 +41,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "boxes.db")
     postgres: PostgresServer = request.getfixturevalue("server")
-    return postgres.create_database()
+    return new_database(postgres)
 
 
 class Site:

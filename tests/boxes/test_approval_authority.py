@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.boxes.conftest import Site, site
+from tests.boxes.conftest import ONE_STORE, Site, site
 from tests.boxes.test_approvals import token
 from tests.waiting import until
 
@@ -48,6 +48,7 @@ async def goes_round(here: Site, way: str, run: str, who: str) -> tuple[int, str
 
 
 @pytest.mark.parametrize("way", WAYS)
+@ONE_STORE
 def test_who_started_the_run_cannot_go_round_four_eyes(way: str, url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here:

@@ -12,7 +12,7 @@ from aiohttp import web
 from penstock.access.limits import Limiter, Rate
 from penstock.boxes.seals import Place, Seals
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
-from tests.boxes.conftest import Functions, Site, functions, says, site
+from tests.boxes.conftest import ONE_STORE, Functions, Site, functions, says, site
 from tests.waiting import until
 
 
@@ -54,6 +54,7 @@ def test_a_callback_ends_the_step_that_waits_for_it(url: str, tmp_path: Path) ->
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_the_same_callback_again_is_answered_alike_and_another_is_refused(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
@@ -69,6 +70,7 @@ def test_the_same_callback_again_is_answered_alike_and_another_is_refused(url: s
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_a_callback_of_an_attempt_that_is_over_changes_nothing(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
@@ -90,6 +92,7 @@ def test_a_callback_of_an_attempt_that_is_over_changes_nothing(url: str, tmp_pat
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_a_callback_that_overtakes_the_answer_of_the_call_counts(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here:
@@ -109,6 +112,7 @@ def test_a_callback_that_overtakes_the_answer_of_the_call_counts(url: str, tmp_p
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_a_withdrawn_step_is_called_back_in_vain(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
@@ -170,6 +174,7 @@ def test_who_floods_addresses_that_nobody_gave_away_keeps_no_function_from_calli
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_a_failure_that_is_called_back_is_tried_again_with_another_address(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
@@ -234,6 +239,7 @@ def test_a_seal_names_its_attempt_and_cannot_be_changed() -> None:
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_tags_of_a_callback_replace_where_the_step_says_so(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:
@@ -247,6 +253,7 @@ def test_tags_of_a_callback_replace_where_the_step_says_so(url: str, tmp_path: P
     asyncio.run(main())
 
 
+@ONE_STORE
 def test_a_callback_with_a_port_that_is_not_there_may_be_mended(url: str, tmp_path: Path) -> None:
     async def main() -> None:
         async with site(tmp_path, url) as here, functions(f=says({}, 202)) as there:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -13,13 +12,6 @@ from penstock.store.sqlite.connection import MIGRATIONS
 from penstock.testing.postgres import PostgresServer
 from tests.cli.command import penstock, write
 from tests.cli.serving import HELLO, serving, shown, started
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    server = PostgresServer().start()
-    yield server
-    server.remove()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -34,12 +34,9 @@ def sections(text: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def database(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the programs of a page find as $DATABASE_URL."""
-    server = PostgresServer().start()
     monkeypatch.setenv("DATABASE_URL", server.create_database())
-    yield
-    server.remove()
 
 
 @pytest.mark.long("test_every_method_of_the_engine_is_on_the_page")

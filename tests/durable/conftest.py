@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from penstock import Engine
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import SimLoop, run_simulated
+from tests.databases import new_database
 
 Main = Callable[[Engine], Awaitable[Any]]
 
@@ -67,11 +68,12 @@ class VirtualPlace(Place):
         return run_simulated(play)
 
 
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    server = PostgresServer().start()
-    yield server
-    server.remove()
+VIRTUAL = pytest.mark.parametrize("place", ["virtual"], indirect=True)
+"""Where no store could matter. Its store is SQLite, in memory."""
+
+
+FILE = pytest.mark.parametrize("place", ["virtual", "sqlite"], indirect=True)
+"""Where PostgreSQL could not matter, but that time and threads are real might."""
 
 
 @pytest.fixture(params=["virtual", "sqlite", "postgres"])
@@ -81,4 +83,4 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "sqlite":
         return Place(str(tmp_path / "penstock.db"))
     server: PostgresServer = request.getfixturevalue("server")
-    return Place(server.create_database())
+    return Place(new_database(server))

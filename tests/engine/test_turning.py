@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,16 +13,10 @@ from penstock.engine.turning import ROOT, Turns
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from penstock.testing.postgres import PostgresServer
+from tests.databases import new_database
 
 NOWHERE = ("no-run", 1, 0, 1)
 LONG, SHORT = timedelta(seconds=60), timedelta(milliseconds=200)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
-    postgres = PostgresServer().start()
-    yield postgres
-    postgres.remove()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -30,7 +24,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "turns.db")
     postgres: PostgresServer = request.getfixturevalue("server")
-    return postgres.create_database()
+    return new_database(postgres)
 
 
 def on(url: str, talk: Callable[[Store, Turns, Turns], Awaitable[None]]) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.durable.conftest import server as server
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import JuiceFS, SeaweedFS, free_port
 from tests.objects.telling import TOKEN

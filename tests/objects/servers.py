@@ -121,9 +121,9 @@ class SeaweedFS(S3Server):
         ]
         self.begin(
             [
-                str(BIN / "weed"), "server", "-dir=.", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *ports, "-s3",
-                f"-s3.port={self.port}", f"-s3.port.grpc={free_port()}", "-s3.port.iceberg=0", "-s3.port.lance=0",
-                "-s3.config=s3.json", "-volume.max=500",
+                str(BIN / "weed"), "-logdir=.", "server", "-dir=.", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *ports,
+                "-s3", "-s3.config=s3.json", f"-s3.port={self.port}", f"-s3.port.grpc={free_port()}",
+                "-s3.port.iceberg=0", "-s3.port.lance=0", "-volume.max=500",
                 "-master.volumeSizeLimitMB=16", "-master.telemetry=false",
             ]
         )  # fmt: skip

@@ -14,6 +14,7 @@ from penstock import Engine
 from penstock.sources.feed import Feed
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer
+from tests.databases import new_database
 from tests.durable.conftest import Place
 from tests.objects.places import FolderPlace, clock_goes_on, clock_goes_on_sync
 from tests.objects.telling import PICS, TASKS
@@ -171,7 +172,7 @@ def test_what_comes_after_a_stop_of_which_the_feeder_has_not_heard_is_not_told(
     server: PostgresServer, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another node stops it, and this one looks only now and then: by then the file is quiet."""
-    place = Place(server.create_database())
+    place = Place(new_database(server))
     monkeypatch.setattr("penstock.sources.feeding.LOOK", timedelta(seconds=5 * QUIET))
 
     async def main(engine: Engine) -> Any:

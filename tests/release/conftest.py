@@ -25,7 +25,7 @@ from penstock_release.api import calls_for
 from penstock_release.api.answering import PART
 from penstock_release.coordinator import Coordinator
 from penstock_release.options import Options
-from tests.boxes.conftest import server as server
+from tests.boxes.conftest import ONE_STORE as ONE_STORE
 from tests.boxes.conftest import url as url
 from tests.release.remote import Remote
 from tests.waiting import until

@@ -3,4 +3,3 @@
 from __future__ import annotations
 
 from tests.durable.conftest import place as place
-from tests.durable.conftest import server as server

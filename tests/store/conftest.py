@@ -37,16 +37,12 @@ def runner() -> Iterator[asyncio.Runner]:
 
 
 @pytest.fixture(scope="session")
-def database(runner: asyncio.Runner) -> Iterator[PostgresPlace]:
-    """One database on one server for all tests of this process."""
-    server = PostgresServer().start()
-    try:
-        place = PostgresPlace(server)
-        runner.run(place.open())
-        yield place
-        runner.run(place.close())
-    finally:
-        server.remove()
+def database(runner: asyncio.Runner, server: PostgresServer) -> Iterator[PostgresPlace]:
+    """One database for all tests of this process."""
+    place = PostgresPlace(server)
+    runner.run(place.open())
+    yield place
+    runner.run(place.close())
 
 
 @pytest.fixture(params=["model", "sqlite", "postgres"])

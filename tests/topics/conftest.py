@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from penstock.testing.postgres import PostgresServer
+from tests.databases import new_database
 from tests.topics.brokers import KafkaCluster, NatsServer, RabbitServer
 
 Broker = NatsServer | RabbitServer | KafkaCluster
@@ -64,18 +65,11 @@ def both(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Broker, str]:
 def _database(request: pytest.FixtureRequest, kind: str, folder: Path) -> str:
     if kind == "sqlite":
         return str(folder / "penstock.db")
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return server.create_database()
+    server: PostgresServer = request.getfixturevalue("server")
+    return new_database(server)
 
 
 @pytest.fixture
 def topic() -> str:
     """A topic that no other test uses."""
     return f"orders.{uuid4().hex[:12]}"
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[PostgresServer]:
-    server = PostgresServer().start()
-    yield server
-    server.remove()

@@ -12,6 +12,7 @@ from penstock.engine.publishing import Publishing
 from penstock.testing.postgres import PostgresServer
 from penstock.topics.bus import Outgoing
 from penstock.topics.opening import Buses
+from tests.databases import new_database
 from tests.topics.engines import note, until
 from tests.topics.test_buses import within
 from tests.topics.test_topics_out import ENDS
@@ -55,8 +56,8 @@ async def emptied(engine: Engine) -> None:
     await until((await engine.running()).store.outbox, lambda rows: not rows)
 
 
-def test_one_node_publishes_and_another_goes_on_at_once_after_a_stop(postgres: PostgresServer) -> None:
-    url, board = postgres.create_database(), Board()
+def test_one_node_publishes_and_another_goes_on_at_once_after_a_stop(server: PostgresServer) -> None:
+    url, board = new_database(server), Board()
 
     async def main() -> None:
         async with (
@@ -86,8 +87,8 @@ def test_one_node_publishes_and_another_goes_on_at_once_after_a_stop(postgres: P
     assert set(Counter(id for _, id in board.published).values()) == {1}
 
 
-def test_another_node_publishes_after_a_crash_once_the_lease_is_over(postgres: PostgresServer) -> None:
-    url, board = postgres.create_database(), Board()
+def test_another_node_publishes_after_a_crash_once_the_lease_is_over(server: PostgresServer) -> None:
+    url, board = new_database(server), Board()
 
     async def main() -> None:
         async with (

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from penstock.testing.postgres import PostgresServer
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    server = PostgresServer().start()
-    yield server
-    server.remove()
+from tests.databases import new_database
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -29,4 +22,4 @@ def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if kind == "sqlite":
         return str(tmp_path / "penstock.db")
     server: PostgresServer = request.getfixturevalue("server")
-    return server.create_database()
+    return new_database(server)

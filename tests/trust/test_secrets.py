@@ -17,6 +17,7 @@ from penstock.testing.postgres import PostgresServer
 from tests.cli.command import process, write
 from tests.cli.serving import Serving, serving
 from tests.cli.test_front import base_of
+from tests.databases import new_database
 from tests.waiting import until_sync
 
 VALUE = 'hunter"22 and more'
@@ -45,7 +46,7 @@ SEEN = ("", "/history", "/logs")
 
 @pytest.fixture
 def url(server: PostgresServer) -> str:
-    return server.create_database()
+    return new_database(server)
 
 
 def ask(url: str, body: object | None = None, method: str | None = None, **headers: str) -> tuple[int, Any]:

@@ -122,11 +122,12 @@ class PostgresServer:
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://{OWNER}@{self.address}:{self.port}/{database}"
 
-    def create_database(self) -> str:
-        """A new, empty database; answers its address."""
+    def create_database(self, template: str | None = None) -> str:
+        """A new database, empty or a copy of the one at the address `template`; answers its address."""
         self._made += 1
         name = f"penstock_{os.getpid()}_{self._made}"
-        self.query(f"CREATE DATABASE {name}")
+        copied = f" TEMPLATE {template.rpartition('/')[2]}" if template else ""
+        self.query(f"CREATE DATABASE {name}{copied}")
         return self.url(name)
 
     def query(self, sql: str, database: str = "postgres") -> str:

@@ -15,13 +15,14 @@ from penstock.sources.feeding_lease import LEASE, NODES, Holding, Lost, Presence
 from penstock.store.opening import open_store
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import Process, SimLoop, run_simulated
+from tests.databases import new_database
 from tests.durable.conftest import LoopTime
 from tests.sources.feeding.feeders import SHORT, WORKFLOW, Belt, fed, note_tasks, until_there
 from tests.waiting import until
 
 
 def test_one_of_two_nodes_feeds_and_the_other_goes_on_at_once_after_a_stop(server: PostgresServer) -> None:
-    belt, url = Belt(), server.create_database()
+    belt, url = Belt(), new_database(server)
 
     async def main() -> None:
         async with (
@@ -47,7 +48,7 @@ def test_one_of_two_nodes_feeds_and_the_other_goes_on_at_once_after_a_stop(serve
 
 
 def test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice(server: PostgresServer) -> None:
-    belt, url = Belt(), server.create_database()
+    belt, url = Belt(), new_database(server)
 
     async def main() -> None:
         async with (

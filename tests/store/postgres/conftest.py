@@ -1,19 +1,10 @@
-"""One private server for this folder's tests, and a empty database for each test."""
+"""An empty database for each test of this folder."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import pytest
 
 from penstock.testing.postgres import PostgresServer
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
-    running = PostgresServer().start()
-    yield running
-    running.remove()
 
 
 @pytest.fixture(scope="session")

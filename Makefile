@@ -7,7 +7,9 @@ RUNS   := $(VENV)/.runs
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
 .DEFAULT_GOAL := help
-.PHONY: help install packages pages setup check test test-all trust soak demo bench bench-setup budgets docs reference pictures lock format clean
+# What Python has compiled is kept: otherwise each process of a test run compiles every test anew.
+unexport PYTHONDONTWRITEBYTECODE
+.PHONY: help install packages pages setup check test test-all coverage trust soak demo bench bench-setup budgets docs reference pictures lock format clean
 
 help:  ## Show this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -69,6 +71,16 @@ test: setup  ## Run the tests, about 10 minutes on two cores (ARGS="tests/kernel
 test-all: setup  ## Run every test, the long ones too: simulations, chaos, fuzzing, planted bugs, all of the pages
 	@$(BIN)/python scripts/debian.py
 	@$(BIN)/python scripts/run_tests.py --all
+
+coverage: setup  ## Measure which branches of src/ `make test` takes, into build/coverage: twice as long as `make test`
+	@$(BIN)/python scripts/debian.py
+	@mkdir -p build/coverage && rm -f build/coverage/*
+	$(BIN)/coverage run scripts/run_tests.py
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --sort=cover > build/coverage/report.txt
+	$(BIN)/coverage json --quiet -o build/coverage/report.json
+	@$(BIN)/python -c 'import json; t = json.load(open("build/coverage/report.json"))["totals"]; \
+	print("%.1f %% of branches, %.1f %% of lines" % (t["percent_branches_covered"], t["percent_statements_covered"]))'
 
 trust: setup  ## Try to break it in every way there is, and write the figures to docs/trust.json
 	@$(BIN)/python scripts/debian.py

@@ -60,7 +60,11 @@ def command(*args: object) -> list[str]:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "LANG", "COVERAGE_PROCESS_CONFIG")
+        if name in os.environ
+    }
     return {**kept, "PYTHONPATH": str(ROOT / "src"), "PENSTOCK_PORT": "0", **variables}
 
 

@@ -6,7 +6,6 @@ import time
 from typing import Any
 
 from tests.api.conftest import CHAIN, Answer, Client, Serve
-from tests.examples.shelf import path_of, proposed
 
 CALL = "/api/workflows/chain/call"
 TRY = "/api/workflows/chain/try"
@@ -83,29 +82,6 @@ def test_a_call_that_takes_too_long_is_given_up(serve: Serve) -> None:
     answer = serve(talk, tasks={"slow": lambda: time.sleep(0.3)})  # a task that takes long
 
     assert (answer.status, answer.json["code"]) == (504, "call_timed_out")
-
-
-def test_the_authorization_example_refuses_within_one_request_and_says_which_rule(serve: Serve) -> None:
-    put = proposed("authorization")
-
-    async def talk(client: Client) -> list[Answer]:
-        await client.engine.publish(path_of("authorization"))
-        asked = (
-            put,
-            {**put, "at": "2026-03-02T22:00:00Z"},
-            {**put, "size": 5_000_000_001},
-            {**put, "headers": {}},
-        )
-        return [await client.post("/api/workflows/authorization/call", {"input": each}) for each in asked]
-
-    results = [(answer.status, answer.json["result"]) for answer in serve(talk)]
-
-    assert results == [
-        (200, {"allowed": True, "reason": "within the rules"}),
-        (200, {"allowed": False, "reason": "after hours"}),
-        (200, {"allowed": False, "reason": "too big"}),
-        (200, {"allowed": False, "reason": "unencrypted"}),
-    ]
 
 
 def test_calls_are_counted_and_leave_no_run(serve: Serve) -> None:

@@ -422,13 +422,6 @@ def test_a_token_opens_its_share_of_the_streams_and_leaves_the_rest(
     assert serve(talk) == (503, "too_many_streams")
 
 
-def test_a_stream_needs_sign_in(serve: Serve) -> None:
-    async def talk(client: Client) -> list[int]:
-        return [(await client.get(path)).status for path in ("/api/stream", "/api/runs/x/stream")]
-
-    assert serve(talk, open=False) == [401, 401]
-
-
 def test_to_ask_for_the_head_of_a_stream_ends(serve: Serve) -> None:
     answer = serve(lambda client: client.ask("HEAD", "/api/stream"))
 

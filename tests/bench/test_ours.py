@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.peers.common import Orders
+from tests.suites import first_short
 
 from bench import ours
 from penstock.bench.floor.figures import Floor
@@ -65,30 +67,29 @@ def test_a_long_past_that_makes_runs_dearer_is_more_than_one(
     assert asked[3:] == ["old", "young", "young", "old", "old", "young"]
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("store", first_short(["sqlite", "postgresql"]))
 def test_what_has_a_past_is_held_beside_a_store_of_the_same_kind(
-    store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    store: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(ours, "FIRST", 10)
     monkeypatch.setenv("BENCH_PAST", "2000")
-    server = PostgresServer().start() if store == "postgresql" else None
-    try:
-        url = server.create_database() if server else ""
-        asked = {
-            "folder": str(tmp_path),
-            "began": 0,
-            "store": store,
-            "url": url,
-            "runs": 120,
-            "fans": [],
-            "singles": 0,
-        }
-        orders = Orders(json.dumps({**asked, "idle": 0}))
+    url = request.getfixturevalue("server").create_database() if store == "postgresql" else ""
+    asked: dict[str, Any] = {
+        "folder": str(tmp_path),
+        "began": 0,
+        "store": store,
+        "url": url,
+        "runs": 120,
+        "fans": [],
+        "singles": 0,
+    }
+    orders = Orders(json.dumps({**asked, "idle": 0}))
 
-        ours._past(ours.place_of(orders), orders)
-    finally:
-        if server:
-            server.remove()
+    ours._past(ours.place_of(orders), orders)
 
     told = {line["work"]: line["value"] for line in map(json.loads, capsys.readouterr().out.splitlines())}
     assert set(told) == {"W6 bytes", "W6 runs", "W6 after", "W6"}

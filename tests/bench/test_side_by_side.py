@@ -339,10 +339,10 @@ def test_a_session_gives_figures_and_what_went_wrong_and_leaves_nothing_behind(
 def test_a_program_that_hangs_is_ended_with_all_that_it_started_and_its_figures_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard = program(tmp_path, monkeypatch, "hang", seconds=6.0)
+    heard = program(tmp_path, monkeypatch, "hang", seconds=3.0)
 
     assert heard.lines[0] == Line(work="W1", value=5.0, unit="runs/s")
-    assert heard.lines[-1] == Line(work="all", error="not done within 6 seconds")
+    assert heard.lines[-1] == Line(work="all", error="not done within 3 seconds")
     assert gone(heard.facts["child"])
 
 

@@ -9,11 +9,10 @@ import pytest
 from penstock.cli.findings import SHORT_TRACE, trace_words, verdict_words
 from penstock.flow.checking.findings import Report
 from penstock.kernel.proof.trace import Event, Fire
-from tests.cli.command import EXAMPLES, SHELF, STUCK, penstock, write
+from tests.cli.command import STUCK, penstock, write
 
 CLEAN = "penstock: 1\nname: clean\nsteps: {a: {task: set, with: {x: 1}}}\n"
 WARNED = "penstock: 1\nname: warned\nsteps: {a: {task: nobody.has}}\n"
-BROKEN = EXAMPLES / "broken" / "mediathread.yaml"
 
 
 def test_a_proof_is_one_line_and_exits_0(tmp_path: Path) -> None:
@@ -83,24 +82,6 @@ def test_a_long_trace_is_numbered(tmp_path: Path) -> None:
     said = penstock("check", write(tmp_path, "long.yaml", text))
 
     assert " = trace: \n       1. START\n       2. s0 (done)\n" in said.out
-
-
-def test_the_broken_example_is_refuted() -> None:
-    said = penstock("check", BROKEN, "--json")
-
-    found = {(finding["code"], finding["event"] or finding["step"]) for finding in said.json["findings"]}
-    assert (said.code, said.json["verdict"]) == (1, "refuted")
-    assert ("missing-event", "ET Job finished") in found
-    assert ("unused-event", "failed") in found
-    (unasked,) = [each for each in said.json["findings"] if each["code"] == "fail-without-failure"]
-    assert {"fire": "email user (failure)", "port": "done"} in unasked["trace"]
-
-
-def test_every_other_example_is_proved() -> None:
-    said = penstock("check", *SHELF, "--json")
-
-    assert said.code == 0
-    assert {each["file"]: each["verdict"] for each in said.json} == {str(file): "proved" for file in SHELF}
 
 
 def test_the_json_has_the_keys_of_the_contract(tmp_path: Path) -> None:

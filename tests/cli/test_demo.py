@@ -105,21 +105,6 @@ def test_what_a_demo_that_was_killed_has_left_is_removed_by_the_next(tmp_path: P
 @pytest.mark.long(
     "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
 )
-def test_the_demo_on_a_database_of_its_own_goes_on_with_the_runs_that_are_there(
-    tmp_path: Path, small: Path
-) -> None:
-    found = []
-    args = ("demo", "--examples", small, "--db", "own.db", "--json", "--log-level", "info")
-    for _ in range(2):
-        with serving(*args, cwd=tmp_path) as demo:
-            found.append(demo.stop().json)
-
-    assert found[0]["runs"] == found[1]["runs"]
-
-
-@pytest.mark.long(
-    "tests/cli/test_demo.py::test_the_demo_has_every_example_and_runs_that_succeeded_failed_wait_and_are_stuck"
-)
 def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) -> None:
     args = ("demo", "--db", "keep.db", "--json", "--log-level", "info")
     with serving(*args, cwd=tmp_path) as demo:

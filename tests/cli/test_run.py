@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from tests.cli.command import EXAMPLES, penstock, write
+from tests.cli.command import penstock, write
 
 WORKFLOW = """\
 penstock: 1
@@ -253,18 +253,6 @@ def test_wrong_input_exits_2_with_one_sentence(shop: Path, args: list[str], sent
     assert (said.code, said.out) == (2, "")
     assert sentence in said.err
     assert "Traceback" not in said.err
-
-
-def test_the_mediathread_example_succeeds_with_its_event() -> None:
-    said = penstock(
-        "run",
-        EXAMPLES / "wardenclyffe" / "mediathread.yaml",
-        "--event",
-        'et_job_finished={"s3_key": "x"}',
-        "--json",
-    )
-
-    assert (said.code, said.json["status"]) == (0, "succeeded")
 
 
 def test_sync_tasks_run_at_once(tmp_path: Path) -> None:

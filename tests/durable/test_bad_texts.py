@@ -16,7 +16,7 @@ from penstock.runtime.errors import Invalid, UnknownRun, UnknownVersion
 from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreError
 from penstock.store.opening import open_store
-from tests.durable.conftest import Place
+from tests.durable.conftest import VIRTUAL, Place
 
 WIDE = "".join(map(chr, range(0x4E00, 0x4E00 + 400)))
 """Of three bytes each in UTF-8, and hardly to be compressed."""
@@ -69,6 +69,7 @@ steps:
         ({"labels": {noise(513): "x"}}, "a name in `labels` has 513 characters, 512 at most"),
     ],
 )
+@VIRTUAL
 def test_a_start_with_a_text_that_is_too_long_says_which(
     place: Place, wrong: dict[str, Any], sentence: str
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_start_with_a_text_that_is_too_long_says_which(
         ({"key": {noise(9_000): "1"}}, "a name in `key` has 9,000 characters, 512 at most"),
     ],
 )
+@VIRTUAL
 def test_an_event_with_a_text_that_is_too_long_says_which(
     place: Place, wrong: dict[str, Any], sentence: str
 ) -> None:
@@ -130,6 +132,7 @@ def test_the_longest_texts_are_kept(place: Place) -> None:
         (EMITTING, {"v": noise(9_000)}, "expression", "`key`: that of 'job' has 9,000 characters"),
     ],
 )
+@VIRTUAL
 def test_a_key_of_a_step_that_is_too_long_fails_it(
     place: Place, workflow: str, input: dict[str, Any], kind: str, sentence: str
 ) -> None:

@@ -145,17 +145,3 @@ def test_no_child_run_begins_below_a_run_that_is_canceled(place: Place) -> None:
         assert sum(counts.values()) == 3
 
     place.run(main)
-
-
-def test_a_child_run_that_takes_too_long_for_its_step_is_canceled(place: Place) -> None:
-    async def main(engine: Engine) -> None:
-        limit = f"name: child}}, timeout_retries: [], timeouts: {{start_to_close: {place.unit:g}s}}"
-        await engine.publish(CHILD)
-        await engine.publish(PARENT.replace("name: child}", limit))
-        id = await engine.start("parent")
-        view = await engine.wait(id, 30)
-        assert (view["status"], view["error"]["kind"]) == ("failed", "timeout")
-        [child] = await engine.runs(parent=id)
-        assert (await engine.wait(child["id"], 30))["status"] == "canceled"
-
-    place.run(main, {"nop": nop})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine, Fatal
-from tests.durable.conftest import Place
+from tests.durable.conftest import VIRTUAL, Place
 
 JOIN = """
 penstock: 1
@@ -52,6 +52,7 @@ PUT_A = {"step": "both", "slot": 0, "event": "a"}
         (PUT_A, "stalls", "The run cannot end so: it gets stuck: 'both' waits for b, which would not come."),
     ],
 )  # fmt: skip
+@VIRTUAL
 def test_a_tried_repair_tells_whether_the_run_can_end(
     place: Place, put: dict[str, Any], verdict: str, text: str
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_tried_repair_tells_whether_the_run_can_end(
     place.run(main, TASKS)
 
 
+@VIRTUAL
 def test_what_is_kept_apart_by_a_key_cannot_be_told(place: Place) -> None:
     async def main(engine: Engine) -> None:
         keyed = JOIN.replace("after: [a, b],", "after: [a, b], match: \"'x'\",")
@@ -76,6 +78,7 @@ def test_what_is_kept_apart_by_a_key_cannot_be_told(place: Place) -> None:
     place.run(main, TASKS)
 
 
+@VIRTUAL
 def test_a_tried_repair_that_ends_the_run_says_how(place: Place) -> None:
     async def main(engine: Engine) -> None:
         # `a` is all that holds the run: without it nothing is left to do.
@@ -94,6 +97,7 @@ def test_a_tried_repair_that_ends_the_run_says_how(place: Place) -> None:
     place.run(main, TASKS)
 
 
+@VIRTUAL
 def test_a_repair_that_is_done_tells_nothing_of_the_outlook(place: Place) -> None:
     async def main(engine: Engine) -> None:
         run = await stuck(engine)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+
+import pytest
 
 from penstock import Context, Engine
 from penstock.engine.running import Running
@@ -22,6 +23,7 @@ steps:
 """
 
 
+@pytest.mark.parametrize("place", ["virtual", "postgres"], indirect=True)
 def test_a_cyclic_workflow_turns_1000_times(place: Place) -> None:
     turns: list[int] = []
 
@@ -84,9 +86,8 @@ async def start_and_die(place: Place, tasks: Any, begun: Callable[[], bool]) -> 
     return id
 
 
-def test_a_node_that_is_killed_in_mid_run_and_begun_again_goes_on(place: Place, tmp_path: Path) -> None:
-    if place.virtual:
-        place = Place(str(tmp_path / "other.db"))
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
+def test_a_node_that_is_killed_in_mid_run_and_begun_again_goes_on(place: Place) -> None:
     done: list[str] = []
 
     async def first() -> str:

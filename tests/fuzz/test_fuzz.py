@@ -84,6 +84,7 @@ def test_a_bug_that_is_planted_is_found_in_each_decoder(fuzzed: Found) -> None:
     assert (len(found), missed) == (len(TARGETS), [])
 
 
+@pytest.mark.long("test_no_input_that_is_kept_crashes_a_decoder")
 def test_it_is_found_without_a_fuzzer_too() -> None:
     """There is none for every machine."""
     assert missed_in(fuzz("--plain", "--planted", "only")) == []

@@ -19,6 +19,7 @@ from penstock.sources.feeding_lease import feed_name, read_record
 from penstock.sources.folder_seen import Seen
 from penstock.sources.object_folder import FolderFeeder
 from penstock.testing.postgres import PostgresServer
+from tests.databases import new_database
 from tests.durable.conftest import Place
 from tests.objects.places import FolderPlace, clock_goes_on
 from tests.objects.telling import PICS, TASKS
@@ -42,7 +43,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     if request.param == "sqlite":
         return Place(str(tmp_path / "penstock.db"))
     server: PostgresServer = request.getfixturevalue("server")
-    return Place(server.create_database())
+    return Place(new_database(server))
 
 
 @pytest.fixture
@@ -332,21 +333,6 @@ def test_files_that_are_looked_at_together_are_told_in_their_order(
     assert play(here, folder, main) == ["zero.png", "second.png", "first.png"]
 
 
-def test_what_came_before_a_stop_is_told_though_nobody_had_looked_yet(
-    place: Place, folder: FolderPlace
-) -> None:
-    async def main(engine: Engine) -> Any:
-        await engine.publish(PICS, start=True)
-        await watched(engine)
-        folder.put("before.png")
-        await engine.stop_source("pics")
-        await watched(engine, stopped=True)
-        folder.put("after.png")
-        return await told(engine, 1)
-
-    assert play(place, folder, main) == [("created", "before.png")]
-
-
 @pytest.mark.parametrize("patience", [5.0, 0.0])
 def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, patience: float
@@ -404,7 +390,7 @@ def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes
     server: PostgresServer, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another node stops and starts it; whoever feeds it looks only now and then."""
-    place, start_many = Place(server.create_database()), Feed.start_many
+    place, start_many = Place(new_database(server)), Feed.start_many
     monkeypatch.setattr("penstock.sources.feeding.LOOK", timedelta(seconds=30))
 
     async def main(engine: Engine) -> Any:

@@ -12,7 +12,6 @@ from aiohttp import web
 
 from tests.release.conftest import LIMIT, STUDY, coordinating, service, states
 from tests.release.remote import SILENCE, Remote, serving
-from tests.waiting import until
 
 
 @pytest.mark.parametrize("said", ["banana", "pending", "published", {"progress": 3}])
@@ -24,22 +23,6 @@ def test_a_service_that_tells_a_wrong_state_fails_the_release(said: Any, tmp_pat
             ended = await here.until(await here.release(), "failed", "staged", "canceled")
 
             assert (ended["state"], states(ended)) == ("failed", {"good": "canceled", "bad": "failed"})
-
-    asyncio.run(talk())
-
-
-def test_progress_that_a_service_tells_when_it_is_asked_is_shown(url: str, tmp_path: Path) -> None:
-    async def talk() -> None:
-        remote = Remote("a", polled=False, get_status=[{"state": "running", "progress": "42%"}])
-        async with serving(remote), coordinating(tmp_path, url) as here:
-            await here.register(remote)
-            id = await here.release()
-            await until(
-                lambda: here.good("GET", f"/releases/{id}"),
-                "progress of 42 %",
-                LIMIT,
-                so=lambda release: release["tasks"][0]["progress"] == 42,
-            )
 
     asyncio.run(talk())
 

@@ -40,31 +40,6 @@ def test_the_calls_are_described_and_take_no_name_from_others() -> None:
     assert set(after["paths"]) - set(before["paths"]) == {call.path for call in OURS}
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "may"),
-    [
-        ("GET", "/releases", "viewer"),
-        ("POST", "/releases", "operator"),
-        ("PATCH", "/tasks/TA_1", "operator"),
-        ("POST", "/task-services", "author"),
-    ],
-)
-def test_each_role_may_do_its_own(method: str, path: str, may: str, tmp_path: Path) -> None:
-    roles = ["worker", "viewer", "operator", "author", "admin"]
-
-    async def talk() -> list[str]:
-        allowed = []
-        async with coordinating(tmp_path) as here:
-            assert (await here.ask(method, path, token=None))[0] == 401
-            for role in roles:
-                token = (await here.good("POST", "/api/access", {"name": role, "role": role}))["token"]
-                if (await here.ask(method, path, {} if method != "GET" else None, token))[0] != 403:
-                    allowed.append(role)
-        return allowed
-
-    assert asyncio.run(talk()) == roles[roles.index(may) :]
-
-
 def test_a_release_is_refused_field_by_field(tmp_path: Path) -> None:
     cases: list[tuple[Any, Any]] = [
         ({"studies": [STUDY]}, {"name": ["This field is required."]}),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.release.conftest import LIMIT, Site, coordinating, states
+from tests.release.conftest import LIMIT, ONE_STORE, Site, coordinating, states
 from tests.release.remote import DROP, SILENCE, Answer, Remote, serving
 from tests.waiting import nothing_happens, until
 
@@ -102,6 +102,7 @@ def test_a_service_that_gives_up_cancels_the_release(spelling: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("state", ["running", "staged"])
+@ONE_STORE
 def test_a_user_cancels_a_release(state: str, url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         remotes = Remote("a", polled=state == "staged"), Remote("b")
@@ -195,6 +196,7 @@ async def staged(here: Site, *remotes: Remote) -> str:
 
 
 @pytest.mark.parametrize("answers", [[500, "publishing"], [DROP, "publishing"]])
+@ONE_STORE
 def test_publish_is_repeated_until_it_is_answered(answers: list[Any], url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         good, bad = Remote("good"), Remote("bad", publish=answers)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.release.conftest import Site, coordinating, states
+from tests.release.conftest import ONE_STORE, Site, coordinating, states
 from tests.release.remote import DROP, SILENCE, Remote, serving
 from tests.waiting import until
 
@@ -32,6 +32,7 @@ async def failed_for(here: Site, id: str, task: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["running", "staged", "published"])
+@ONE_STORE
 def test_a_word_before_initialize_was_answered_fails_the_release(word: str, url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         one, two = Remote("one", initialize=[SILENCE]), Remote("two")
@@ -49,6 +50,7 @@ def test_a_word_before_initialize_was_answered_fails_the_release(word: str, url:
     asyncio.run(talk())
 
 
+@ONE_STORE
 def test_staged_before_anybody_was_asked_to_start_fails_the_release(url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         one, two = Remote("one"), Remote("two", initialize=[SILENCE])
@@ -68,6 +70,7 @@ def test_staged_before_anybody_was_asked_to_start_fails_the_release(url: str, tm
 @pytest.mark.parametrize(
     ("was", "word"), [("staged", "running"), ("staged", "pending"), ("running", "pending")]
 )
+@ONE_STORE
 def test_a_service_that_flips_back_fails_the_release(was: str, word: str, url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         one, two = Remote("one", polled=was == "staged"), Remote("two", polled=False)
@@ -84,6 +87,7 @@ def test_a_service_that_flips_back_fails_the_release(was: str, word: str, url: s
     asyncio.run(talk())
 
 
+@ONE_STORE
 def test_a_service_that_flips_back_while_all_are_staged_fails_the_release(url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         one, two = Remote("one"), Remote("two")
@@ -102,6 +106,7 @@ def test_a_service_that_flips_back_while_all_are_staged_fails_the_release(url: s
     asyncio.run(talk())
 
 
+@ONE_STORE
 def test_the_same_word_again_changes_nothing(url: str, tmp_path: Path) -> None:
     async def talk() -> list[Any]:
         one = Remote("one", polled=False)
@@ -127,6 +132,7 @@ def test_the_same_word_again_changes_nothing(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("word", "ends"), [("failed", "failed"), ("cancelled", "canceled")])
+@ONE_STORE
 def test_a_service_that_falls_while_the_release_waits_to_be_published_is_noticed(
     word: str, ends: str, url: str, tmp_path: Path
 ) -> None:
@@ -145,6 +151,7 @@ def test_a_service_that_falls_while_the_release_waits_to_be_published_is_noticed
 
 
 @pytest.mark.parametrize("answer", ["pending", 404])
+@ONE_STORE
 def test_a_service_that_has_lost_what_it_staged_is_noticed(answer: Any, url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         one, two = Remote("one"), Remote("two")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.release.conftest import LIMIT, STUDY, coordinating
+from tests.release.conftest import LIMIT, ONE_STORE, STUDY, coordinating
 from tests.release.remote import Remote, serving
 from tests.waiting import until
 
 
+@ONE_STORE
 def test_a_release_goes_to_the_services_that_are_named(url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         wanted, other = Remote("wanted"), Remote("other")
@@ -76,6 +77,7 @@ def test_a_service_that_is_not_enabled_cannot_be_chosen(tmp_path: Path) -> None:
     asyncio.run(talk())
 
 
+@ONE_STORE
 def test_the_progress_of_a_service_that_is_polled_is_shown(url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         remote = Remote(polled=False)
@@ -115,6 +117,7 @@ def test_progress_that_is_reported_does_not_fall_back_to_what_was_answered(tmp_p
     asyncio.run(talk())
 
 
+@ONE_STORE
 def test_a_release_tells_when_it_and_its_tasks_were_in_which_state(url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         remote = Remote()

@@ -11,7 +11,7 @@ import pytest
 
 from penstock_release import releases
 from penstock_release.sharing import Shared
-from tests.release.conftest import Site, coordinating, states
+from tests.release.conftest import ONE_STORE, Site, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
 
 
@@ -27,6 +27,7 @@ async def running(here: Site, *remotes: Remote) -> tuple[str, dict[str, str]]:
 
 @pytest.mark.parametrize(("state", "ends"), [("failed", "failed"), ("cancelled", "canceled")])
 @pytest.mark.parametrize("when", ["running", "staged"])
+@ONE_STORE
 def test_a_report_of_failure_or_cancel_ends_the_release(
     state: str, ends: str, when: str, url: str, tmp_path: Path
 ) -> None:
@@ -45,6 +46,7 @@ def test_a_report_of_failure_or_cancel_ends_the_release(
 
 
 @pytest.mark.parametrize("late", ["staged", "failed"])
+@ONE_STORE
 def test_a_late_report_changes_nothing_and_is_recorded(late: str, url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         remote = Remote("one", polled=False)
@@ -217,19 +219,6 @@ def test_many_who_look_at_once_share_a_look_that_began_after_they_asked() -> Non
         return {await first, *await asyncio.gather(*others)}
 
     assert (asyncio.run(talk()), begun) == ({1, 2}, ["a", "a"])
-
-
-def test_a_service_that_is_not_asked_any_more_is_told_of(tmp_path: Path) -> None:
-    async def talk() -> None:
-        remote = Remote("one", polled=False, get_status=[405])
-        async with serving(remote), coordinating(tmp_path) as here:
-            await here.register(remote)
-            id = await here.release()
-            [task] = (await here.good("GET", f"/releases/{id}"))["tasks"]
-
-            await here.until_told(id, f"the service of task {task['kf_id']} does not take get_status")
-
-    asyncio.run(talk())
 
 
 def test_a_report_that_an_answer_has_overtaken_is_not_late(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.release.conftest import LIMIT, Site, coordinating, states
+from tests.release.conftest import LIMIT, ONE_STORE, Site, coordinating, states
 from tests.release.remote import Remote, serving
 from tests.waiting import until
 
@@ -91,6 +91,7 @@ def test_one_that_was_canceled_when_some_had_published_goes_on_too(tmp_path: Pat
 
 
 @pytest.mark.parametrize("how", ["answers", "reports"])
+@ONE_STORE
 def test_who_has_published_before_it_could_stop_is_shown(how: str, url: str, tmp_path: Path) -> None:
     """It published before it was asked for its state, and another refused to: that is partly published."""
 

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from penstock_release.folding import Fold
 from penstock_release.making import new_release, new_task
-from tests.release.conftest import LIMIT, STUDY, Site, coordinating, states
+from tests.release.conftest import LIMIT, ONE_STORE, STUDY, Site, coordinating, states
 from tests.release.remote import Remote, serving
 
 
@@ -41,21 +41,7 @@ async def staged(here: Site, *remotes: Remote) -> tuple[str, dict[str, str]]:
     return id, {task["service_name"]: task["kf_id"] for task in shown["tasks"]}
 
 
-@pytest.mark.parametrize("action", ["initialize", "start"])
-def test_who_did_the_work_and_was_not_heard_is_told_to_stop(action: str, tmp_path: Path) -> None:
-    async def talk() -> None:
-        good, odd = Remote("good", polled=False), Odd("odd", **{action: "drop"})
-        async with serving(good, odd), coordinating(tmp_path) as here:
-            await here.register(good, odd)
-            ended = await here.until(await here.release(), "failed", "staged", "canceled")
-
-            judged = "rejected" if action == "initialize" else "failed"
-            assert (ended["state"], states(ended)) == ("failed", {"good": "canceled", "odd": judged})
-            assert good.actions[-1] == odd.actions[-1] == "cancel"
-
-    asyncio.run(talk())
-
-
+@ONE_STORE
 def test_one_bad_answer_to_the_question_for_its_state_fails_nobody(url: str, tmp_path: Path) -> None:
     async def talk() -> None:
         remote = Remote("a", get_status=["running", 503, "running", 503, "staged"])
@@ -123,6 +109,7 @@ def test_who_answers_publish_oddly_is_asked_what_came_of_it(odd: str, took: bool
 
 
 @pytest.mark.parametrize("how", ["canceled", "late"])
+@ONE_STORE
 def test_where_all_have_published_before_they_were_asked_it_is_published(
     how: str, url: str, tmp_path: Path
 ) -> None:

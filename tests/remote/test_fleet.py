@@ -10,6 +10,7 @@ import pytest
 
 from penstock import Engine
 from tests.remote.engines import engine_behind_http, launch
+from tests.suites import first_short
 from tests.waiting import nothing_happens, until
 
 RUNS = 40
@@ -33,7 +34,7 @@ async def workers_of(engine: Engine, count: int) -> None:
     await until(engine.workers, f"{count} workers", so=lambda found: len(found) >= count)
 
 
-@pytest.mark.parametrize("victim", ["node", "python"])
+@pytest.mark.parametrize("victim", first_short(["node", "python"]))
 def test_a_python_and_a_node_worker_share_a_list_and_either_may_be_killed(
     victim: str, tmp_path: Path
 ) -> None:

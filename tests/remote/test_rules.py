@@ -68,7 +68,6 @@ def in_node(gate: Gate, concurrency: int, grace: timedelta) -> Run:
 
 KINDS: dict[str, Callable[[Gate, int, timedelta], Callable[[asyncio.Event], Awaitable[None]]]] = {
     "coroutines": over_http(str(TASKS / "rule_tasks_async.py")),
-    "threads": over_http(str(TASKS / "rule_tasks.py")),
     "node": in_node,
 }
 

@@ -23,7 +23,7 @@ BIG = range(30 * LONGER)
 PART = 50
 PARTS = [range(first, first + PART) for first in range(0, 2000 * LONGER, PART)]
 """Small seeds, in parts that any process can take."""
-SHORT = 4
+SHORT = 2
 """Parts that everybody plays."""
 
 Record = Callable[[str, object], None]
@@ -52,9 +52,8 @@ def test_every_promise_holds_in_big_worlds_and_every_rare_path_is_taken(record_p
     assert figures.never() == []
 
 
-@pytest.mark.parametrize("scale", [SMALL, Scale()], ids=["small", "big"])
-def test_a_seed_is_always_the_same(scale: Scale) -> None:
-    first, second = (simulate(EnginePlug(), 5, scale) for _ in range(2))
+def test_a_seed_is_always_the_same() -> None:
+    first, second = (simulate(EnginePlug(), 5, SMALL) for _ in range(2))
 
     assert first.fingerprint == second.fingerprint
     assert first.faults.struck == second.faults.struck

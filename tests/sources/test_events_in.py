@@ -12,7 +12,7 @@ from penstock import Engine
 from penstock.runtime.strict_json import Unreadable
 from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, CertificateAway, UnknownHook, Untrusted, Unverified
-from tests.durable.conftest import Place
+from tests.durable.conftest import FILE, Place
 from tests.sources.amazon import ADDRESS, AMAZON, CONFIRM, ISSUER_ADDRESS, Web
 from tests.sources.hooking import BANZAI, TASKS, counted, hooks_of, letter
 from tests.waiting import until
@@ -24,6 +24,7 @@ def delivered(history: list[dict[str, Any]]) -> int:
     return sum(entry["kind"] == "event" and entry["event"] == "finished" for entry in history)
 
 
+@FILE
 def test_a_callback_before_its_key_twice_and_after_the_end_is_one_delivery(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(BANZAI)
@@ -44,6 +45,7 @@ def test_a_callback_before_its_key_twice_and_after_the_end_is_one_delivery(place
     place.run(main, TASKS)
 
 
+@FILE
 def test_a_callback_to_a_run_that_waits_goes_to_that_run_alone(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(BANZAI)
@@ -87,6 +89,7 @@ def test_row_38_a_callback_for_nobody_and_one_for_an_ended_run_are_kept_and_show
     place.run(main, TASKS)
 
 
+@FILE
 def test_a_callback_is_never_taken_by_a_run_of_another_workflow(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(BANZAI)
@@ -111,6 +114,7 @@ RENAMED = BANZAI.replace("name: finished", "name: transcoded").replace(
 )
 
 
+@FILE
 def test_runs_under_way_get_an_event_that_the_newest_version_does_not_take_any_more(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(BANZAI)

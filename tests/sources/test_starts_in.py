@@ -20,7 +20,7 @@ from penstock.store.change import Change, Committed
 from penstock.store.errors import OutcomeUnknown, StoreAway
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
-from tests.durable.conftest import Place
+from tests.durable.conftest import FILE, Place
 from tests.sources.amazon import NOW
 from tests.sources.hooking import ORDERS, TASKS, counted, hooks_of, order
 from tests.sources.signing import OTHER, SECRET, signed_github, signed_standard
@@ -49,6 +49,7 @@ def test_row_31_a_call_starts_a_run_and_its_replay_none(place: Place) -> None:
     place.run(main, TASKS)
 
 
+@FILE
 def test_a_repeat_that_says_something_else_is_still_a_repeat(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await begun(engine)
@@ -62,6 +63,7 @@ def test_a_repeat_that_says_something_else_is_still_a_repeat(place: Place) -> No
     place.run(main, TASKS)
 
 
+@FILE
 def test_an_id_of_any_length_tells_a_repeat_from_another_call(place: Place) -> None:
     long = f"/{'a' * 600}/"
 
@@ -74,6 +76,7 @@ def test_an_id_of_any_length_tells_a_repeat_from_another_call(place: Place) -> N
     place.run(main, TASKS)
 
 
+@FILE
 def test_a_key_of_the_api_does_not_take_the_place_of_a_call(place: Place) -> None:
     async def main(engine: Engine) -> None:
         await begun(engine)
@@ -270,6 +273,7 @@ def signed_events(kind: str, body: Any, id: str = "msg_1") -> Call:
     return Call({**signed_standard(text, NOW, id), "content-type": kind}, text)
 
 
+@FILE
 def test_cloud_events_start_a_run_each_and_are_known_by_source_and_id(place: Place) -> None:
     one, many = "application/cloudevents+json", "application/cloudevents-batch+json"
 
@@ -295,6 +299,7 @@ def test_cloud_events_start_a_run_each_and_are_known_by_source_and_id(place: Pla
     place.run(main, TASKS)
 
 
+@FILE
 def test_of_a_batch_one_that_is_refused_does_not_hold_those_after_it(place: Place) -> None:
     refused = {**event("2"), "data": {"color": "red"}}
     call = signed_events("application/cloudevents-batch+json", [event("1"), refused, event("3", "o-3")])

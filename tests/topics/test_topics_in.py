@@ -143,6 +143,7 @@ def test_a_property_of_amqp_can_be_the_id_of_a_message_that_has_none(
         ),
     ],
 )
+@pytest.mark.parametrize("broker", ["nats"], indirect=True)
 def test_cloudevents_are_understood_in_both_modes(
     broker: Broker, tmp_path: Path, topic: str, headers: dict[str, str], body: Any
 ) -> None:
@@ -160,6 +161,7 @@ def test_cloudevents_are_understood_in_both_modes(
     assert [(run["subject"], run["input"]) for run in runs] == [("made", {"n": 1}), ("last", {"last": True})]
 
 
+@pytest.mark.parametrize("both", ["nats-sqlite", "nats-postgres", "rabbit-sqlite"], indirect=True)
 def test_a_message_fires_into_the_run_that_its_key_finds_once(both: tuple[Broker, str], topic: str) -> None:
     broker, db = both
 

@@ -66,6 +66,7 @@ def test_events_and_ends_are_published_in_the_order_of_the_run(both: tuple[Broke
     assert events[0]["data"] == {"data": {"n": 1}} and events[2]["data"]["status"] == "succeeded"
 
 
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 def test_a_message_is_a_cloudevent(nats: NatsServer, db: str, topic: str) -> None:
     async def main(engine: Engine) -> Message:
         await nats.make(topic)
@@ -79,6 +80,7 @@ def test_a_message_is_a_cloudevent(nats: NatsServer, db: str, topic: str) -> Non
     assert event.type == "penstock.run.succeeded" and event.attributes["workflow"] == "ends"
 
 
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 def test_a_run_publishes_every_end_where_nothing_else_is_said(nats: NatsServer, db: str, topic: str) -> None:
     async def main(engine: Engine) -> list[str]:
         await nats.make(topic)
@@ -101,6 +103,7 @@ def test_a_run_publishes_every_end_where_nothing_else_is_said(nats: NatsServer, 
         ("result.missing", {"data": None}),
     ],
 )
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 def test_what_is_said_can_be_worked_out_and_what_cannot_is_told(
     nats: NatsServer, db: str, topic: str, data: str, said: dict[str, Any]
 ) -> None:
@@ -117,6 +120,7 @@ def test_what_is_said_can_be_worked_out_and_what_cannot_is_told(
     assert ("dataerror" in event) == (data == "result.missing")
 
 
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 def test_what_is_published_while_the_broker_is_away_waits_and_runs_go_on(db: str, topic: str) -> None:
     server = NatsServer()
 
@@ -138,6 +142,7 @@ def test_what_is_published_while_the_broker_is_away_waits_and_runs_go_on(db: str
         server.remove()
 
 
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 def test_a_topic_that_is_not_there_does_not_hold_up_the_others(nats: NatsServer, db: str, topic: str) -> None:
     async def main(engine: Engine) -> list[str]:
         await nats.make(topic)
@@ -152,6 +157,7 @@ def test_a_topic_that_is_not_there_does_not_hold_up_the_others(nats: NatsServer,
     assert play(db, nats, main) == ["ends"]
 
 
+@pytest.mark.parametrize("db", ["sqlite"], indirect=True)
 def test_a_message_that_the_broker_never_takes_is_set_aside(nats: NatsServer, db: str, topic: str) -> None:
     async def main(engine: Engine) -> list[dict[str, Any]]:
         await engine.publish(ENDS.replace("topic: TOPIC", 'topic: "a b"'))

@@ -89,16 +89,6 @@ def test_what_is_copied_is_text_and_can_be_pasted(site: Site, visit: Visit) -> N
     assert list(steps_of(site, "keys-copy")) == ["Extract metadata", "Extract metadata 2"]
 
 
-@pytest.mark.long("test_the_command_bar_has_every_action_page_and_workflow")
-def test_a_question_mark_lists_the_keys(site: Site, visit: Visit) -> None:
-    editor = Editor(visit.page, site.base, "keys-help")
-    editor.canvas.focus()
-
-    editor.keys("?")
-
-    expect(editor.page.get_by_role("dialog", name="Keys")).to_contain_text("Walk along wires")
-
-
 @pytest.fixture
 def chain(site: Site, visit: Visit, request: pytest.FixtureRequest) -> Editor:
     """Four steps in a row, with a note below them."""

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from tests.cli.serving import serving
-from tests.web.conftest import SIZE, TASKS, Site, Visit
+from tests.web.conftest import Site, Visit
 from tests.web.plant import violations_in_both
-from tests.web.sides import BROKEN, MEDIATHREAD, Sides, definition, put, put_text, wait_for
+from tests.web.sides import BROKEN, MEDIATHREAD, Sides, put, put_text
 
 TEMPLATES = sorted(Path("web/src/editor/templates").glob("*.yaml"))
 
@@ -103,30 +102,6 @@ def test_keys_are_listed_changed_and_kept(site: Site, visit: Visit) -> None:
     expect(petri).to_have_attribute("aria-pressed", "false")
     editor.keys("j")
     expect(petri).to_have_attribute("aria-pressed", "true")
-
-
-@pytest.mark.long("test_an_edit_survives_a_restart_of_the_server")
-def test_a_server_that_restarts_in_mid_edit_loses_nothing(browser: Browser, tmp_path: Path) -> None:
-    (tmp_path / "tasks.py").write_text(TASKS)
-    context = browser.new_context(viewport=SIZE, locale="en-GB")  # type: ignore[arg-type]
-    page = context.new_page()
-    with serving("up", "--tasks", "tasks.py", cwd=tmp_path) as up:
-        first = Site(up, tmp_path)
-        put(first, "restarted", {"a": {"task": "mail.send"}})
-        editor = Sides(page, first.base, "restarted", new=False)
-        editor.inspect("a")
-        up.stop()
-    retries = editor.section("When it goes wrong").get_by_label("Retries", exact=True)
-    editor.fill(retries, "5")
-    expect(page.locator('[data-save="away"]')).to_be_visible(timeout=15_000)
-
-    port = first.base.rsplit(":", 1)[1]
-    with serving("up", "--tasks", "tasks.py", "--port", port, cwd=tmp_path) as up:
-        again = Site(up, tmp_path)
-        wait_for(page, lambda: definition(again, "restarted")["steps"]["a"].get("retries") == 5, tries=400)
-        expect(page.locator('[data-save="saved"]')).to_be_visible()
-        context.close()
-        up.stop()
 
 
 @pytest.mark.long("test_axe_finds_nothing_in_the_editor")

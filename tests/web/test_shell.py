@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -28,13 +26,6 @@ def test_the_first_page_lists_the_workflows_by_links_with_their_names(site: Site
     expect(page.locator("a[href*='first-page']").first).to_be_visible()
 
 
-@pytest.mark.long("test_new_runs_are_offered_and_do_not_push_the_others_away")
-def test_the_foot_says_that_news_come_by_themselves(visit: Visit) -> None:
-    page = visit.open("/app/runs")
-
-    expect(page.get_by_role("status").filter(has_text="Live")).to_be_visible()
-
-
 def test_the_appearance_is_chosen_and_kept(visit: Visit) -> None:
     page = visit.open("/app/runs")
     page.get_by_role("button", name="You are").click()
@@ -44,7 +35,6 @@ def test_the_appearance_is_chosen_and_kept(visit: Visit) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-@pytest.mark.long("test_every_page_has_its_texts")
 def test_all_that_is_said_is_there_in_german(visit: Visit) -> None:
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")
 
@@ -79,9 +69,3 @@ def test_a_phone_leads_to_every_page(visit: Visit) -> None:
     visit.picture("phone-more")
 
     assert violations(page, "[data-radix-popper-content-wrapper]") == []
-
-
-def test_an_unknown_page_says_so(visit: Visit) -> None:
-    page = visit.open("/app/none/such")
-
-    expect(page.get_by_role("heading", name=re.compile("no such page"))).to_be_attached()

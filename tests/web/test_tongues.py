@@ -18,14 +18,8 @@ PAGES = (
 ONE_RUN = {"en-GB": "1 step × last run", "de-DE": "1 Schritt × letzter Lauf"}
 
 
-@pytest.mark.parametrize(
-    "tongue",
-    # Every page in English, its console too, is also looked at for markup.
-    [
-        "de-DE",
-        pytest.param("en-GB", marks=pytest.mark.long("test_markup_of_strangers_is_text_on_every_page")),
-    ],
-)
+@pytest.mark.long("test_all_that_is_said_is_there_in_german")  # and in English by the test of markup
+@pytest.mark.parametrize("tongue", ["de-DE", "en-GB"])
 def test_every_page_has_its_texts(site: Site, browser: Browser, tongue: str) -> None:
     name = published(site, fresh("told"), {"a": {"task": "wait", "with": {"for": "1h"}}})
     run = started(site, name)

@@ -8,12 +8,15 @@ import signal
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from penstock import Engine
 from penstock.sources.feeding_lease import feed_name
 from penstock.testing.postgres import PostgresServer
 from tests.cli.command import Said, penstock, write
 from tests.cli.serving import serving
 from tests.cli.test_front import base_of
+from tests.databases import new_database
 from tests.waiting import until
 
 SECONDS = """\
@@ -49,10 +52,11 @@ async def holder(engine: Engine) -> int:
     return int((row.owner or ":0:").split(":")[1])
 
 
+@pytest.mark.long("test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice")
 def test_of_two_servers_one_is_killed_and_every_tick_has_one_run(
     server: PostgresServer, tmp_path: Path
 ) -> None:
-    url = server.create_database()
+    url = new_database(server)
 
     async def main() -> list[str]:
         async with Engine(url, tasks={}, work=False, feed=False) as engine:

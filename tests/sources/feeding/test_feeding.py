@@ -10,7 +10,7 @@ import pytest
 from penstock import Context, Engine, Out
 from penstock.sources.feeding import Feed, Feeder, Means, Want
 from penstock.sources.feeding_lease import Record, feed_name, read_record
-from tests.durable.conftest import Place
+from tests.durable.conftest import FILE, VIRTUAL, Place
 from tests.sources.feeding.feeders import (
     WAITING,
     WORKFLOW,
@@ -75,6 +75,7 @@ def test_a_feeder_goes_on_where_the_one_before_stopped(place: Place) -> None:
     place.run(main, note_tasks([]), feed=False)
 
 
+@FILE
 def test_a_workflow_that_is_not_started_is_not_fed(place: Place) -> None:
     belt = Belt()
 
@@ -90,6 +91,7 @@ def test_a_workflow_that_is_not_started_is_not_fed(place: Place) -> None:
     place.run(main, note_tasks([]), feed=False)
 
 
+@FILE
 def test_after_a_stop_nothing_is_started_and_what_was_queued_is_finished(place: Place) -> None:
     belt, done = Belt(), list[str]()
 
@@ -109,6 +111,7 @@ def test_after_a_stop_nothing_is_started_and_what_was_queued_is_finished(place: 
     place.run(main, note_tasks(done), feed=False)
 
 
+@FILE
 def test_runs_that_a_pause_holds_are_done_in_order_after_it(place: Place) -> None:
     belt, done = Belt(), list[str]()
 
@@ -125,6 +128,7 @@ def test_runs_that_a_pause_holds_are_done_in_order_after_it(place: Place) -> Non
     place.run(main, note_tasks(done), concurrency=1, feed=False)
 
 
+@FILE
 def test_what_is_queued_stays_on_its_version_and_the_next_is_on_the_new_one(place: Place) -> None:
     belt = Belt()
 
@@ -147,6 +151,7 @@ def test_what_is_queued_stays_on_its_version_and_the_next_is_on_the_new_one(plac
     place.run(main, note_tasks([]), feed=False)
 
 
+@FILE
 def test_a_feeder_that_fails_is_shown_and_begun_again(place: Place) -> None:
     belt = Belt()
     belt.broken.append(RuntimeError("the broker is away"))
@@ -164,6 +169,7 @@ def test_a_feeder_that_fails_is_shown_and_begun_again(place: Place) -> None:
     place.run(main, note_tasks([]), feed=False)
 
 
+@FILE
 def test_outside_events_are_fed_also_while_the_source_is_stopped(place: Place) -> None:
     belt = Belt()
 
@@ -177,6 +183,7 @@ def test_outside_events_are_fed_also_while_the_source_is_stopped(place: Place) -
     place.run(main, note_tasks([]), feed=False)
 
 
+@FILE
 def test_a_source_that_fails_is_an_incident_until_it_works_or_is_stopped(place: Place) -> None:
     belt = Belt()
     belt.broken = [OSError("the broker is away")] * 100
@@ -197,6 +204,7 @@ def test_a_source_that_fails_is_an_incident_until_it_works_or_is_stopped(place: 
     place.run(main, note_tasks([]), feed=False)
 
 
+@FILE
 def test_at_max_running_the_next_items_wait(place: Place) -> None:
     belt, most, gate = Belt(), list[int](), asyncio.Event()
 
@@ -253,6 +261,7 @@ def test_an_event_that_is_fed_finds_its_run_by_key_once(place: Place) -> None:
     place.run(main, {"note": order}, feed=False)
 
 
+@FILE
 def test_an_event_that_only_an_earlier_version_takes_is_fed_while_its_runs_are_under_way(
     place: Place,
 ) -> None:
@@ -275,6 +284,7 @@ def test_an_event_that_only_an_earlier_version_takes_is_fed_while_its_runs_are_u
 
 
 @pytest.mark.parametrize("prefix", ["/feeds/", "/feeds/of/w/source/"])
+@VIRTUAL
 def test_what_feeders_keep_cannot_be_read_or_changed_as_tokens(place: Place, prefix: str) -> None:
     async def main(engine: Engine) -> None:
         with pytest.raises(Exception, match="begins no token"):

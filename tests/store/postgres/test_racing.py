@@ -14,7 +14,7 @@ from penstock.store.postgres.committing import commit_once
 from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows import Beat, Lease, Wish
-from tests.store.postgres.making import MINUTE, moved, name, opened, started, task, with_store
+from tests.store.postgres.making import moved, name, opened, started, task, with_store
 
 RUNS = [name(n) for n in range(12)]
 
@@ -94,31 +94,6 @@ def test_n19_renewals_and_endings_at_once_do_not_block_each_other(url: str) -> N
         return len(await store.tasks(RUNS[0]))
 
     assert with_store(url, main) == 0
-
-
-def test_st5_a_task_is_leased_to_one_of_many(url: str) -> None:
-    async def main(store: PostgresStore) -> list[tuple[str, int]]:
-        await store.commit([started(run, tasks=(task(1), task(2))) for run in RUNS])
-        async with opened(url) as other:
-            wishes = [Wish(worker=f"w{n}", task_lists=("default",), tasks=None, limit=5) for n in range(8)]
-            found = await asyncio.gather(
-                *(s.lease(w) for s, w in zip((store, other) * 4, wishes, strict=True))
-            )
-        return sorted((one.lease.run, one.lease.firing) for leased in found for one in leased)
-
-    leased = with_store(url, main)
-    assert leased == sorted(set(leased))
-    assert len(leased) == 24
-
-
-def test_what_one_node_was_handed_another_is_not(url: str) -> None:
-    async def main(store: PostgresStore) -> list[int]:
-        await store.commit([started(run, timers=((await store.now(), b"tick"),)) for run in RUNS])
-        async with opened(url) as other:
-            found = await asyncio.gather(*(s.due(5, MINUTE) for s in (store, other) * 2))
-        return sorted(timer.id for due in found for timer in due.timers)
-
-    assert with_store(url, main) == list(range(1, 13))
 
 
 @pytest.mark.parametrize("lists", [("a",), ("a", "b")])

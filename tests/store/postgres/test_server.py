@@ -20,16 +20,6 @@ def test_the_server_runs_with_stock_settings_and_syncs_to_the_disk(server: Postg
     assert [server.query(f"SHOW {name}") for name in names] == ["on", "on", "on", "127.0.0.1"]
 
 
-def test_every_database_is_new(server: PostgresServer) -> None:
-    first, second = server.create_database(), server.create_database()
-
-    assert first != second
-    assert (
-        server.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", first.rpartition("/")[2])
-        == "0"
-    )
-
-
 def test_it_comes_back_with_all_it_had_and_leaves_nothing() -> None:
     server = PostgresServer().start()
     home = Path(server._home)
@@ -67,6 +57,7 @@ def test_an_installation_that_the_server_cannot_read_is_copied(
         shutil.rmtree(home)
 
 
+@pytest.mark.long("test_it_comes_back_with_all_it_had_and_leaves_nothing")
 def test_what_a_standby_is_required_for_is_there_when_it_is_promoted() -> None:
     first, second = PostgresServer().start(), PostgresServer()
     try:
@@ -83,6 +74,7 @@ def test_what_a_standby_is_required_for_is_there_when_it_is_promoted() -> None:
         second.remove()
 
 
+@pytest.mark.long("test_it_comes_back_with_all_it_had_and_leaves_nothing")
 def test_a_commit_waits_for_a_standby_that_is_required_and_paused() -> None:
     first, second = PostgresServer().start(), PostgresServer()
     try:

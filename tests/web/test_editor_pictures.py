@@ -96,7 +96,7 @@ def test_the_petri_net_looks_like_its_design(site: Site, visit: Visit, theme: st
     visit.picture(name)
 
 
-@pytest.mark.long("test_every_page_has_its_texts")
+@pytest.mark.long("test_all_that_is_said_is_there_in_german")
 def test_german_has_room_in_the_bar(site: Site, visit: Visit) -> None:
     site.ask("PUT", "/api/workflows/editor-de", mediathread("editor-de", "failed | ET job failed"))
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")

@@ -123,7 +123,7 @@ def test_start_is_not_counted_among_what_was_removed(site: Site, visit: Visit) -
     assert editor.after_save(site)["steps"] == {}
 
 
-@pytest.mark.long("test_every_page_has_its_texts")
+@pytest.mark.long("test_all_that_is_said_is_there_in_german")
 def test_findings_speak_german(site: Site, visit: Visit) -> None:
     put_text(site, "sides-german", BROKEN)
     visit.page.add_init_script("localStorage.setItem('penstock.language', 'de')")

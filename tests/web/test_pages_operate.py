@@ -375,7 +375,7 @@ def test_a_sign_in_that_ran_out_is_asked_for_over_the_page(site: Site, visit: Vi
     expect(page.locator("input[type=search]")).to_have_value("half a word")
 
 
-@pytest.mark.long("test_every_page_has_its_texts")
+@pytest.mark.long("test_all_that_is_said_is_there_in_german")
 def test_incidents_are_told_in_the_language_of_the_reader(site: Site, visit: Visit) -> None:
     name = published(site, fresh("german"), {"look": {"task": "plain", "emits": "FAIL"}})
     run = started(site, name)

@@ -13,8 +13,15 @@ import pytest
 
 SECONDS = Path(".pytest_cache/penstock-seconds.json")
 """How long each test took when it last ran here, for the time that is left."""
-USUAL = 0.4
-"""Seconds of a test that never ran here."""
+USUAL = {
+    "web": 4.0,
+    **dict.fromkeys(("trust", "fleet", "topics"), 1.3),
+    **dict.fromkeys(("cli", "remote", "simulation", "objects", "release", "deploy"), 0.6),
+    **dict.fromkeys(("api", "workers", "bench", "durable", "sources", "examples", "docs"), 0.3),
+}
+"""Seconds of a test that never ran here, by its folder."""
+SHORT = 0.1
+"""Those of all other folders."""
 ENOUGH = 20.0
 """Seconds of tests that must be done before their pace says something."""
 EVERY = 30.0
@@ -48,7 +55,10 @@ class Progress:
     def _begin(self, ids: list[str]) -> None:
         if not self._total:
             self._total = len(ids)
-            self._left = {id: self._usual.get(id, USUAL) for id in ids}
+            self._left = {
+                id: self._usual.get(id) or USUAL.get(id.partition("/")[2].partition("/")[0], SHORT)
+                for id in ids
+            }
             self._began = time.monotonic()
 
     @pytest.hookimpl(tryfirst=True)

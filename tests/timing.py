@@ -48,11 +48,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for report in terminalreporter.getreports(""):
         for name, took in report.user_properties:
             if name == NAME and report.when == "teardown":
-                row = folders[report.nodeid.split("/")[1]]
+                row = folders[report.nodeid.split("::")[0].split("/")[1]]
                 row[:] = [row[0] + 1, *(sum(pair) for pair in zip(row[1:], took, strict=True))]
     terminalreporter.write_sep("=", "where the time goes")
     terminalreporter.write_line(
-        "| folder | tests | seconds | on a core | in processes that ended | waiting |"
+        "| folder | tests | seconds | in its process | in processes that ended | waiting |"
     )
     terminalreporter.write_line("| --- | ---: | ---: | ---: | ---: | ---: |")
     for folder, (tests, wall, own, others) in sorted(folders.items(), key=lambda item: -item[1][1]):

@@ -78,6 +78,7 @@ def test_a_service_that_was_removed_is_called_where_it_was_last(tmp_path: Path) 
             await here.good("POST", f"/releases/{id}/publish")
 
             assert (await here.until(id, "published", "failed"))["state"] == "published"
-            assert (old.log, new.actions) == ([], ["publish"])
+            # It may still be asked how it is: that was under way when it moved.
+            assert (old.actions, new.actions) == ([], ["publish"])
 
     asyncio.run(talk())

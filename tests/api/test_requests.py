@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 from yarl import URL
 
+from penstock.api.problems import problem_response
 from penstock.server.exchange import Exchange
+from penstock.store.errors import OutcomeUnknown, StoreAway
 from tests.api.conftest import CHAIN, OWN, Client, Serve
 
 RUNS = "/api/workflows/chain/runs"
@@ -266,3 +268,14 @@ def test_what_was_refused_is_gone_with_its_answer(serve: Serve, path: str, body:
         gc.enable()
 
     assert not accepted and kept < 10 * len(LONG)
+
+
+def test_who_does_not_know_whether_it_was_done_is_not_told_to_send_it_again() -> None:
+    answers = [
+        problem_response(error("gone"), "r1", lambda value: value) for error in (StoreAway, OutcomeUnknown)
+    ]
+
+    assert [(answer.status_code, answer.headers.get("retry-after")) for answer in answers] == [
+        (503, "2"),
+        (503, None),
+    ]

@@ -41,7 +41,7 @@ from penstock.runtime.errors import (
 from penstock.runtime.redaction import Redact
 from penstock.secrets.errors import KeysElsewhere, SecretKeyError
 from penstock.sources.errors import CertificateAway, Untrusted, Unverified
-from penstock.store.errors import StoreError, StoreRefused
+from penstock.store.errors import OutcomeUnknown, StoreError, StoreRefused
 from penstock.testing.world import Endless
 
 MEDIA = "application/problem+json"
@@ -199,7 +199,9 @@ def problem_response(error: BaseException, request_id: str, redact: Redact) -> R
     """An error as an answer; `redact` takes secrets out of what it says."""
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
-    if problem.status in (429, 503):
+    if problem.status in (429, 503) and not isinstance(
+        error, OutcomeUnknown
+    ):  # it must not just be sent again
         seconds = error.retry_after if isinstance(error, TooManyRequests) else RETRY_AFTER
         headers["retry-after"] = str(max(1, ceil(seconds)))
     if problem.status == 401:

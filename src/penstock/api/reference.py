@@ -23,7 +23,8 @@ machine nobody is asked. *Needs* below is the action that a caller must be allow
 **Answers.** Times are RFC 3339 in UTC. What is not good is `application/problem+json` with `type`, `title`, `status`,
 `code`, `detail`, `request_id` and, where several things are wrong, `errors: [{path, code, message}]`; the codes are
 those of [Errors](errors.md). 400: it cannot be read. 404: not there, or not for you. 409: not in this state. 412: not
-what you have seen. 413: too large. 422: it can be read and is not right. 429 and 503: come again after `Retry-After`.
+what you have seen. 413: too large. 422: it can be read and is not right. 429 and 503: come again after `Retry-After`;
+503 without it is `outcome_unknown`: look first, or repeat it with the same key.
 
 **Lists** answer `{"items": […], "next": CURSOR or null}` and take `limit` and `cursor`.
 

@@ -7,7 +7,7 @@ StoreError
 │   ├── StoreAway         it does not answer; nothing was changed
 │   │   └── OutcomeUnknown    the commit may or may not have happened
 │   ├── StoreFull         the disk is full; nothing was changed
-│   └── StoreFailing      the disk reports an error; nothing was changed
+│   └── StoreFailing      the disk reports an error; this call changed nothing
 ├── StoreRefused      it rejects a statement: its schema was altered, or Penstock has a bug
 ├── StoreBusy         another process has the file
 ├── StoreDamaged      the file is not whole
@@ -103,13 +103,14 @@ class StoreFull(StoreUnavailable):
 
 
 class StoreFailing(StoreUnavailable):
-    """The disk reports an error; nothing was changed."""
+    """The disk reports an error; this call changed nothing, which says nothing of one before it."""
 
     code = "store_failing"
 
     def __init__(self, why: str) -> None:
         super().__init__(
-            f"the disk of the database fails ({why}); nothing was changed: check the disk and try again", why
+            f"the disk of the database fails ({why}); this call changed nothing: check the disk and try again",
+            why,
         )
 
 

@@ -305,4 +305,5 @@ def _away(error: BaseException) -> str:
 
 
 def _why(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+    """What the server says; not its details, which may quote rows and go to callers with the rest."""
+    return " ".join(str(getattr(error, "message", None) or error).split()) or type(error).__name__

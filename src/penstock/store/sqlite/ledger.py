@@ -28,7 +28,7 @@ BUSY_TIMEOUT, REOPEN_TIMEOUT = 10_000, 200
 APART = 0.5
 """Seconds between two tries to reopen."""
 
-SUSPECT = "a commit failed, and the database is not reopened yet"
+SUSPECT = "a commit before this call failed, and what it held may still be there"
 
 log = logging.getLogger("penstock.store")
 

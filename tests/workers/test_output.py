@@ -56,8 +56,8 @@ def test_the_failure_says_where_the_output_does_not_fit() -> None:
     assert run["status"] == "failed"
     assert run["steps"]["size"]["error"] == {
         "kind": "error",
-        "message": 'the output of task \'size\' does not fit its schema: size: "three" is not of type "integer"',
-        "detail": {"errors": ['size: "three" is not of type "integer"']},
+        "message": "the output of task 'size' does not fit its schema: size: the value is not of type \"integer\"",
+        "detail": {"errors": ['size: the value is not of type "integer"']},
     }
 
 

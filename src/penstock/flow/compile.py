@@ -19,7 +19,7 @@ from penstock.flow.scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
 from penstock.flow.step import BadParameter, Box, Kind, Queue
 from penstock.flow.task import Offer
 from penstock.flow.task_box import TaskBox
-from penstock.flow.validation import Misfits, misfits_of
+from penstock.flow.validation import Misfits, misfits_of, promise_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net
 from penstock.kernel.wiring import WiredStep, Wiring
@@ -316,7 +316,7 @@ class _Compiler:
             parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
             disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
             fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
-            output=misfits_of(offer.output) if offer is not None and offer.output is not None else None,
+            output=promise_of(offer.output if offer else None),
             under_way="parked" if step.task == APPROVAL else "running",
             secrets=references(step.params or {}),
         )

@@ -20,15 +20,23 @@ def violations(schema: Any, value: Any) -> list[str]:
     return [] if schema is None else misfits_of(schema)(value)
 
 
-def misfits_of(schema: Any) -> Misfits:
-    """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end."""
+def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
+    """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end.
+
+    `mask` stands in its sentences in place of values, where these may be secret.
+    """
     if is_too_costly(schema):
         raise ValueError(TOO_COSTLY)
     try:
-        checker = jsonschema_rs.validator_for(schema, retriever=_refuse)
+        checker = jsonschema_rs.validator_for(schema, retriever=_refuse, mask=mask)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None
     return _Checker(checker, _size(schema, _NOTES), widest(schema))
+
+
+def promise_of(schema: Any) -> Misfits | None:
+    """The check of what a task gives, if it promises anything; it quotes nothing of it, which may be secret."""
+    return None if schema is None else misfits_of(schema, mask="the value")
 
 
 MOST_TOLD = 500_000

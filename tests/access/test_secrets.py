@@ -227,6 +227,9 @@ async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path
         quote(VALUE, safe=""),
         quote(VALUE),
         VALUE.replace('"', '\\"'),
+        VALUE.replace('"', '\\"').replace("/", "\\/"),
+        quote(VALUE, safe="!'()*"),
+        re.sub("%..", lambda found: found[0].lower(), quote(VALUE, safe="")),
         base64.b64encode(VALUE.encode()).decode(),
         base64.urlsafe_b64encode(VALUE.encode()).decode(),
         base64.b64encode(f"user:{VALUE}".encode()).decode(),
@@ -365,6 +368,21 @@ async def test_a_key_that_other_nodes_would_lack_is_not_made(store: Store, tmp_p
 
     with pytest.raises(KeysElsewhere, match="a new key must be on every node"):
         await access.rotate_key(ANYBODY_HERE)
+
+
+async def test_a_node_that_got_the_key_of_others_beside_its_own_seals_with_theirs(
+    access: Access, store: Store, keys: Keys, tmp_path: Path
+) -> None:
+    await access.set_secret(ANYBODY_HERE, "a", VALUE)
+    own = Keys(tmp_path / "own.key")
+    first = own.ring(make=True).current
+    own.path.write_bytes(own.path.read_bytes() + b"\n" + keys.path.read_bytes())
+
+    await Access(store, Vault(store, own)).set_secret(ANYBODY_HERE, "b", VALUE)
+
+    assert own.ring().current == first
+    assert list(await store.secret_keys()) == [keys.ring().current]
+    assert await access.vault.resolve(["b"]) == {"b": VALUE}
 
 
 async def test_a_key_that_is_away_while_secrets_are_learned_leaves_nothing_half_learned(

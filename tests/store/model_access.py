@@ -137,7 +137,8 @@ class ModelDoors:
     async def put_secret(
         self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
     ) -> SecretRow | None:
-        if any(row.key_id not in known for row in self.doors.secrets.values()):
+        keys = {row.key_id for row in self.doors.secrets.values()}
+        if keys and (key_id not in keys or not keys <= set(known)):
             return None
         old = self.doors.secrets.get(name)
         made = SecretRow(

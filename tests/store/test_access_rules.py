@@ -189,12 +189,12 @@ async def test_of_many_that_bring_a_sign_in_back_at_once_one_gets_it(store: Stor
 async def test_a_secret_is_kept_by_version(store: Store, clock: Clock) -> None:
     first = await store.put_secret("smtp", "k1", b"sealed", ["k1"], entry("set"))
     later = await clock.forward(60)
-    second = await store.put_secret("smtp", "k2", b"again", ["k2", "k1"], entry("set again"))
+    second = await store.put_secret("smtp", "k1", b"again", ["k2", "k1"], entry("set again"))
     await store.put_secret("aws", "k1", b"x", ["k1", "k2"])
 
     said = [
         SecretRow(name="smtp", version=1, key_id="k1", sealed=b"sealed", updated_at=NOON),
-        SecretRow(name="smtp", version=2, key_id="k2", sealed=b"again", updated_at=later),
+        SecretRow(name="smtp", version=2, key_id="k1", sealed=b"again", updated_at=later),
     ]
     assert [first, second] == said
     assert await store.secrets_named(["ghost", "smtp"]) == [None, said[1]]
@@ -217,13 +217,14 @@ async def test_a_secret_is_sealed_anew_only_where_it_is_what_was_read(store: Sto
     assert await store.secrets_named(["a"]) == [replace(made, key_id="k2", sealed=b"two")]
 
 
-async def test_a_secret_is_refused_where_one_has_a_key_that_is_not_known(store: Store) -> None:
+async def test_a_secret_is_refused_where_it_would_bring_a_second_key(store: Store) -> None:
     await store.put_secret("a", "k1", b"one", ["k1"])
 
-    refused = [await store.put_secret(name, "k2", b"two", ["k2"], entry("set")) for name in ("a", "b")]
-    taken = await store.put_secret("b", "k2", b"two", ["k2", "k1"])
+    asked = [("a", "k2", ["k2"]), ("b", "k2", ["k2"]), ("b", "k2", ["k2", "k1"]), ("b", "k1", ["k2"])]
+    refused = [await store.put_secret(name, key, b"two", known, entry("set")) for name, key, known in asked]
+    taken = await store.put_secret("b", "k1", b"two", ["k2", "k1"])
 
-    assert (refused, await recorded(store)) == ([None, None], [])
+    assert (refused, await recorded(store)) == ([None] * 4, [])
     assert taken is not None and (taken.name, taken.version) == ("b", 1)
 
 

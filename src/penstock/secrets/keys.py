@@ -13,7 +13,7 @@ import contextlib
 import os
 import secrets
 import stat
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -37,18 +37,19 @@ def key_id(key: bytes) -> str:
 
 
 class Keyring:
-    """Keys: the first seals, all open."""
+    """Keys: the first seals where none is in use, all open."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         self._keys = {key_id(key): key for key in keys}
         self.ids = tuple(self._keys)
         self.current = self.ids[0]
 
-    def seal(self, name: str, value: str) -> tuple[str, bytes]:
-        """The id of the key, and the sealed value."""
+    def seal(self, name: str, value: str, used: Container[str] = ()) -> tuple[str, bytes]:
+        """The id of the key, and the sealed value. Of keys that are `used` already, the first that is here seals."""
+        key = next((each for each in self.ids if each in used), self.current)
         inner = secrets.token_bytes(_KEY)
-        wrapped = _lock(self._keys[self.current], _bound(name, "key"), inner)
-        return self.current, _FORM + wrapped + _lock(inner, _bound(name, "value"), value.encode())
+        wrapped = _lock(self._keys[key], _bound(name, "key"), inner)
+        return key, _FORM + wrapped + _lock(inner, _bound(name, "value"), value.encode())
 
     def unseal(self, name: str, key: str, sealed: bytes) -> str:
         """The value. Raises SecretKeyError where the key is not there, or the row is not what was sealed."""

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
+
+IN_JAVASCRIPT, IN_PATHS = "!'()*", "/:+=@,"
+"""What `encodeURIComponent` leaves as it is, and what is often left so in paths."""
+_ESCAPED = re.compile("%[0-9A-F]{2}")
 
 SHORTEST = 6
 """Shorter values are not looked for: they are in too many words."""
@@ -76,8 +81,15 @@ def _parts(value: str) -> Iterator[str]:
 
 def _forms(value: str) -> set[str]:
     raw = value.encode("utf-8", "surrogatepass")
-    found = {value, quote(raw, safe=""), quote(raw), quote_plus(raw), json.dumps(value)[1:-1]}
-    found.add(json.dumps(value, ensure_ascii=False)[1:-1])
+    in_urls = {quote(raw, safe=safe) for safe in ("", "/", IN_JAVASCRIPT, IN_PATHS)} | {quote_plus(raw)}
+    in_json = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
+    in_json |= {form.replace("/", "\\/") for form in tuple(in_json)}
+    found = {
+        value,
+        *in_urls,
+        *(_ESCAPED.sub(lambda found: found[0].lower(), form) for form in in_urls),
+        *in_json,
+    }
     found |= {form.replace("%", "%25") for form in tuple(found) if "%" in form and form != value}
     found |= set(_in_base64(raw)) | {raw.hex(), raw.hex().upper()}
     return {form for form in found if len(form) >= SHORTEST}

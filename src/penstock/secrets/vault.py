@@ -78,12 +78,14 @@ class Vault:
         self.redactor.learn([value])
         while True:
             made = not self._keys.exist
-            ring = await self.ring_to_seal()
-            key_id, sealed = ring.seal(name, value)
+            used = await sealed_with(self._store, self._keys)
+            ring = self._keys.ring(make=True)
+            key_id, sealed = ring.seal(name, value, used)
             row = await self._store.put_secret(name, key_id, sealed, ring.ids, audit(sealed))
             if row is not None:
                 return row
-            # A key was added meanwhile: here, and the next try has it, or at another node, and the next try says so.
+            # The first secret was set meanwhile, with a key that is here, and the next try uses it, or with one that is
+            # not, and the next try says so.
             if made and key_id not in await self._store.secret_keys():
                 self._keys.discard(key_id)
 

@@ -96,7 +96,8 @@ class Doors(Protocol):
     async def put_secret(
         self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
     ) -> SecretRow | None:
-        """The next version of a secret. None: some secret is sealed with a key that is not `known`; nothing changed."""
+        """The next version of a secret. None: some secret is sealed with a key that is not `known`, or there are
+        secrets and none is sealed with this one; nothing changed."""
         ...
 
     async def secret_keys(self) -> dict[str, str]:

@@ -76,6 +76,7 @@ SELECT key_id, md5(string_agg(concat_ws(' ', name, version, updated_at), ',' ORD
 INSERT INTO secret (name, version, key_id, sealed, updated_at)
 SELECT :name::text, 1, :key_id::text, :sealed::bytea, penstock_now()
  WHERE NOT EXISTS (SELECT 1 FROM secret WHERE key_id <> ALL(:known::text[]))
+   AND (NOT EXISTS (SELECT 1 FROM secret) OR EXISTS (SELECT 1 FROM secret WHERE key_id = :key_id::text))
 ON CONFLICT (name) DO UPDATE SET version = secret.version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
                                  updated_at = excluded.updated_at
 RETURNING name, version, key_id, sealed, updated_at;

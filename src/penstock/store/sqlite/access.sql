@@ -57,6 +57,7 @@ SELECT key_id, group_concat(name || ' ' || version || ' ' || updated_at ORDER BY
 INSERT INTO secret (name, version, key_id, sealed, updated_at)
 SELECT :name, 1, :key_id, :sealed, :now
  WHERE NOT EXISTS (SELECT 1 FROM secret WHERE key_id NOT IN (SELECT value FROM json_each(:known)))
+   AND (NOT EXISTS (SELECT 1 FROM secret) OR EXISTS (SELECT 1 FROM secret WHERE key_id = :key_id))
 ON CONFLICT (name) DO UPDATE SET version = secret.version + 1, key_id = excluded.key_id, sealed = excluded.sealed,
                                  updated_at = excluded.updated_at
 RETURNING name, version, key_id, sealed, updated_at;

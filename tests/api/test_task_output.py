@@ -8,7 +8,7 @@ from tests.api.conftest import Serve
 from tests.api.test_tasks import FAR, Talk
 
 SCHEMA = {"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]}
-WRONG = 'rows: "many" is not of type "integer"'
+WRONG = 'rows: the value is not of type "integer"'
 
 
 async def promised(worker: Talk) -> tuple[str, dict[str, Any]]:

@@ -207,6 +207,31 @@ async def test_a_rotation_that_was_interrupted_can_be_finished(
     assert [row.key_id for row in await store.secrets("", 10)] == [keys.ring().current]
 
 
+async def test_what_is_set_while_all_is_sealed_anew_is_sealed_anew_too(
+    access: Access, store: Store, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        await access.set_secret(ANYBODY_HERE, name, VALUE)
+    old, reseal = keys.ring(), store.reseal_secret
+    ring = keys.add()
+    set_again: list[str] = []
+
+    async def resealed(name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+        done = await reseal(name, was, key_id, sealed)
+        if (
+            name == "a" and key_id not in set_again
+        ):  # a node that looked before sets it again, and "b" still has the old key
+            set_again.append(key_id)
+            await store.put_secret("a", *old.seal("a", VALUE), ring.ids)
+        return done
+
+    monkeypatch.setattr(store, "reseal_secret", resealed)
+    await access.vault.reseal(ring)
+
+    monkeypatch.undo()
+    assert list(await store.secret_keys()) == [ring.current]
+
+
 async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path) -> None:
     path = tmp_path / "penstock.key"
     old = Access(store, Vault(store, Keys(path, variable(KEY))))

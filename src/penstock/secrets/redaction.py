@@ -51,8 +51,9 @@ class Redactor:
         while at <= len(text) - SHORTEST:
             forms = known.get(text[at : at + SHORTEST], ())
             found = next((len(form) for form in forms if text.startswith(form, at)), 0)
-            if not found and any(form.startswith(text[at:]) for form in forms):
-                found = len(text) - at  # the text was cut in the middle of it
+            rest = len(text) - at
+            if not found and any(rest < len(form) and form.startswith(text[at:]) for form in forms):
+                found = rest  # the text was cut in the middle of it
             if not found:
                 at += 1
                 continue

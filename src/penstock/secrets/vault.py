@@ -133,6 +133,13 @@ class Vault:
     async def reseal(self, ring: Keyring | None = None) -> int:
         """Seal with the first key all that is sealed with another; how many. Raises SecretKeyError."""
         ring = ring or self._keys.ring()
+        total = 0
+        # Until none is left: others may have set one meanwhile, with a key that was still in use.
+        while done := await self._reseal_once(ring):
+            total += done
+        return total
+
+    async def _reseal_once(self, ring: Keyring) -> int:
         after, done = "", 0
         while page := await self._store.secrets(after, PAGE):
             after = page[-1].name

@@ -222,6 +222,30 @@ def test_a_run_that_waits_for_a_callback_goes_on_after_a_restart(url: str, tmp_p
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"error": {"message": "no hunter22", "detail": {"why": "no hunter22"}}, "retry": False},
+        {"port": "failed", "output": {"why": "no hunter22"}},
+    ],
+    ids=["error", "port"],
+)
+def test_a_failure_that_is_called_back_has_no_secret(said: dict[str, Any], tmp_path: Path) -> None:
+    async def main() -> None:
+        async with site(tmp_path) as here, functions(f=says({}, 202)) as there:
+            await here.ask("PUT", "/api/secrets/PW", {"value": "hunter22"})
+            run = await here.run(waits(f"{there.base}/f"))
+
+            status, _ = await here.ask("POST", address(there), said)
+            ended = await here.engine.wait(run["id"], 20)
+
+            assert (status, ended["status"]) == (200, "failed")
+            assert "hunter22" not in str((ended, await here.engine.history(run["id"])))
+            assert "no ***" in str(ended["error"])
+
+    asyncio.run(main())
+
+
 def test_a_seal_names_its_attempt_and_cannot_be_changed() -> None:
     async def keep(name: str, text: str) -> str:
         return "ab" * 32

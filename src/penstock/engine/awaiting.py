@@ -38,6 +38,7 @@ from penstock.runtime.errors import (
 from penstock.runtime.history import ROOM
 from penstock.runtime.host import plain_payload
 from penstock.runtime.inbox import KEPT_FOR
+from penstock.runtime.redaction import is_result, redacted_outcome
 from penstock.runtime.texts import refuse_no_text
 from penstock.steps.worldly import KEY
 from penstock.store.change import Seen
@@ -246,6 +247,8 @@ async def _barred(running: Running, row: ApprovalRow, by: str, known: Bars | Non
 
 
 async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:
+    if not is_result(outcome):
+        outcome = redacted_outcome(outcome, await running.node.dispatch.redaction())
     told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
     return await running.node.intake.ask(place.run, told, seen=seen)
 

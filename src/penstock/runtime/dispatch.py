@@ -22,7 +22,13 @@ from penstock.runtime.desks import Desk, Key, Seat, key_of
 from penstock.runtime.errors import UnknownRun
 from penstock.runtime.gate import Assignment, Report, Verdict
 from penstock.runtime.memory import Live, Memory
-from penstock.runtime.redaction import Redaction, no_redaction, redacted_beat, redacted_line, redacted_report
+from penstock.runtime.redaction import (
+    Redaction,
+    no_redaction,
+    redacted_beat,
+    redacted_line,
+    redacted_report,
+)
 from penstock.runtime.repeats import verdict_of
 from penstock.runtime.request import Request, Told
 from penstock.runtime.reserving import Reserving
@@ -278,7 +284,8 @@ class Dispatch:
 
     async def report(self, reports: Sequence[Report]) -> list[Verdict]:
         """Take reports, all at once; each is durable when this answers."""
-        if not all([type(report.outcome) is Done for report in reports]):
+        # Most are results (`is_result`), and a call for each would cost more than all that is asked here.
+        if not all([type(said := report.outcome) is Done and said.port != "failed" for report in reports]):
             redact = await self.redaction()
             reports = [redacted_report(report, redact) for report in reports]
         answers = _Answers(len(reports))

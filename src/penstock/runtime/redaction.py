@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Done, Parked, TimedOut
+from penstock.flow.occurrence import Done, Outcome, Parked, TimedOut
 from penstock.runtime.gate import Report
 from penstock.store.rows import Beat, LogLine
 
@@ -36,16 +36,26 @@ def withhold(value: Any) -> Any:
     return [withhold(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def is_result(outcome: Outcome) -> bool:
+    """Whether it is what a task gives, which is its own and stays; on port `failed` it says why the task failed."""
+    return type(outcome) is Done and outcome.port != "failed"
+
+
 def redacted_report(report: Report, redact: Redact) -> Report:
-    """Why it failed; what it gives is its own and stays."""
-    outcome = report.outcome
-    if isinstance(outcome, Done | Parked):
-        return report
+    """A report with its outcome redacted."""
+    return replace(report, outcome=redacted_outcome(report.outcome, redact))
+
+
+def redacted_outcome(outcome: Outcome, redact: Redact) -> Outcome:
+    """Why a task failed, without secrets."""
+    if isinstance(outcome, Parked) or is_result(outcome):
+        return outcome
+    if isinstance(outcome, Done):
+        return replace(outcome, output=redact(outcome.output))
     if isinstance(outcome, TimedOut):
-        return replace(report, outcome=replace(outcome, message=redact(outcome.message)))
+        return replace(outcome, message=redact(outcome.message))
     error = outcome.error
-    said = replace(error, message=redact(error.message), detail=redact(error.detail))
-    return replace(report, outcome=replace(outcome, error=said))
+    return replace(outcome, error=replace(error, message=redact(error.message), detail=redact(error.detail)))
 
 
 def redacted_failures(value: Any, redact: Redact) -> Any:

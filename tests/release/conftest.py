@@ -89,21 +89,18 @@ class Client:
 
     async def until_task(self, id: str, state: str) -> dict[str, Any]:
         """Wait until a task is in a state; the task."""
-        shown = await until(
-            lambda: self.good("GET", f"/tasks/{id}"),
-            f"a task that is {state}",
-            LIMIT,
-            so=lambda shown: shown["state"] == state,
-        )
-        return dict(shown)
+        return await self._until_task(id, "state", state)
 
     async def until_progress(self, task: str, progress: int) -> dict[str, Any]:
         """Wait until a task has come so far; the task."""
+        return await self._until_task(task, "progress", progress)
+
+    async def _until_task(self, id: str, name: str, value: object) -> dict[str, Any]:
         shown = await until(
-            lambda: self.good("GET", f"/tasks/{task}"),
-            f"progress of {progress} %",
+            lambda: self.good("GET", f"/tasks/{id}"),
+            f"a task whose {name} is {value}",
             LIMIT,
-            so=lambda shown: shown["progress"] == progress,
+            so=lambda shown: shown[name] == value,
         )
         return dict(shown)
 

@@ -199,9 +199,8 @@ def problem_response(error: BaseException, request_id: str, redact: Redact) -> R
     """An error as an answer; `redact` takes secrets out of what it says."""
     problem = problem_of(error, request_id)
     headers = {"x-request-id": request_id}
-    if problem.status in (429, 503) and not isinstance(
-        error, OutcomeUnknown
-    ):  # it must not just be sent again
+    # A call whose outcome is unknown must not simply be sent again.
+    if problem.status in (429, 503) and not isinstance(error, OutcomeUnknown):
         seconds = error.retry_after if isinstance(error, TooManyRequests) else RETRY_AFTER
         headers["retry-after"] = str(max(1, ceil(seconds)))
     if problem.status == 401:

@@ -23,7 +23,7 @@ def violations(schema: Any, value: Any) -> list[str]:
 def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
     """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end.
 
-    `mask` stands in its sentences in place of values, where these may be secret.
+    With `mask`, its sentences show that text instead of values, which may be secret.
     """
     if is_too_costly(schema):
         raise ValueError(TOO_COSTLY)
@@ -35,7 +35,7 @@ def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
 
 
 def promise_of(schema: Any) -> Misfits | None:
-    """The check of what a task gives, if it promises anything; it quotes nothing of it, which may be secret."""
+    """The check of what a task returns, if it declares a schema. It quotes no values: they may be secret."""
     return None if schema is None else misfits_of(schema, mask="the value")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from penstock.cli.watch_report import Picture
+from penstock.testing.postgres import free_port
 from tests.cli.command import penstock, write
 from tests.cli.served import TASKS, WAITING
 from tests.cli.serving import serving
@@ -74,9 +74,7 @@ def test_a_picture_shows_steps_with_their_times_and_what_happened_last() -> None
 
 def test_a_watch_outlives_a_restart_of_the_server(tmp_path: Path) -> None:
     write(tmp_path, "tasks.py", TASKS)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     base, up = f"http://127.0.0.1:{port}", ("up", "--tasks", "tasks.py", "--port", port)
     with serving(*up, cwd=tmp_path) as first:
         penstock("publish", write(tmp_path, "waiting.yaml", WAITING), "--no-tasks", "--server", base)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -98,10 +97,3 @@ def script(file: Path, *args: object, cwd: Path, **variables: str) -> Iterator[s
         end.cancel()
         process.kill()
         process.communicate()
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])

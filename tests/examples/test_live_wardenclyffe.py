@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.examples.live import Live, free_port, script, until, upped
+from tests.examples.live import Live, script, until, upped
 from tests.examples.shelf import FOLDER, functions, proposed
+
+from penstock.testing.postgres import free_port
 
 SYSTEM = FOLDER / "wardenclyffe"
 SECRET = "a-secret-of-both-sides"

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from penstock.testing.postgres import free_port
 from tests.objects.places import FolderPlace, S3Place, StorePlace
-from tests.objects.servers import JuiceFS, SeaweedFS, free_port
+from tests.objects.servers import JuiceFS, SeaweedFS
 from tests.objects.telling import TOKEN
 
 NUMBERS = itertools.count(1)

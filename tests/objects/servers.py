@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,18 +17,12 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from penstock.testing.postgres import free_port
 from tests.waiting import until_sync
 
 USER, PASSWORD = "penstock-tests", "a-password-of-the-tests"
 BIN = Path(sys.executable).parent
 PATIENCE = 40.0
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 class S3Server:

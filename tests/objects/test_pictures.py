@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from penstock.boxes.world import World
+from penstock.testing.postgres import free_port
 from tests.api.conftest import Client
 from tests.objects.camera import picture
-from tests.objects.servers import JuiceFS, free_port
+from tests.objects.servers import JuiceFS
 from tests.objects.telling import TOKEN, talk_to
 from tests.waiting import listens, until, until_sync
 

@@ -24,9 +24,10 @@ from penstock.sources.errors import Untrusted
 from penstock.sources.object_hooks import ObjectHooks
 from penstock.sources.object_starts import ObjectStarts
 from penstock.sources.webhook import Hooks
+from penstock.testing.postgres import free_port
 from tests.cli.command import process
 from tests.objects.places import FolderPlace, S3Place
-from tests.objects.servers import SeaweedFS, free_port
+from tests.objects.servers import SeaweedFS
 from tests.objects.telling import PICS, TASKS, body, record
 from tests.sources.amazon import AMAZON, NOW, TOPIC, Web
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,18 +13,12 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from penstock.testing.postgres import PostgresServer
+from penstock.testing.postgres import PostgresServer, free_port
 from tests.release.conftest import LIMIT, Client, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 class Host(Client):

@@ -12,7 +12,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from penstock.testing.postgres import free_port
 from tests.waiting import listens, until_sync
 
 RABBIT = ("/usr/lib/rabbitmq/bin/rabbitmq-server", "/usr/sbin/rabbitmq-server")
@@ -30,13 +30,6 @@ GOES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _SPAWN = ThreadPoolExecutor(1)
 START = 120.0
 """Seconds that a broker may take to start."""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Process:

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
+from penstock.testing.postgres import free_port
 from tests.cli.serving import serving
 from tests.cli.test_front import base_of
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.drawing import Editor
 from tests.web.plant import fresh
 from tests.web.sides import Sides, definition, put, wait_for
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def test_an_edit_survives_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from penstock.testing.postgres import free_port
 from tests.cli.serving import serving
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.drawing import Editor
 from tests.web.plant import fresh, published, started
-from tests.web.test_editor_keeping import free_port
 
 PLAIN = """
 delete Crypto.prototype.randomUUID

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from penstock.testing.postgres import free_port
 from tests.cli.serving import serving
 from tests.web.conftest import SIZE
 from tests.web.plant import violations
-from tests.web.test_editor_keeping import free_port
 from tests.web.test_elsewhere import ADMIN, asked
 
 STEPS = {"a": {"task": "wait", "title": "Wait for Ann", "with": {"for": "1h"}}}

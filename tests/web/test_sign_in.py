@@ -13,10 +13,10 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
+from penstock.testing.postgres import free_port
 from tests.access.provider import CLIENT, SECRET, TestProvider, running
 from tests.cli.serving import serving
 from tests.web.conftest import SIZE
-from tests.web.test_editor_keeping import free_port
 
 
 @contextmanager

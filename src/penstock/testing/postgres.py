@@ -280,8 +280,14 @@ def die_with_us(by: signal.Signals = signal.SIGQUIT) -> None:
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody has just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of the loopback that stays free for a server with `SO_REUSEADDR`, until this process ends.
+
+    A socket that is bound and does not listen holds it: otherwise the system may give the same port to an outgoing
+    connection, or to the next caller, before the server listens.
+    """
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind((LOOPBACK, 0))
+    port: int = holder.getsockname()[1]
+    holder.detach()  # never closed
+    return port

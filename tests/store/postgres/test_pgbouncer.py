@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import socket
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 
 from penstock import Engine
 from penstock.store.postgres.store import PostgresStore
+from penstock.testing.postgres import free_port
 from tests.store.postgres.making import with_store
 from tests.store.postgres.test_pooling import LIFE, live
 from tests.waiting import listens, until_sync
@@ -39,9 +39,7 @@ ignore_startup_parameters = extra_float_digits
 def pooled(url: str, tmp_path: Path) -> Iterator[str]:
     """The address of the empty database by way of a pooler with three connections."""
     program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     config = tmp_path / "pgbouncer.ini"
     database = urlsplit(url)
     config.write_text(CONFIG.format(server=database.port, user=database.username, port=port))

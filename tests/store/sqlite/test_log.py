@@ -164,7 +164,9 @@ def test_the_log_is_folded_into_the_file_when_it_is_full(tmp_path: Path) -> None
     assert asyncio.run(scenario()) > 0
 
 
-def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) -> None:
+def test_where_the_disk_has_no_room_ahead_commits_go_on_without(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path, usual = tmp_path / "a.db", tmp_path / "usual.db"
     made(path)
     made(usual)
@@ -181,6 +183,8 @@ def test_where_the_disk_has_no_room_ahead_commits_go_on_without(tmp_path: Path) 
     ahead, without = [asyncio.run(scenario(path, disk)) for path, disk in disks]
 
     assert max(without) < max(ahead)
+    [said] = caplog.messages
+    assert f"the log of '{path}' cannot be folded into the file, or made longer" in said
     assert runs_in(path) == runs_in(usual) == 24
 
 

@@ -6,9 +6,11 @@ that was written to its end keeps its length until the file is closed, and commi
 
 from __future__ import annotations
 
-import contextlib
+import logging
 
 import apsw
+
+log = logging.getLogger("penstock.store")
 
 HEADER, FRAME = 32, 24
 """Bytes before the first page of a log, and before each."""
@@ -29,6 +31,7 @@ class Log:
     def __init__(self, db: apsw.Connection, vfs: str | None, first: int, most: int) -> None:
         self._db, self._vfs, self._first, self._most = db, vfs or "", min(first, most), most
         self._pages = self._room = 0
+        self._failing = False  # and it was logged
         self._full = 1  # pages at which there is something to do
         db.set_wal_hook(self._hear)  # in place of SQLite's own, which folds the log as part of some COMMIT
 
@@ -43,12 +46,21 @@ class Log:
         what all others wait for."""
         if not self.is_full:
             return
-        with contextlib.suppress(Exception):
+        try:
             if self._pages >= self._most:
                 self._full = self._most if self._room >= self._most else 1
                 self._db.wal_checkpoint()
             else:
                 self._take_room(self._most if self._room else self._first)
+        except Exception as error:
+            if not self._failing:
+                log.warning(
+                    "the log of '%s' cannot be folded into the file, or made longer (%s): it grows until the disk "
+                    "lets it; nothing is lost", self._db.filename, error,
+                )  # fmt: skip
+            self._failing = True
+        else:
+            self._failing = False
 
     def _hear(self, db: apsw.Connection, name: str, pages: int) -> int:
         self._pages = pages

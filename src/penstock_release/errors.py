@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock import StoreUnavailable
+
 
 class Refused(Exception):
     """An answer that is not good: its status and its body."""
@@ -26,6 +28,17 @@ def conflict(message: str) -> Refused:
 def busy() -> Refused:
     """Others changed the same thing again and again."""
     return Refused(503, {"detail": "Others change the same thing just now: try again."})
+
+
+def made_but_not_begun(id: str, error: Exception) -> Refused:
+    """A release was stored, and the database failed before it began."""
+    why = error.why if isinstance(error, StoreUnavailable) else error
+    return Refused(
+        503,
+        {
+            "detail": f"Release {id} was made and will begin by itself, but not just now ({why}): do not make it again."
+        },
+    )
 
 
 class FieldErrors(Refused):

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock import Engine, PayloadTooLarge, RunEnded, StoreBusy, StoreUnavailable
+from penstock import Engine, PayloadTooLarge, PenstockError, RunEnded, StoreBusy, StoreUnavailable
 from penstock_release import versions, workflow
 from penstock_release.defaults import filled, filled_task
-from penstock_release.errors import Refused, busy, conflict, unknown
+from penstock_release.errors import Refused, busy, conflict, made_but_not_begun, unknown
 from penstock_release.folding import Fold
 from penstock_release.ids import RELEASE, new_id
 from penstock_release.making import event_name, kept_tasks, new_release, new_task, next_task, tasks_at
@@ -96,7 +96,10 @@ class Releases:
                 inserts.append((COUNTER, latest))
             updates = [] if counter is None else [(counter, latest)]
             if await self._shelf.change(insert=inserts, update=updates, quiet=True):
-                return await self.begin(await self.whole(id))
+                try:
+                    return await self.begin(await self.whole(id))
+                except (PenstockError, Refused) as error:  # it begins later by itself
+                    raise made_but_not_begun(id, error) from error
         raise busy()
 
     async def begin(self, whole: Whole) -> Whole:

@@ -11,6 +11,7 @@ from aiohttp import web
 
 from penstock.api.openapi import describe
 from penstock.api.table import CALLS
+from penstock.store.errors import StoreFailing
 from penstock_release.api import CALLS as OURS
 from penstock_release.shelf import Kept, Shelf
 from tests.release.conftest import STUDY, coordinating
@@ -132,6 +133,35 @@ def test_what_releases_have_in_common_is_read_once_for_a_list(
 
     monkeypatch.setattr(Shelf, "all", noted_all)
     monkeypatch.setattr(Shelf, "get", noted_get)
+    asyncio.run(talk())
+
+
+def test_a_release_that_is_stored_is_not_told_to_be_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk fails between two steps: who is told that nothing was changed makes a second one."""
+    plain_get = Shelf.get
+
+    async def failing_get(shelf: Shelf, name: str) -> Kept | None:
+        if name.startswith("releases/"):
+            monkeypatch.setattr(Shelf, "get", plain_get)
+            raise StoreFailing("disk I/O error")
+        return await plain_get(shelf, name)
+
+    async def talk() -> None:
+        async with coordinating(tmp_path) as here:
+            await here.good("POST", "/studies", {"kf_id": STUDY, "name": "S"})
+            monkeypatch.setattr(Shelf, "get", failing_get)
+
+            status, answer = await here.ask("POST", "/releases", TAGGED)
+
+            [release] = (await here.good("GET", "/releases"))["results"]
+            assert (status, answer) == (503, {"detail": (
+                f"Release {release['kf_id']} was made and will begin by itself, but not just now (disk I/O error): "
+                "do not make it again."
+            )})  # fmt: skip
+            await here.until(release["kf_id"], "staged")
+
     asyncio.run(talk())
 
 

@@ -143,7 +143,7 @@ def test_time_outs_are_enforced_and_the_late_result_is_not_used() -> None:
 penstock: 1
 name: w
 steps:
-  a: {task: slow, timeouts: {start_to_close: 50ms}, timeout_retries: [100]}
+  a: {task: slow, timeouts: {start_to_close: 1s}, timeout_retries: [100]}
   b: {task: stuck, timeouts: {schedule_to_close: 20ms}, timeout_retries: [], emits: OK, fails: OK}
 """
     with Engine.sync(tasks={"slow": slow, "stuck": stuck}) as engine:

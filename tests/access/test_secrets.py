@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import html
+import json
 import os
 import re
 import stat
@@ -42,9 +44,9 @@ async def test_a_secret_is_resolved_for_dispatch_and_shown_only_by_name(access: 
     first = await access.set_secret(ANYBODY_HERE, "smtp", "first value")
     second = await access.set_secret(ANYBODY_HERE, "smtp", VALUE)
 
-    assert [first, second] == [SecretView("smtp", 1, NOON), SecretView("smtp", 2, NOON)]
-    assert await access.list_secrets("", 10) == (SecretView("smtp", 2, NOON),)
-    assert SecretView.__struct_fields__ == ("name", "version", "updated_at")
+    assert [first, second] == [SecretView("smtp", version, NOON, first.key) for version in (1, 2)]
+    assert await access.list_secrets("", 10) == (second,)
+    assert SecretView.__struct_fields__ == ("name", "version", "updated_at", "key")
     assert await access.vault.resolve(["smtp"]) == {"smtp": VALUE}
 
 
@@ -261,6 +263,10 @@ async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path
         base64.b64encode(f"me:{VALUE}:more".encode()).decode(),
         base64.b64encode(f"x:y:{VALUE}.".encode()).decode(),
         VALUE.encode().hex(),
+        VALUE.replace('"', '\\"').replace("&", "\\u0026"),
+        json.dumps(json.dumps(VALUE)[1:-1])[1:-1],
+        html.escape(VALUE),
+        repr(VALUE + "'")[1:-1].removesuffix("\\'"),
     ],
 )
 def test_a_secret_is_blotted_out_however_it_is_written(shown: str) -> None:

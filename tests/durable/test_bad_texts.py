@@ -125,7 +125,7 @@ def test_the_longest_texts_are_kept(place: Place) -> None:
             KEYED,
             {"n": "job", "v": noise(9_000)},
             "too_large",
-            "`correlate` of step 'a': 'job' has 9,000 char",
+            "a value in `correlate` of step 'a' has 9,000 char",
         ),
         (KEYED, {"n": noise(9_000), "v": "1"}, "too_large", "a name in `correlate` of step 'a' has 9,000"),
         (SERIAL, {"k": noise(9_000)}, "too_large", "the `serialize` key of step 'b' has 9,002 characters"),

@@ -157,7 +157,7 @@ def test_r3_a_port_that_the_step_does_not_have_is_a_failure() -> None:
     assert run.status == "failed"
     assert run.snapshot.error is not None
     assert run.snapshot.error.message == (
-        "the task ended on port 'elsewhere', which step 'a' does not have; it has done, failed"
+        "the task ended on a port that step 'a' does not have; it has done, failed"
     )
 
 

@@ -36,10 +36,10 @@ def test_the_output_is_what_it_returns() -> None:
 
 
 def test_out_says_more_than_the_output() -> None:
-    full = Out({"a": 1}, "other", {"t": "x", "gone": None}, {"d": 1}, {"job": "7"})
+    full = Out({"a": 1}, "failed", {"t": "x", "gone": None}, {"d": 1}, {"job": "7"})
 
     assert outcome(lambda: full) == Done(
-        port="other", output={"a": 1}, tags={"t": "x", "gone": None}, set={"d": 1}, correlate={"job": "7"}
+        port="failed", output={"a": 1}, tags={"t": "x", "gone": None}, set={"d": 1}, correlate={"job": "7"}
     )
 
 

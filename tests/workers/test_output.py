@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from penstock import Engine, Out, task
+from penstock.access.caller import ANYBODY_HERE
+from penstock.access.doors import Access
 from penstock.workers.task import make_task, tasks_of
+from tests.boxes.conftest import OWN
 
 TEXT = """\
 penstock: 1
@@ -16,7 +21,7 @@ name: w
 steps:
   size: {task: size, retries: 1, backoff: {initial: 10ms}}
 """
-SCHEMA = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
+SCHEMA: dict[str, Any] = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
 
 
 class Sized(msgspec.Struct):
@@ -71,3 +76,41 @@ def test_only_what_is_given_on_done_is_promised() -> None:
 def test_a_promise_that_is_no_schema_is_refused_when_the_task_is_made(output: Any) -> None:
     with pytest.raises(ValueError, match="`output` of task 't' is no JSON Schema and no type of JSON: "):
         make_task(lambda: None, "t", output=output)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            Out({}, port="hunter22"),
+            "the task ended on port '***' that step 'size' does not have; it has done",
+        ),
+        ({"size": 3, "hunter22": 4}, "size' does not fit its schema: it has properties that are not allowed"),
+        ({"size": 3, "by": {"hunter22": "4"}}, 'by["…"]: the value is not of type "integer"'),
+        (
+            Out({"size": 3}, correlate={"hunter22": "x" * 9_000}),
+            "a value in `correlate` of step 'size' has 9,000",
+        ),
+    ],
+    ids=["port", "property", "place", "key"],
+)
+def test_what_a_task_named_by_a_secret_is_not_told(answer: Any, said: str, tmp_path: Path) -> None:
+    by = {"type": "object", "additionalProperties": {"type": "integer"}}
+    schema = {**SCHEMA, "properties": {**SCHEMA["properties"], "by": by}, "additionalProperties": False}
+
+    @task("size", output=schema)
+    def size() -> Any:
+        return answer
+
+    async def main() -> tuple[Any, ...]:
+        async with Engine(f"sqlite:///{tmp_path}/a.db", tasks=tasks_of([size])) as engine:
+            running = await engine.running()
+            await Access(running.store, running.vault, OWN).set_secret(ANYBODY_HERE, "pw", "hunter22")
+            await engine.publish(TEXT)
+            run = await engine.wait(await engine.start("w"), 20)
+            return run, await engine.history(run["id"])
+
+    run, history = asyncio.run(main())
+
+    assert said in run["error"]["message"]
+    assert "hunter22" not in str((run, history))

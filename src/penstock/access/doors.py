@@ -64,6 +64,7 @@ class SecretView(Struct, frozen=True):
     name: str
     version: int
     updated_at: datetime
+    key: str  # the id of the key that it is sealed with
 
 
 class Access:
@@ -203,7 +204,7 @@ def _check_secret(name: str, value: str) -> None:
 
 
 def _shown(row: SecretRow) -> SecretView:
-    return SecretView(row.name, row.version, row.updated_at)
+    return SecretView(row.name, row.version, row.updated_at, row.key_id)
 
 
 def _said(token: AccessToken) -> dict[str, object]:

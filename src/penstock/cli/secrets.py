@@ -79,7 +79,7 @@ def _read_value(name: str) -> str:
 @secret.command(name="list", cls=Command)
 @acting
 def list_secrets(at: At, local: Local = False, json: AsJson = False) -> None:
-    """List the secrets: their names and when they were set.
+    """List the secrets: their names, when they were set, and which key each is sealed with.
 
     [bold]Examples[/bold]
 
@@ -93,9 +93,10 @@ def list_secrets(at: At, local: Local = False, json: AsJson = False) -> None:
         print_json(list(found))
         return
     rows = [
-        (printable(each["name"]), str(each["version"]), moment(each["updated_at"], local)) for each in found
+        (printable(each["name"]), str(each["version"]), moment(each["updated_at"], local), each["key"])
+        for each in found
     ]
-    print_table(out(), ("secret", "version:", "set"), rows)
+    print_table(out(), ("secret", "version:", "set", "key"), rows)
 
 
 @secret.command(name="rm", cls=Command)

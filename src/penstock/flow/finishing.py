@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -72,11 +73,7 @@ def _park(turn: Turn, step: FlowStep, firing: Firing, element: Element, parked: 
 
 def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
     if done.port not in step.ways:
-        offered = ", ".join(step.ports)
-        message = (
-            f"the task ended on port '{done.port}', which step '{step.name}' does not have; it has {offered}"
-        )
-        fail_element(turn, step, firing, element, Failure("error", message))
+        fail_element(turn, step, firing, element, Failure("error", unknown_port(step.name, step.ports)))
         return
     if done.port == "failed":
         message = f"the task of step '{step.name}' ended on port `failed`"
@@ -93,6 +90,17 @@ def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done
     finish_element(turn, step, firing, element, done.port, done.output, tag_change(done), done.set)
 
 
+def unknown_port(step: str, ports: Iterable[str | None], port: str | None = None) -> str:
+    """What is said of a task that ended on a port that its step does not have.
+
+    It names the `port` only where secrets are still taken out of what is said: a task may have put one there.
+    """
+    named = "a port" if port is None else f"port '{port[:80]}'"
+    return (
+        f"the task ended on {named} that step '{step}' does not have; it has {', '.join(filter(None, ports))}"
+    )
+
+
 def tag_change(done: Done) -> TagChange | None:
     """What a task does to the tags; None: nothing."""
     if done.tags is None and not done.replace_tags:
@@ -107,7 +115,7 @@ def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
             message = "has a character that cannot be kept (NUL, or half of a pair): leave it out"
             return Failure("error", f"`correlate` of the task of step '{step.name}' {message}")
         for what, text in ((f"a name in `correlate` of step '{step.name}'", name),
-                           (f"`correlate` of step '{step.name}': '{name[:60]}'", value)):  # fmt: skip
+                           (f"a value in `correlate` of step '{step.name}'", value)):  # fmt: skip
             if (problem := length_problem(text)) is not None:
                 return Failure("too_large", f"{what} {problem}")
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import jsonschema_rs
@@ -23,7 +23,8 @@ def violations(schema: Any, value: Any) -> list[str]:
 def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
     """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end.
 
-    With `mask`, its sentences show that text instead of values, which may be secret.
+    With `mask`, its sentences show that text instead of values, and only names that the schema knows: what a value
+    has of its own may be secret.
     """
     if is_too_costly(schema):
         raise ValueError(TOO_COSTLY)
@@ -31,11 +32,12 @@ def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
         checker = jsonschema_rs.validator_for(schema, retriever=_refuse, mask=mask)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError) as error:
         raise ValueError(str(error).partition("\n")[0]) from None
-    return _Checker(checker, _size(schema, _NOTES), widest(schema))
+    names = None if mask is None else frozenset(_names(schema))
+    return _Checker(checker, _size(schema, _NOTES), widest(schema), names)
 
 
 def promise_of(schema: Any) -> Misfits | None:
-    """The check of what a task returns, if it declares a schema. It quotes no values: they may be secret."""
+    """The check of what a task returns, if it declares a schema. It quotes nothing of it: that may be secret."""
     return None if schema is None else misfits_of(schema, mask="the value")
 
 
@@ -55,8 +57,9 @@ LONGEST = 600
 class _Checker:
     """Tells all that is wrong with a value, or of a large one the first thing."""
 
-    def __init__(self, checker: Any, size: int, wide: int) -> None:
-        self._checker, self._size, self._wide = checker, size, wide
+    def __init__(self, checker: Any, size: int, wide: int, names: frozenset[str] | None) -> None:
+        """`names`: those that may be told; None: all."""
+        self._checker, self._size, self._wide, self._names = checker, size, wide, names
 
     def __call__(self, value: Any) -> list[str]:
         if self._wide > NARROW and _parts(value) * self._wide > MOST_LOOKS:
@@ -64,11 +67,11 @@ class _Checker:
         if self._checker.is_valid(value):
             return []
         if _size(value) * self._size <= MOST_TOLD:
-            return [_sentence(error) for error in self._checker.iter_errors(value)]
+            return [_sentence(error, self._names) for error in self._checker.iter_errors(value)]
         try:
             self._checker.validate(value)
         except jsonschema_rs.ValidationError as error:
-            return [_sentence(error)]
+            return [_sentence(error, self._names)]
         return []
 
 
@@ -162,9 +165,31 @@ def _step(part: str | int) -> str:
     return f".{part}" if _PLAIN.fullmatch(part) else f"[{json.dumps(part, ensure_ascii=False)}]"
 
 
-def _sentence(error: jsonschema_rs.ValidationError) -> str:
-    where = "".join(map(_step, error.instance_path))
-    message = str(error.message)
+def _names(schema: Any) -> Iterator[str]:
+    """Every name in a schema."""
+    todo = [schema]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Mapping):
+            yield from each
+        if isinstance(each, Mapping | list | tuple):
+            todo.extend(each.values() if isinstance(each, Mapping) else each)
+
+
+_STRANGE_NAMES = {
+    "additionalProperties": "it has properties that are not allowed",
+    "unevaluatedProperties": "it has properties that are not allowed",
+    "propertyNames": "it has a property whose name is not allowed",
+}
+"""What is said, by the kind of error, where names of the value must not be told."""
+
+
+def _sentence(error: jsonschema_rs.ValidationError, names: frozenset[str] | None) -> str:
+    path, message = error.instance_path, str(error.message)
+    if names is not None:
+        path = [part if isinstance(part, int) or part in names else "…" for part in path]
+        message = _STRANGE_NAMES.get(error.kind.name, message)
+    where = "".join(map(_step, path))
     if len(message) > LONGEST:
         message = f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
     return f"{where.lstrip('.')}: {message}" if where else message

@@ -101,7 +101,9 @@ def _is_failure(entry: Entry, error: dict[str, Any], outcome: Done | Failed | Ti
     if outcome.port == "failed":
         message = f"the task of step '{entry.step}' ended on port `failed`"
         return _equal(error, {"kind": "error", "message": message, "detail": outcome.output})
-    return str(error["message"]).startswith(f"the task ended on port '{outcome.port}', which step ")
+    said, _, ports = str(error["message"]).partition("; it has ")
+    strange = f"the task ended on a port that step '{entry.step}' does not have"
+    return said == strange and outcome.port not in ports.split(", ")
 
 
 def _equal(one: Any, other: Any) -> bool:

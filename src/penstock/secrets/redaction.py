@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -84,12 +85,15 @@ def _forms(value: str) -> set[str]:
     raw = value.encode("utf-8", "surrogatepass")
     in_urls = {quote(raw, safe=safe) for safe in ("", "/", IN_JAVASCRIPT, IN_PATHS)} | {quote_plus(raw)}
     in_json = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
-    in_json |= {form.replace("/", "\\/") for form in tuple(in_json)}
+    in_json |= {made for form in in_json for made in (form.replace("/", "\\/"), form.translate(_IN_GO))}
+    in_json |= {json.dumps(form, ensure_ascii=False)[1:-1] for form in in_json}  # JSON inside JSON
+    in_texts = {repr(value)[1:-1], html.escape(value), html.escape(value, quote=False)}
     found = {
         value,
         *in_urls,
         *(_ESCAPED.sub(lambda found: found[0].lower(), form) for form in in_urls),
         *in_json,
+        *in_texts,
     }
     found |= {form.replace("%", "%25") for form in tuple(found) if "%" in form and form != value}
     found |= set(_in_base64(raw)) | {raw.hex(), raw.hex().upper()}
@@ -106,3 +110,5 @@ def _in_base64(raw: bytes) -> Iterator[str]:
 
 
 _URL_SAFE = str.maketrans("+/", "-_")
+_IN_GO = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"})
+"""What Go escapes in JSON beside what all do."""

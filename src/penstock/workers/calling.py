@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from penstock.flow.finishing import unknown_port
 from penstock.flow.occurrence import Done, Failed, Parked
 from penstock.flow.payload import NotJson, TooLarge, copied, kept_text, pure
 from penstock.flow.plan import Attempt
@@ -27,7 +28,7 @@ def call(task: Task, attempt: Attempt, context: Context | None, limit: int | Non
     try:
         given = arguments(task, attempt.params)
         answer = task.function(context, **given) if task.takes_context else task.function(**given)
-        return read_answer(answer, limit)
+        return read_answer(answer, limit, attempt)
     except BaseException as error:
         if _stops(error):
             raise
@@ -44,7 +45,7 @@ async def call_async(
     try:
         given = arguments(task, attempt.params)
         answer = await (task.function(context, **given) if task.takes_context else task.function(**given))
-        return read_answer(answer, limit)
+        return read_answer(answer, limit, attempt)
     except BaseException as error:
         if _stops(error) or isinstance(error, GeneratorExit) or _withdrawn(error):
             raise
@@ -90,19 +91,24 @@ def arguments(task: Task, params: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{name: getattr(made, name) for name in known}, **extra}
 
 
-def read_answer(answer: Any, limit: int | None = None) -> Outcome:
-    """What a task returned as an outcome; what is not JSON, or too large, is a failure."""
+def read_answer(answer: Any, limit: int | None = None, attempt: Attempt | None = None) -> Outcome:
+    """What a task returned as an outcome; what is not JSON, too large, or on a strange port is a failure."""
     if answer is None:
         return _DONE
     if isinstance(answer, Failed | Parked):
         return answer  # of a built-in task
     try:
-        return _done(answer, limit) if isinstance(answer, Out | Done) else Done(output=pure(answer, limit))
+        if not isinstance(answer, Out | Done):
+            return Done(output=pure(answer, limit))
+        done = _done(answer, limit)
     except TooLarge as error:
         return Failed(error=Failure("too_large", f"the output {error}"), retry=False)
     except (NotJson, TypeError) as error:
         message = f"the task returned something that is not JSON: {error}"
         return Failed(error=Failure("error", message), retry=False)
+    if attempt is None or done.port in attempt.ports:
+        return done
+    return Failed(error=Failure("error", unknown_port(attempt.step, attempt.ports, done.port)), retry=False)
 
 
 def _done(out: Out | Done, limit: int | None) -> Done:

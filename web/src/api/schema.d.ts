@@ -848,6 +848,7 @@ export interface components {
       name: string
       version: number
       updated_at: string
+      key: string
     }
     /** Some items, and where to go on. */
     SecretViewPage: {

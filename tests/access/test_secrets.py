@@ -267,6 +267,8 @@ async def test_keys_of_a_variable_are_rotated_there(store: Store, tmp_path: Path
         json.dumps(json.dumps(VALUE)[1:-1])[1:-1],
         html.escape(VALUE),
         repr(VALUE + "'")[1:-1].removesuffix("\\'"),
+        repr(json.dumps(VALUE))[2:-2],
+        repr(VALUE.encode())[2:-1],
     ],
 )
 def test_a_secret_is_blotted_out_however_it_is_written(shown: str) -> None:
@@ -437,6 +439,8 @@ async def test_a_key_that_is_away_while_secrets_are_learned_leaves_nothing_half_
     [
         ("hunter22-and-more", "cut: hunter22-an", "cut: ***"),
         ("hunter22-and-more", "cut: hunte", "cut: hunte"),
+        ("hunter22-and-more-of-it", "'hunter22-and-more-' is no JSON", "'***' is no JSON"),
+        ("hunter22-and-more-of-it", "'hunter22-and-m' is no JSON", "'hunter22-and-m' is no JSON"),
         ("hunter22\n", "as hunter22.", "as ***."),
         ("first line of it\nsecond line of it\nend", "second line of it", "***"),
     ],

@@ -86,7 +86,9 @@ async def standing(
     store = await open_store("memory:")
     async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
         await engine.publish(CHAIN)
-        access = Access(store, Vault(store, Keys(folder / "penstock.key")), OWN)
+        running = await engine.running()
+        running.vault = Vault(store, Keys(folder / "penstock.key"))
+        access = Access(store, running.vault, OWN)
         more.setdefault("open", True)
         service = await Service.of(engine, access, **more)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from tests.api.conftest import CHAIN, Answer, Client, Serve
 
 CALL = "/api/workflows/chain/call"
@@ -70,6 +72,33 @@ def test_a_workflow_that_tells_other_runs_cannot_be_called(serve: Serve) -> None
     answer = serve(talk)
 
     assert (answer.status, answer.json["errors"][0]["message"]) == (409, "step 'tell' is an `emit`")
+
+
+@pytest.mark.parametrize(
+    "limits", [{}, {"timeouts": {"start_to_close": "20s"}}], ids=["in place", "on a loop"]
+)
+@pytest.mark.parametrize("way", ["call", "try"])
+def test_steps_read_failures_without_secrets(serve: Serve, way: str, limits: dict[str, Any]) -> None:
+    """A workflow can pass on why a step failed: what it passes on must not hold a secret either."""
+
+    def sign_in() -> None:
+        raise RuntimeError("no sign-in with hunter22")
+
+    why = {"task": "set", "after": "oops", "with": {"why": "${ events.oops.error.message }"}}
+    failing = {"task": "sign_in", "retries": 0, "emits": {"failed": "oops"}, **limits}
+    workflow = {"penstock": 1, "name": "w", "steps": {"only": failing, "told": why}, "result": "data"}
+
+    async def talk(client: Client) -> Answer:
+        await client.engine.publish(workflow)
+        await client.ask("PUT", "/api/secrets/pw", {"value": "hunter22"})
+        body = {"definition": workflow, "real": True} if way == "try" else {}
+        return await client.post(f"/api/workflows/w/{way}", body)
+
+    answer = serve(talk, tasks={"sign_in": sign_in})
+
+    assert answer.status == 200
+    assert "no sign-in with ***" in str(answer.json)
+    assert "hunter22" not in str(answer.json)
 
 
 def test_a_call_that_takes_too_long_is_given_up(serve: Serve) -> None:

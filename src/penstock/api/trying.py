@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -12,11 +13,13 @@ from typing import Any
 from penstock.api.wire.trying import StubError, Tried, Try, TryStub
 from penstock.engine.drafts import Drafts
 from penstock.flow.compile import Flow
+from penstock.flow.plan import Attempt
 from penstock.flow.view import history_view, run_view
 from penstock.kernel.net import Net
 from penstock.runtime.call_errors import CallTimedOut
 from penstock.runtime.errors import Invalid
-from penstock.testing.executor import usual_port
+from penstock.runtime.redaction import Redact, redacted_outcome
+from penstock.testing.executor import End, Player, usual_port
 from penstock.testing.playing import Play
 from penstock.testing.stubs import Stub, fails, returns
 from penstock.testing.world import World, cast_of
@@ -31,7 +34,7 @@ LONGEST = 5_000
 BLOCKED = ("blocked", "ready", "running")
 
 
-async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
+async def try_draft(drafts: Drafts, workflow: str, body: Try, redact: Redact) -> Tried:
     """Run a definition, or the draft, beside the loop. Raises what `play` raises, CallTimedOut."""
     if body.definition is None:
         checked = await drafts.check_draft(workflow)
@@ -41,7 +44,7 @@ async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
     threads, limit = drafts.threads, LIMIT
     if body.real:
         tasks, threads, limit = await drafts.callable(workflow), drafts.tries, REAL_LIMIT
-    run = partial(play, checked.loaded.flow, body, tasks, limit)
+    run = partial(play, checked.loaded.flow, body, tasks, limit, redact)
     try:
         async with asyncio.timeout(limit.total_seconds() + 1):
             return await threads.result_of(run)
@@ -49,7 +52,13 @@ async def try_draft(drafts: Drafts, workflow: str, body: Try) -> Tried:
         raise CallTimedOut(workflow, limit) from None
 
 
-def play(flow: Flow, body: Try, tasks: Mapping[str, Task], limit: timedelta = LIMIT) -> Tried:
+def play(
+    flow: Flow,
+    body: Try,
+    tasks: Mapping[str, Task],
+    limit: timedelta = LIMIT,
+    redact: Redact = lambda value: value,
+) -> Tried:
     """Play a run until it rests, reaches `until`, or takes too long. Raises Invalid, InvalidInput, Endless."""
     before, after = _until(flow, body)
     world = World(start=datetime.now(UTC))
@@ -60,7 +69,9 @@ def play(flow: Flow, body: Try, tasks: Mapping[str, Task], limit: timedelta = LI
             stubs[name] = returns(None, usual_port(flow.steps[name].ports))
     stubbed, cast = cast_of(flow, tasks, stubs, "stub")
     events = [{"event": each.event, "data": each.data} for each in body.events]
-    made = world.begin(stubbed, cast, input=body.input, subject=body.subject, events=events)
+    made = world.begin(
+        stubbed, _Redacted(cast, redact), input=body.input, subject=body.subject, events=events
+    )
     deadline = time.monotonic() + limit.total_seconds()
 
     def stopped() -> str | None:
@@ -77,6 +88,18 @@ def play(flow: Flow, body: Try, tasks: Mapping[str, Task], limit: timedelta = LI
     missing = missing_tasks(flow, tasks)
     absent = [name for name in flow.steps if name in real and flow.steps[name].task in missing]
     return Tried(run_view(made.flow, snapshot), history_view(made.history), stopped(), absent)  # type: ignore[arg-type]
+
+
+@dataclass
+class _Redacted:
+    """A player whose failures have no secrets before any step can read them."""
+
+    player: Player
+    redact: Redact
+
+    def decide(self, attempt: Attempt, number: int, now: datetime) -> End:
+        took, outcome = self.player.decide(attempt, number, now)
+        return took, redacted_outcome(outcome, self.redact)
 
 
 def _real(flow: Flow, body: Try, stubs: Mapping[str, Any]) -> set[str]:

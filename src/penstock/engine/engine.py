@@ -286,6 +286,7 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
             subject=subject,
             limit=limit,
             until=began + timeout,
+            redact=await running.vault.redaction(),
         )
         try:
             answer = await self._calls.result_of(run, timeout)

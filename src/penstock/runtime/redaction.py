@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from penstock.flow.occurrence import Done, Outcome, Parked, TimedOut
 from penstock.runtime.gate import Report
 from penstock.store.rows import Beat, LogLine
 
+AnyOutcome = TypeVar("AnyOutcome", bound=Outcome)
 Redact = Callable[[Any], Any]
 """Gives a JSON value back without secrets."""
 
@@ -46,7 +47,7 @@ def redacted_report(report: Report, redact: Redact) -> Report:
     return replace(report, outcome=redacted_outcome(report.outcome, redact))
 
 
-def redacted_outcome(outcome: Outcome, redact: Redact) -> Outcome:
+def redacted_outcome(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
     """Why a task failed, without secrets."""
     if isinstance(outcome, Parked) or is_result(outcome):
         return outcome
@@ -56,24 +57,6 @@ def redacted_outcome(outcome: Outcome, redact: Redact) -> Outcome:
         return replace(outcome, message=redact(outcome.message))
     error = outcome.error
     return replace(outcome, error=replace(error, message=redact(error.message), detail=redact(error.detail)))
-
-
-def redacted_failures(value: Any, redact: Redact) -> Any:
-    """A JSON value in which what stands under `error`, however deep, has no secrets."""
-    if isinstance(value, list):
-        return [redacted_failures(item, redact) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: _redacted(item, redact)
-        if key == "error" and isinstance(item, dict)
-        else redacted_failures(item, redact)
-        for key, item in value.items()
-    }
-
-
-def _redacted(error: dict[str, Any], redact: Redact) -> dict[str, Any]:
-    return {key: item if key == "kind" else redact(item) for key, item in error.items()}
 
 
 def redacted_beat(beat: Beat, redact: Redact) -> Beat:

@@ -18,6 +18,8 @@ SHORTEST = 6
 """Shorter values are not looked for: they are in too many words."""
 LINE = 12
 """Shorter lines of a value are not looked for by themselves."""
+CUT = 16
+"""From so many characters on, the beginning of a value is taken for one that was cut."""
 REDACTED = "***"
 
 
@@ -50,17 +52,23 @@ class Redactor:
         parts: list[str] = []
         at = begin = 0
         while at <= len(text) - SHORTEST:
-            forms = known.get(text[at : at + SHORTEST], ())
-            found = next((len(form) for form in forms if text.startswith(form, at)), 0)
-            rest = len(text) - at
-            if not found and any(rest < len(form) and form.startswith(text[at:]) for form in forms):
-                found = rest  # the text was cut in the middle of it
-            if not found:
+            end = self._end_of_secret(text, at)
+            if end == at:
                 at += 1
                 continue
             parts += (text[begin:at], REDACTED)
-            at = begin = at + found
+            at = begin = end
         return "".join((*parts, text[begin:]))
+
+    def _end_of_secret(self, text: str, at: int) -> int:
+        """Where the secret ends that begins there, or as much of it as was not cut off; `at` where none begins."""
+        end, rest = at, len(text) - at
+        for form in self._known.get(text[at : at + SHORTEST], ()):
+            if text.startswith(form, at):
+                return max(end, at + len(form))
+            if text.startswith(form[:CUT], at) or (rest < CUT and form.startswith(text[at:])):
+                end = max(end, at + _shared(form, text, at))
+        return end
 
     def redact_value(self, value: Any) -> Any:
         """A JSON value without secrets, in keys as well."""
@@ -71,6 +79,12 @@ class Redactor:
         if isinstance(value, list | tuple):
             return [self.redact_value(item) for item in value]
         return value
+
+
+def _shared(form: str, text: str, at: int) -> int:
+    """How many characters of the form the text has there."""
+    length = min(len(form), len(text) - at)
+    return next((count for count in range(length) if form[count] != text[at + count]), length)
 
 
 def _parts(value: str) -> Iterator[str]:
@@ -87,7 +101,8 @@ def _forms(value: str) -> set[str]:
     in_json = {json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     in_json |= {made for form in in_json for made in (form.replace("/", "\\/"), form.translate(_IN_GO))}
     in_json |= {json.dumps(form, ensure_ascii=False)[1:-1] for form in in_json}  # JSON inside JSON
-    in_texts = {repr(value)[1:-1], html.escape(value), html.escape(value, quote=False)}
+    in_texts = {html.escape(value), html.escape(value, quote=False), ascii(value)[1:-1], repr(raw)[2:-1]}
+    in_texts |= {made for form in {value, *in_json} for made in (repr(form)[1:-1], repr(form + _BOTH)[1:-4])}
     found = {
         value,
         *in_urls,
@@ -110,5 +125,7 @@ def _in_base64(raw: bytes) -> Iterator[str]:
 
 
 _URL_SAFE = str.maketrans("+/", "-_")
+_BOTH = "'\""
+"""Quotes after which `repr` escapes the single ones."""
 _IN_GO = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"})
 """What Go escapes in JSON beside what all do."""

@@ -12,8 +12,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Reported
 from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
 from penstock.flow.tags import visible
@@ -24,6 +26,7 @@ from penstock.runtime.executor import Report
 from penstock.runtime.host import Host
 from penstock.runtime.ids import new_run_id
 from penstock.runtime.play import play_out
+from penstock.runtime.redaction import Redact, redacted_outcome
 from penstock.workers.calling import Outcome
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.loop import LoopExecutor
@@ -49,10 +52,12 @@ def call_workflow(
     subject: str | None = None,
     limit: timedelta = timedelta(seconds=30),
     until: float | None = None,
+    redact: Redact = lambda value: value,
 ) -> dict[str, Any]:
     """Run and answer `{status, result, data, tags, steps}`. Raises CannotCall, CallTimedOut, InvalidInput.
 
-    `until` is the end of the limit by `time.monotonic`, where it began before this call.
+    `until` is the end of the limit by `time.monotonic`, where it began before this call. `redact` takes secrets out
+    of failures before any step can read them.
 
     The limit is kept between tasks: no step begins after it, and a plain function that runs over it is
     awaited. Where a step has time-outs of its own, tasks run on a loop of this call: `schedule_to_start`,
@@ -66,7 +71,9 @@ def call_workflow(
     until = time.monotonic() + limit.total_seconds() if until is None else until
     try:
         snapshot = (
-            asyncio.run(_on_loop(tasks, start, until)) if plan.timed else _in_place(tasks, start, until)
+            asyncio.run(_on_loop(tasks, start, until, redact))
+            if plan.timed
+            else _in_place(tasks, start, until, redact)
         )
     except _Late:
         raise CallTimedOut(flow.name, limit) from None
@@ -132,9 +139,9 @@ def _refuse_long(host: Host) -> None:
 class _InPlace(InlineExecutor):
     """Begins nothing after the limit: the caller was told that the call is over."""
 
-    def __init__(self, tasks: Mapping[str, Task], until: float) -> None:
+    def __init__(self, tasks: Mapping[str, Task], until: float, redact: Redact) -> None:
         super().__init__(tasks)
-        self._until = until
+        self._until, self._redact = until, redact
         self.host: Host | None = None
 
     def outcome(self, attempt: Attempt) -> Outcome:
@@ -142,12 +149,12 @@ class _InPlace(InlineExecutor):
             raise _Late
         if self.host is not None:
             _refuse_long(self.host)
-        return super().outcome(attempt)
+        return redacted_outcome(super().outcome(attempt), self._redact)
 
 
-def _in_place(tasks: Mapping[str, Task], start: _Start, until: float) -> Snapshot:
+def _in_place(tasks: Mapping[str, Task], start: _Start, until: float, redact: Redact) -> Snapshot:
     """In this thread, one task after the other: the fastest way."""
-    clock, executor = PacedClock(), _InPlace(tasks, until)
+    clock, executor = PacedClock(), _InPlace(tasks, until, redact)
     executor.host = host = Host(clock, executor, new_run_id)
     host.does = executor.outcome
     end = clock.now() + timedelta(seconds=until - time.monotonic())
@@ -166,18 +173,21 @@ def _in_place(tasks: Mapping[str, Task], start: _Start, until: float) -> Snapsho
 class _OnLoop(LoopExecutor):
     """Begins nothing after the limit; a raise would end nothing here but be logged by the loop."""
 
-    def __init__(self, tasks: Mapping[str, Task], until: float) -> None:
+    def __init__(self, tasks: Mapping[str, Task], until: float, redact: Redact) -> None:
         super().__init__(asyncio.get_running_loop(), tasks)
-        self._until = until
+        self._until, self._redact = until, redact
 
     def begin(self, attempt: Attempt, report: Report) -> None:
+        def redacted(reported: Reported) -> None:
+            report(replace(reported, outcome=redacted_outcome(reported.outcome, self._redact)))
+
         if time.monotonic() < self._until:
-            super().begin(attempt, report)
+            super().begin(attempt, redacted)
 
 
-async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float) -> Snapshot:
+async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float, redact: Redact) -> Snapshot:
     """With real time-outs: plain functions in threads, which are left behind when they run over."""
-    executor = _OnLoop(tasks, until)
+    executor = _OnLoop(tasks, until, redact)
     host = Host(LoopClock(asyncio.get_running_loop()), executor, new_run_id)
     over = asyncio.Event()
     try:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.trying import try_draft
 from penstock.api.wire.runs import Called, CallWorkflow
 from penstock.api.wire.trying import Tried, Try
-from penstock.runtime.redaction import redacted_failures
 
 calls = Calls("calls")
 
@@ -23,10 +20,9 @@ async def call_workflow(ask: Ask[CallWorkflow, None]) -> Any:
     """Run a workflow in memory and answer with its result; 409 names the steps that cannot run that way."""
     ask.may("operate", ask.path["name"])
     body = ask.body
-    called = await ask.engine.call(
+    return await ask.engine.call(
         ask.path["name"], input=body.input, subject=body.subject, timeout=body.timeout, version=body.version
     )
-    return redacted_failures(called, await ask.service.access.vault.redaction())
 
 
 @calls.post("/api/workflows/{name}/try", "author", takes=Try, recorded=False, gives=Tried, empty=True)
@@ -35,5 +31,5 @@ async def try_workflow(ask: Ask[Try, None]) -> Any:
     ask.may("author", ask.path["name"])
     if ask.body.real:
         ask.may("operate", ask.path["name"])
-    tried = await try_draft(ask.engine.drafts, ask.path["name"], ask.body)
-    return redacted_failures(msgspec.to_builtins(tried), await ask.service.access.vault.redaction())
+    redact = await ask.service.access.vault.redaction()
+    return await try_draft(ask.engine.drafts, ask.path["name"], ask.body, redact)

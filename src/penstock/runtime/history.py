@@ -58,8 +58,9 @@ async def _begun(store: Store, run: str, entries: Sequence[Entry]) -> dict[int, 
     firings = sorted({entry.firing for entry in ends if entry.firing is not None})
     rows = await store.timings_of(run, firings) if firings else []
     begun = {(row.firing, row.attempt): row.started_at for row in rows}
-    found = {entry.seq: begun.get((entry.firing or 0, entry.attempt or 0)) for entry in ends if begun}
-    return {seq: at for seq, at in found.items() if at is not None}
+    found = [(entry, begun.get((entry.firing or 0, entry.attempt or 0))) for entry in ends]
+    # The end is by the node's guess of the store's time, which may lag behind it by a millisecond.
+    return {entry.seq: min(at, entry.at) for entry, at in found if at is not None}
 
 
 async def _pages(store: Runs, run: str, after: int, limit: int | None) -> AsyncIterator[list[Entry]]:

@@ -280,6 +280,28 @@ def test_a_secret_is_blotted_out_however_it_is_written(shown: str) -> None:
     assert re.fullmatch(r"before [A-Za-z0-9+/=]{0,8}\*\*\*[A-Za-z0-9+/=]{0,8} after", text)
 
 
+def test_a_secret_that_begins_like_another_is_redacted_whole() -> None:
+    """What they share must not be taken for the one that was cut, and the rest of the other be shown."""
+    head = "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9."
+    other = f"{head}eyJzdWIiOiJib2IifQ.SIGNATURE"
+    redactor = Redactor()
+    redactor.learn([f"Bearer {head}AAAA.payload-and-more", other, "abcdefgh-1234", "1234-zyxwvuts"])
+
+    shown = [f"401 for Bearer {other} at x", "abcdefgh-1234-zyxwvuts."]
+
+    assert [redactor.redact(text) for text in shown] == ["401 for *** at x", "***."]
+
+
+def test_of_the_values_that_are_made_under_a_name_the_last_are_known() -> None:
+    redactor = Redactor()
+    redactor.learn(["hunter22"])
+    for number in range(10):
+        redactor.learn_made("BEARER", f"Bearer token-number-{number}")
+
+    assert redactor.redact("hunter22 token-number-9 token-number-2") == "*** *** ***"
+    assert redactor.redact("token-number-1") == "token-number-1"
+
+
 def test_short_values_and_plain_texts_stay() -> None:
     redactor = Redactor()
     plain = redactor.redact("hello")

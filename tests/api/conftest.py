@@ -86,9 +86,7 @@ async def standing(
     store = await open_store("memory:")
     async with Engine(store=store, tasks={**TASKS, **(tasks or {})}) as engine:
         await engine.publish(CHAIN)
-        running = await engine.running()
-        running.vault = Vault(store, Keys(folder / "penstock.key"))
-        access = Access(store, running.vault, OWN)
+        access = Access(store, Vault(store, Keys(folder / "penstock.key")), OWN)
         more.setdefault("open", True)
         service = await Service.of(engine, access, **more)
         async with serving(App(service, CALLS), "127.0.0.1", 0) as base:

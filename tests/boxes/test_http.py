@@ -52,6 +52,26 @@ def test_a_function_gets_the_context_and_gives_tags_and_data_back(tmp_path: Path
     assert headers["traceparent"].startswith("00-")
 
 
+def test_a_secret_that_the_program_makes_is_redacted_like_others(tmp_path: Path) -> None:
+    async def echo(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"asked with": request.headers["authorization"]}, status=403)
+
+    async def make() -> str:
+        return "Bearer token-of-this-hour"
+
+    async def main() -> tuple[dict[str, Any], Any]:
+        async with functions(f=echo) as there, site(tmp_path) as here:
+            await here.engine.give_secret("BEARER", make)
+            step = calls(url=f"{there.base}/f", headers={"Authorization": {"secret": "BEARER"}})
+            run = await here.run(step)
+            return run, await here.engine.history(run["id"])
+
+    run, history = asyncio.run(main())
+
+    assert "***" in str(run["steps"]["call"]["error"])
+    assert "token-of-this-hour" not in str((run, history))
+
+
 def test_tags_replace_those_that_were_there(tmp_path: Path) -> None:
     run, _ = asyncio.run(outcome(tmp_path, says({"tags": {"new": 1}}), tags_mode="replace"))
 

@@ -11,6 +11,7 @@ import pytest
 from aiohttp import web
 
 from penstock_release.options import OAuth
+from tests.boxes.conftest import functions
 from tests.release.conftest import Site, coordinating, service, states
 from tests.release.remote import Remote, serving
 from tests.waiting import until
@@ -73,6 +74,23 @@ def test_what_is_no_task_service_is_refused(tmp_path: Path) -> None:
             400,
             True,
         )
+
+
+def test_what_a_service_says_of_its_token_is_not_told(tmp_path: Path) -> None:
+    async def echo(request: web.Request) -> web.StreamResponse:
+        return web.Response(text=f"no access for {request.headers['authorization']}", status=403)
+
+    async def talk() -> tuple[int, Any]:
+        async with (
+            functions(status=echo) as there,
+            coordinating(tmp_path, token="token-of-this-hour") as here,
+        ):
+            return await here.ask("POST", "/task-services", service(Remote()) | {"url": there.base})
+
+    status, answer = asyncio.run(talk())
+
+    assert status == 400
+    assert answer["url"][0].endswith("403 no access for ***")
 
 
 @pytest.mark.parametrize(

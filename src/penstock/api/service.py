@@ -57,6 +57,7 @@ class Service(Struct, kw_only=True):
         """The service of an engine, which is opened for it; `topics` are those of SNS that every hook takes."""
         running = await engine.running()
         node, worker = running.node, running.worker
+        running.vault = access.vault
         node.dispatch.redaction = access.vault.redaction
         if (world := running.world) is not None and world.secrets is None:
             world.secrets = access.vault.resolve

@@ -57,9 +57,16 @@ class Calling:
 
         `renew` is told a value that a service did not accept any more: the next one should be another.
         """
-        world = (await self._open()).world
+        running = await self._open()
+        world, redactor = running.world, running.vault.redactor
+
+        async def learned() -> str:
+            value = await makes()
+            redactor.learn_made(name, value)
+            return value
+
         if world is not None:
-            world.own[name] = makes
+            world.own[name] = learned
             if renew is not None:
                 world.renewals[name] = renew
 

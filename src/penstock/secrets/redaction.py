@@ -6,6 +6,8 @@ import base64
 import html
 import json
 import re
+from bisect import bisect
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -20,6 +22,8 @@ LINE = 12
 """Shorter lines of a value are not looked for by themselves."""
 CUT = 16
 """From so many characters on, the beginning of a value is taken for one that was cut."""
+MADE = 8
+"""So many values that were made under one name are known: calls with an older one are over."""
 REDACTED = "***"
 
 
@@ -27,18 +31,35 @@ class Redactor:
     """Knows the values of secrets, and replaces them. For any thread."""
 
     def __init__(self) -> None:
+        self._values: set[str] = set()
+        self._made: dict[str, deque[str]] = {}
+        self._lasting: frozenset[str] = frozenset()  # forms of the values; those that were made come and go
         self._forms: frozenset[str] = frozenset()
-        self._known: dict[str, tuple[str, ...]] = {}  # by how they begin, the longest first
+        self._known: dict[str, list[str]] = {}  # forms in order, by how they begin
+        self._longest = 0
 
     def learn(self, values: Iterable[str]) -> None:
         """From now on these values are redacted."""
-        forms = self._forms.union(*(_forms(part) for value in values for part in _parts(value)))
-        if forms != self._forms:
-            known: dict[str, tuple[str, ...]] = {}
-            # The longest first: else a part could be redacted, the rest shown.
-            for form in sorted(forms, key=len, reverse=True):
-                known[form[:SHORTEST]] = (*known.get(form[:SHORTEST], ()), form)
-            self._known, self._forms = known, forms
+        if new := set(values) - self._values:
+            self._lasting = self._lasting.union(*map(_all_forms, new))
+            self._know()
+            self._values |= new
+
+    def learn_made(self, name: str, value: str) -> None:
+        """The same for a value that this process makes itself, such as a token; of each name the last few are known."""
+        made = self._made.setdefault(name, deque(maxlen=MADE))
+        if value not in made:
+            made.append(value)
+            self._know()
+
+    def _know(self) -> None:
+        made = [_all_forms(value) for values in tuple(self._made.values()) for value in values]
+        forms = self._lasting.union(*made)
+        known: dict[str, list[str]] = {}
+        for form in sorted(forms):
+            known.setdefault(form[:SHORTEST], []).append(form)
+        self._longest = max(map(len, forms), default=0)
+        self._known, self._forms = known, forms
 
     def redact(self, text: str) -> str:
         """The text without secrets."""
@@ -57,18 +78,25 @@ class Redactor:
                 at += 1
                 continue
             parts += (text[begin:at], REDACTED)
+            while (
+                (at := at + 1) < end < len(text)
+            ):  # another secret may begin within this one and end behind it
+                end = max(end, self._end_of_secret(text, at))
             at = begin = end
         return "".join((*parts, text[begin:]))
 
     def _end_of_secret(self, text: str, at: int) -> int:
         """Where the secret ends that begins there, or as much of it as was not cut off; `at` where none begins."""
-        end, rest = at, len(text) - at
-        for form in self._known.get(text[at : at + SHORTEST], ()):
-            if text.startswith(form, at):
-                return max(end, at + len(form))
-            if text.startswith(form[:CUT], at) or (rest < CUT and form.startswith(text[at:])):
-                end = max(end, at + _shared(form, text, at))
-        return end
+        forms = self._known.get(text[at : at + SHORTEST])
+        if forms is None:
+            return at
+        rest = text[at : at + self._longest]
+        place = bisect(forms, rest)  # those that share most with it stand on both sides
+        shared = max(_shared(form, rest) for form in forms[max(place - 1, 0) : place + 1])
+        if shared >= CUT or shared == len(rest):
+            return at + shared
+        lengths = range(shared, SHORTEST - 1, -1)
+        return at + next((length for length in lengths if rest[:length] in self._forms), 0)
 
     def redact_value(self, value: Any) -> Any:
         """A JSON value without secrets, in keys as well."""
@@ -81,16 +109,27 @@ class Redactor:
         return value
 
 
-def _shared(form: str, text: str, at: int) -> int:
-    """How many characters of the form the text has there."""
-    length = min(len(form), len(text) - at)
-    return next((count for count in range(length) if form[count] != text[at + count]), length)
+def _shared(one: str, other: str) -> int:
+    """How many characters they have in common at their beginning."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def _all_forms(value: str) -> set[str]:
+    return {form for part in _parts(value) for form in _forms(part)}
 
 
 def _parts(value: str) -> Iterator[str]:
-    """A value as tasks may show it: whole, without blanks around it, and line by line."""
+    """A value as tasks may show it: whole, without blanks around it, line by line, and a token without its scheme."""
     whole, lines = value.strip(), [line.strip() for line in value.splitlines()]
-    for part in {value, whole, *(line for line in lines if len(line) >= LINE)}:
+    token = whole.removeprefix("Bearer ").removeprefix("Basic ")
+    for part in {value, whole, token, *(line for line in lines if len(line) >= LINE)}:
         if len(part) >= SHORTEST:
             yield part
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
@@ -61,6 +63,8 @@ async def report_tasks(ask: Ask[None, None]) -> Any:
     told = [_told(item.id, answer) for item, answer in zip(body.items, answers, strict=True)]
     for number, each in wrong:
         told.insert(number, each)
+    redact = ask.service.access.vault.redactor.redact
+    told = [each if each.detail is None else replace(each, detail=redact(each.detail)) for each in told]
     return AllTold(told, behind.now())
 
 

@@ -153,10 +153,19 @@ def _run(command: tuple[str, ...], folder: Path, environment: dict[str, str], qu
     The command has a session of its own: if we are stopped, so are all of its processes.
     """
     output, errors = (subprocess.PIPE, subprocess.STDOUT) if quiet else (None, None)
+    came: list[int] = []  # signals while the command starts: before we know its process we could not stop it
+    handlers = {
+        number: signal.signal(number, lambda number, _: came.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdout=output, stderr=errors, start_new_session=True
     ) as process:
         try:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+            for number in came:
+                signal.raise_signal(number)
             said, _ = process.communicate()
         except BaseException:
             with contextlib.suppress(OSError):

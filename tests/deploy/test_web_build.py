@@ -61,10 +61,25 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(clone: Path, command: str = "build", **variables: str) -> subprocess.Popen[str]:
+SLOW_START = """\
+import os, runpy, time
+read = os.read
+def late(*asked):
+    found = read(*asked)
+    time.sleep(1)  # so that the signal comes while the process starts
+    return found
+os.read = late
+runpy.run_path("scripts/web.py", run_name="__main__")
+"""
+
+
+def start(
+    clone: Path, command: str = "build", script: str | None = None, **variables: str
+) -> subprocess.Popen[str]:
     """`scripts/web.py`, by a Python without packages: no Node, and the pip of the clone."""
+    program = ["scripts/web.py"] if script is None else ["-c", script]
     return subprocess.Popen(
-        [sys.executable, "-S", "scripts/web.py", command],
+        [sys.executable, "-S", *program, command],
         cwd=clone, env={**os.environ, "PYTHONPATH": str(clone / "fakes"), **variables},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -156,6 +171,22 @@ def test_a_build_that_is_stopped_leaves_no_process_and_nothing_half_done(
     calls(clone)
     write(clone / "web", "src/main.tsx", "")  # as it was when the pages were whole
     assert (web(clone), calls(clone)) == ((0, ""), FROM_NOTHING if stage == "vite" else [])
+
+
+def test_a_build_that_is_stopped_while_its_command_starts_leaves_no_process(clone: Path) -> None:
+    """Python reads from the new process until it runs; here that takes as long as we like."""
+    web(clone)
+    write(clone / "web", "src/main.tsx", "changed")
+    os.mkfifo(clone / "alive")
+    alive = os.open(clone / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    with start(clone, SLEEPS="pnpm", script=SLOW_START) as process:
+        until_sync((clone / "asleep").exists, "the build to come to its sleep")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+    until_sync(lambda: has_no_writer(alive), "the end of all processes of the build")
+    os.close(alive)
+    assert (process.returncode, leftovers(clone)) == (130, [])
 
 
 def test_what_a_killed_build_left_behind_is_not_taken_for_a_developers(clone: Path) -> None:

@@ -313,6 +313,8 @@ class Fold(Struct):
     def tell(self, message: str, state: str, task: Mapping[str, Any] | None, kind: str | None = None) -> None:
         """One more event of this release."""
         number = self.release["told"] = self.release["told"] + 1
+        # What a service was heard to say has the time of the hearing, later than entries that are read after it.
+        at = self.release["told_at"] = max(self.at, self.release.get("told_at", ""))
         self.events.append(
             {
                 "kf_id": derived_id(EVENT, self.release["kf_id"], number),
@@ -321,7 +323,7 @@ class Fold(Struct):
                 "release": self.release["kf_id"],
                 "task": None if task is None else task["kf_id"],
                 "task_service": None if task is None else task["task_service"],
-                "created_at": self.at,
+                "created_at": at,
                 "number": number,
             }
         )

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from penstock_release.folding import Fold
 from penstock_release.library import _study
+from penstock_release.making import new_release, new_task
 from tests.release.conftest import STUDY, Client, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
 
@@ -61,6 +63,22 @@ def test_services_that_push_and_that_are_polled_publish_together(url: str, tmp_p
             )
 
     asyncio.run(talk())
+
+
+def test_what_happens_after_a_service_was_heard_is_told_after_it() -> None:
+    """The service is heard at 10; what is read of the run afterwards may have happened before."""
+    task = new_task("RE_1", {"kf_id": "TS_1", "name": "a", "url": "http://a"}, "05") | {"state": "staged"}
+    release = new_release("RE_1", {"name": "R", "studies": []}, "0.0.0", "05", [task])
+    fold = Fold(release | {"state": "publishing"}, [task | {"asked": True}], at="10")
+    fold.hear([{"step": "publish", "index": 0, "progress": {"progress": 50}}])
+
+    done = {"index": 0, "port": "done", "output": {"state": "published"}}
+    fold.take([{"kind": "attempt", "seq": 1, "at": "09", "step": "publish", "data": done}])
+
+    assert [(event["created_at"], ID.sub("", event["message"])) for event in fold.events] == [
+        ("10", TASK[3]),
+        ("10", TASK[4]),
+    ]
 
 
 async def _later(here: Client, task: str, state: str) -> None:

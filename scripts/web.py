@@ -164,8 +164,8 @@ def _run(command: tuple[str, ...], folder: Path, environment: dict[str, str], qu
         try:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-            for number in came:
-                signal.raise_signal(number)
+            for each in came:
+                signal.raise_signal(each)
             said, _ = process.communicate()
         except BaseException:
             with contextlib.suppress(OSError):

@@ -21,7 +21,7 @@ import pytest
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access, SecretView
 from penstock.access.errors import Forbidden, InvalidAccess
-from penstock.runtime.redaction import WITHHELD, withhold
+from penstock.runtime.dispatch.redaction import WITHHELD, withhold
 from penstock.secrets.errors import KeysElsewhere, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import Keyring, Keys
 from penstock.secrets.redaction import Redactor

@@ -17,7 +17,7 @@ from penstock import Engine
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.api import streams
 from penstock.api.routes import streams as routes
-from penstock.runtime import changes
+from penstock.runtime.queries import change_feed
 from penstock.store.rows import RunState
 from tests.api.conftest import OWN, Client, Serve
 from tests.waiting import until
@@ -229,10 +229,10 @@ def test_who_may_see_nothing_of_what_happens_is_told_that_the_line_is_alive(
         def id_of(self, number: int) -> str:
             return f"x-{number}"
 
-        async def read(self, patience: float) -> changes.Batch:
+        async def read(self, patience: float) -> change_feed.Batch:
             await asyncio.sleep(0.001)  # changes come at a pace, and others have their turn
             self.number += 1
-            return changes.Batch([(self.number, RunState("r", "hidden", "running", 1, None))])
+            return change_feed.Batch([(self.number, RunState("r", "hidden", "running", 1, None))])
 
     async def main() -> bytes:
         reader: Any = Busy()
@@ -319,7 +319,7 @@ def test_who_comes_back_with_what_is_not_known_begins_anew(serve: Serve, last: s
 
 
 def test_who_was_away_for_too_long_begins_anew(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "RING", 3)
+    monkeypatch.setattr(change_feed, "RING", 3)
 
     async def talk(client: Client) -> list[str]:
         async with listening(client, "/api/stream") as listener:

@@ -14,9 +14,9 @@ from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.replay import BrokenHistory, fold
 from penstock.flow.run import Snapshot
-from penstock.runtime.flows import Flows
-from penstock.runtime.history import read_history
-from penstock.runtime.memory import Live, Memory
+from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.queries.history import read_history
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from tests.waiting import within

@@ -19,7 +19,7 @@ import msgspec
 CONTROL = "CHAOS_SHIM"
 MACHINE = apsw.vfs_names()[0]
 WITH_A_CLOCK = (
-    "penstock.runtime.clock",
+    "penstock.runtime.node.clock",
     "penstock.workers.worker",
     "penstock.remote.gate",
     "penstock.sources.feed",

@@ -12,8 +12,9 @@ import pytest
 from penstock import Engine
 from penstock.flow.forking import Forking
 from penstock.flow.plan import Entry
-from penstock.runtime import history, mending
-from penstock.runtime.history import read_history
+from penstock.runtime.commands import repair
+from penstock.runtime.queries import history
+from penstock.runtime.queries.history import read_history
 from tests.durable.conftest import Place
 
 PILE = {
@@ -116,6 +117,6 @@ def test_a_rerun_goes_through_the_history_entry_by_entry_and_one_after_the_other
         assert [each["steps"]["count"]["firings"] for each in found] == [0] * 3
         assert (seen["most open"], seen["kept"]) == (1, 1)
 
-    monkeypatch.setattr(mending, "read_history", reading)
-    monkeypatch.setattr(mending, "Forking", Counting)
+    monkeypatch.setattr(repair, "read_history", reading)
+    monkeypatch.setattr(repair, "Forking", Counting)
     place.run(main)

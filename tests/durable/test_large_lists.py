@@ -9,7 +9,7 @@ import pytest
 
 from penstock import Engine
 from penstock.engine import awaiting
-from penstock.runtime.history import FEW, ROOM
+from penstock.runtime.queries.history import FEW, ROOM
 from tests.durable.conftest import Place
 from tests.waiting import until
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine, Out
-from penstock.runtime import limits
+from penstock.runtime.decisions import limits
 from penstock.runtime.errors import BadPayload, Invalid, PayloadTooLarge, SlotFull
 from tests.durable.conftest import Place, VirtualPlace
 

@@ -12,9 +12,9 @@ import pytest
 from penstock import Context, Engine, Out
 from penstock.engine import overseeing
 from penstock.flow.plan import Entry
-from penstock.runtime import stats
-from penstock.runtime.history import read_history
-from penstock.runtime.marking import Past
+from penstock.runtime.queries import workflow_stats
+from penstock.runtime.queries.history import read_history
+from penstock.runtime.queries.marking import Past
 from tests.durable.conftest import Place
 
 FLOW = """
@@ -165,7 +165,7 @@ def test_statistics_let_others_take_their_turn_after_every_run(
 ) -> None:
     turns: list[int] = [0]
     seen: list[int] = []
-    add_figures = stats.add_figures
+    add_figures = workflow_stats.add_figures
 
     def adding(*said: Any) -> None:
         seen.append(turns[0])
@@ -188,5 +188,5 @@ def test_statistics_let_others_take_their_turn_after_every_run(
         assert told["steps"]["first"]["firings"] == len(seen) == 4
         assert len(set(seen)) > 1  # not each time: whose turn it is is left to chance in the virtual world
 
-    monkeypatch.setattr(stats, "add_figures", adding)
+    monkeypatch.setattr(workflow_stats, "add_figures", adding)
     place.run(main, {"label": label})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine, Fatal
-from penstock.runtime import stats, tokens
+from penstock.runtime.commands import tokens
 from penstock.runtime.errors import (
     BadCursor,
     Changed,
@@ -22,6 +22,7 @@ from penstock.runtime.errors import (
     UnknownToken,
     UnknownWorkflow,
 )
+from penstock.runtime.queries import workflow_stats
 from penstock.store.rows import Wish
 from tests.durable.conftest import Place
 
@@ -461,11 +462,11 @@ def test_a_workflow_tells_how_it_does(place: Place) -> None:
     place.run(main, TASKS)
 
 
-@pytest.mark.parametrize(("few", "looked_at"), [(stats.FEW, 40), (0, stats.READ)])
+@pytest.mark.parametrize(("few", "looked_at"), [(workflow_stats.FEW, 40), (0, workflow_stats.READ)])
 def test_the_counts_of_a_step_are_those_of_all_runs(
     place: Place, monkeypatch: pytest.MonkeyPatch, few: int, looked_at: int
 ) -> None:
-    monkeypatch.setattr(stats, "FEW", few)  # with more runs some are looked at
+    monkeypatch.setattr(workflow_stats, "FEW", few)  # with more runs some are looked at
 
     async def main(engine: Engine) -> dict[str, Any]:
         await engine.publish("penstock: 1\nname: once\nsteps: {a: {task: set, with: {x: 1}}}\n")

@@ -12,7 +12,7 @@ from penstock import Engine
 from penstock.flow.advance import advance
 from penstock.flow.occurrence import Rang
 from penstock.flow.problems import DefinitionError
-from penstock.runtime import deciding
+from penstock.runtime.decisions import plan_to_change
 from tests.durable.conftest import Place, VirtualPlace
 
 EDGES = ["0001-01-01T00:00:00+12:00", "9999-12-31T23:59:59-12:00", "9999-12-31T23:59:59Z"]
@@ -76,7 +76,7 @@ def test_a_run_that_cannot_be_decided_about_is_an_incident(
             raise ZeroDivisionError("by zero")
         return plan
 
-    monkeypatch.setattr(deciding, "advance", broken)
+    monkeypatch.setattr(plan_to_change, "advance", broken)
 
     async def main(engine: Engine) -> None:
         odd = waiting("for", "1s")
@@ -95,7 +95,7 @@ def test_a_run_that_cannot_be_decided_about_is_an_incident(
         ]
         assert (await engine.wait(good, 20))["status"] == "succeeded"
 
-        monkeypatch.setattr(deciding, "advance", advance)
+        monkeypatch.setattr(plan_to_change, "advance", advance)
         await engine.retry(id)
         assert (await engine.wait(id, 300))["status"] == "succeeded"
 

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from penstock import Engine
-from penstock.runtime.retention import DAYS, Own, Retention
+from penstock.runtime.node.retention import DAYS, Own, Retention
 from tests.durable.conftest import Place
 
 

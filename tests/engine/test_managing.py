@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from penstock import Engine
+from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.errors import NotSkippable
-from penstock.runtime.managing import Managed
 
 TEXT = """
 penstock: 1

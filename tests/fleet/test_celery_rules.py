@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
 from penstock.workers.bridges.celery import through
 from penstock.workers.bridges.celery_app import PREFIX, celery_tasks

@@ -24,7 +24,7 @@ from penstock.flow.plan import Attempt, Entry, Plan, Timer
 from penstock.flow.replay import fold
 from penstock.flow.run import Failure, Header, RunId, Snapshot
 from penstock.kernel.marking import Marking
-from penstock.runtime.locks import Locks
+from penstock.runtime.inmemory.locks import Locks
 from penstock.steps.kinds import WORLDLY, kinds_with
 
 START_TIME = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from penstock.flow import schedule
 from penstock.flow.format import fields, yaml_text
 from penstock.importing import python_text
 from penstock.objects import notifications
-from penstock.runtime import strict_json
+from penstock.runtime.json import strict_json
 from penstock.sources import cloudevents, signatures, sns
 
 

@@ -26,8 +26,8 @@ from penstock.flow.problems import DefinitionError
 from penstock.flow.schedule import Schedule, cron_problem, in_words, next_ticks, tick_before, zone_problem
 from penstock.importing.kinds import import_text
 from penstock.objects.notifications import Notice, read_notices
-from penstock.runtime.quick_json import quick_json
-from penstock.runtime.strict_json import read_json
+from penstock.runtime.json.quick_json import quick_json
+from penstock.runtime.json.strict_json import read_json
 from penstock.sources.cloudevents import handshake, is_cloudevent, read_cloudevents
 from penstock.sources.envelope import Call, messages_of
 from penstock.sources.sns import confirmation_address, read_letter

@@ -13,7 +13,7 @@ import pytest
 
 from penstock import Engine
 from penstock.metrics.logs import Format, logging_to, redactions
-from penstock.runtime.log_context import ATTEMPT, REQUEST
+from penstock.runtime.node.log_context import ATTEMPT, REQUEST
 
 log = logging.getLogger("shop")
 

@@ -16,7 +16,7 @@ from penstock.flow.run import Header, RunId, Snapshot
 from penstock.metrics import spans
 from penstock.metrics.spans import Span, spans_of
 from penstock.metrics.tracing import Tracing
-from penstock.runtime.trace_ids import Origin, read_parent, span_id
+from penstock.runtime.node.trace_ids import Origin, read_parent, span_id
 from tests.metrics.watching import BROKEN, TASKS, TEXT
 
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.objects.notifications import read_bridged, read_notices
-from penstock.runtime.strict_json import Unreadable
+from penstock.runtime.json.strict_json import Unreadable
 from tests.objects.telling import record
 
 

@@ -13,7 +13,7 @@ from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.desk import Behind, Desk, utc_now
 from penstock.api.work.leases import Seal
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving

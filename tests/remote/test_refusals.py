@@ -17,7 +17,7 @@ from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate, _instead
 from penstock.remote.problems import error_of
 from penstock.remote.wire import Items, Told
-from penstock.runtime.gate import Report
+from penstock.runtime.dispatch.gate import Report
 from penstock.store.rows import Beat, Lease, LogLine, Renewal
 from tests.remote.engines import engine_behind_http, launch
 

@@ -12,7 +12,7 @@ import pytest
 
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
 from penstock.workers.loading import load_tasks
 from penstock.workers.worker import Worker

@@ -11,7 +11,7 @@ import pytest
 
 from penstock import Engine
 from penstock.runtime.errors import Invalid
-from penstock.runtime.ids import new_run_id
+from penstock.runtime.node.ids import new_run_id
 from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreAway
 from penstock.store.opening import open_store

@@ -15,11 +15,11 @@ from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Begun, Done, Outcome, Reported
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Header, RunId
-from penstock.runtime.alike import Alike
-from penstock.runtime.deciding import decide, write_down
-from penstock.runtime.decision import Decision, Desk
-from penstock.runtime.memory import Live
-from penstock.runtime.request import Request
+from penstock.runtime.decisions.decision import Decision, Desk
+from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.plan_to_change import decide, write_down
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.node.run_cache import Live
 from penstock.store.change import WHOLE
 from penstock.store.rows import Lease
 from tests.flow.driver import flow_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from penstock.runtime import changes as module
-from penstock.runtime.changes import Batch, Changes
+from penstock.runtime.queries import change_feed as module
+from penstock.runtime.queries.change_feed import Batch, Changes
 from penstock.store.errors import StoreAway
 from penstock.store.rows import RunState
 

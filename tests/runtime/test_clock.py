@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from penstock.runtime.clock import LoopClock, PacedClock, VirtualClock
+from penstock.runtime.node.clock import LoopClock, PacedClock, VirtualClock
 
 
 def test_a_virtual_clock_rings_in_order_and_jumps() -> None:

@@ -10,9 +10,9 @@ import pytest
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Outside
 from penstock.flow.run import RunId
-from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import InvalidEvent, UndeclaredEvent
-from penstock.runtime.host import Host
+from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.task import Out
 from tests.flow.driver import flow_of
 from tests.runtime.test_host import host_with, status

@@ -16,12 +16,12 @@ from penstock.flow.advance import new_run
 from penstock.flow.occurrence import Begun, Done, Paused, Reported, Resumed
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Header, Pauser, RunId
-from penstock.runtime import advancing, deciding
-from penstock.runtime.alike import Alike
-from penstock.runtime.deciding import decide, write_down
-from penstock.runtime.decision import Decision, Desk, Desks
-from penstock.runtime.memory import Live
-from penstock.runtime.request import Request
+from penstock.runtime.decisions import advancer, plan_to_change
+from penstock.runtime.decisions.decision import Decision, Desk, Desks
+from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.plan_to_change import decide, write_down
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.node.run_cache import Live
 from penstock.store.change import WHOLE, Change
 from penstock.store.rows import Lease
 
@@ -148,9 +148,9 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
         if decision.change is not None:
             changes.append(decision.change)
             if decision.change.plain:
-                hidden.append(deciding._rare(decision, decision.change))
+                hidden.append(plan_to_change._rare(decision, decision.change))
 
-    monkeypatch.setattr(advancing, "write_down", looked)
+    monkeypatch.setattr(advancer, "write_down", looked)
     asyncio.run(_do_much())
 
     assert {change.plain for change in changes} == {True, False}
@@ -189,7 +189,7 @@ def test_what_went_straight_is_written_as_all_else_is(
         request, alike = waiting.pop(0), Alike()
         made = decide(quick, [request], now, alike)
         with monkeypatch.context() as patch:
-            patch.setattr(deciding, "straight", lambda *_: None)
+            patch.setattr(plan_to_change, "straight", lambda *_: None)
             again = decide(careful, [request], now, Alike())
         for decision in (made, again):
             write_down(decision, _Desks(), alike)

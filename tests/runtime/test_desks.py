@@ -12,10 +12,10 @@ import pytest
 
 from penstock import Engine
 from penstock.flow.occurrence import Done
-from penstock.runtime import backlog, dispatch
-from penstock.runtime.desks import Desk
-from penstock.runtime.gate import Report
-from penstock.runtime.reserving import Reserving
+from penstock.runtime.dispatch import backlog, dispatch
+from penstock.runtime.dispatch.gate import Report
+from penstock.runtime.dispatch.reservations import Reserving
+from penstock.runtime.dispatch.worker_slots import Desk
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store
 from penstock.store.rows import Leased, Wish

@@ -11,8 +11,8 @@ import pytest
 
 from penstock import Engine
 from penstock.flow.occurrence import Done
-from penstock.runtime.gate import Report
-from penstock.runtime.node import Node
+from penstock.runtime.dispatch.gate import Report
+from penstock.runtime.node.node import Node
 from penstock.store.opening import open_store
 from penstock.store.rows import StoredRun, Wish
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from penstock.engine.catalog import Catalog
-from penstock.runtime.flows import Flows
+from penstock.runtime.node.flow_cache import Flows
 from penstock.store.opening import open_store
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait, with: {for: 1s}}\n"

@@ -13,7 +13,6 @@ import pytest
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Outside
 from penstock.flow.run import RunId
-from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import (
     BadPayload,
     IdempotencyMismatch,
@@ -26,8 +25,9 @@ from penstock.runtime.errors import (
     UnknownRun,
     UnknownStep,
 )
-from penstock.runtime.host import Host
-from penstock.runtime.play import play_out
+from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.play import play_out
+from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.task import Out, tasks_of
 from tests.flow.driver import flow_of

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.runtime.cursors import read_cursor, write_cursor
 from penstock.runtime.errors import BadCursor, Invalid
-from penstock.runtime.lists import Place, read_filter
+from penstock.runtime.queries.cursors import read_cursor, write_cursor
+from penstock.runtime.queries.run_lists import Place, read_filter
 from penstock.store.rows import Filter
 
 PLACE = Place("newest", datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC), "run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import process_time
 
 from penstock.flow.run import RunId
-from penstock.runtime.locks import Holder, Locks
+from penstock.runtime.inmemory.locks import Holder, Locks
 
 
 def holder(number: int) -> Holder:

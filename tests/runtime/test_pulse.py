@@ -6,7 +6,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.runtime.pulse import take_pulse
+from penstock.runtime.queries.overview import take_pulse
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.builders import NOON, A, B, given, start, task, wish
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.api.reading import Unreadable, read_json
-from penstock.runtime.quick_json import quick_json
+from penstock.runtime.json.quick_json import quick_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=8),

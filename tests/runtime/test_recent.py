@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from penstock.runtime import flows
-from penstock.runtime.flows import Flows
+from penstock.runtime.node import flow_cache
+from penstock.runtime.node.flow_cache import Flows
 from penstock.store.protocol import Shelf
 from penstock.store.rows import Version, WorkflowState
 
@@ -54,7 +54,7 @@ def test_what_another_node_published_is_found_beside_the_calls(monkeypatch: pyte
         known = Flows(as_shelf(shelf), shared=True)
         found = [(await known.recent("w"))[0].version]
         shelf.latest = 2
-        monkeypatch.setattr(flows, "RECENT", 0.0)
+        monkeypatch.setattr(flow_cache, "RECENT", 0.0)
         found.append((await known.recent("w"))[0].version)
         await known.states()  # which waits for the look that the call began
         found.append((await known.recent("w"))[0].version)

@@ -14,10 +14,10 @@ from penstock.engine.running import Running
 from penstock.flow.occurrence import Done, Failed, Reported, TimedOut
 from penstock.flow.plan import Entry
 from penstock.flow.run import Failure
-from penstock.runtime import repeats
-from penstock.runtime.gate import Report, Verdict
-from penstock.runtime.history import read_history
-from penstock.runtime.request import Request
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.dispatch import duplicate_reports
+from penstock.runtime.dispatch.gate import Report, Verdict
+from penstock.runtime.queries.history import read_history
 from penstock.store.opening import open_store
 from penstock.store.rows import Lease, Wish
 from tests.waiting import until
@@ -93,7 +93,7 @@ def test_a_late_report_is_looked_for_as_long_as_its_firing_lasted(monkeypatch: p
         finally:
             await running.close()
 
-    monkeypatch.setattr(repeats, "read_history", reading)
+    monkeypatch.setattr(duplicate_reports, "read_history", reading)
 
     assert asyncio.run(main()) == ["accepted", "superseded"]
     assert max(seqs) < 10

@@ -8,9 +8,9 @@ from typing import Any
 
 from penstock.flow.occurrence import RunTimedOut
 from penstock.runtime.codec.messages import StartChild, encode_message
-from penstock.runtime.request import Request
-from penstock.runtime.ringing import MOST, Ringing
-from penstock.runtime.store_clock import StoreClock
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.runtime.node.timers import MOST, Ringing
 from penstock.store.change import Message
 from penstock.store.rows import Due, DueTask, DueTimer, Lease
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from datetime import timedelta
 
 from penstock.flow.occurrence import Paused, Resumed
-from penstock.runtime.stats import Spell, StepFigures, add_figures, percentiles
+from penstock.runtime.queries.workflow_stats import Spell, StepFigures, add_figures, percentiles
 from tests.flow.driver import Drive, flow_of
 
 CHOSEN, OTHER = f"{0:020x}", f"{1:020x}"

@@ -7,7 +7,7 @@ from time import process_time
 
 import pytest
 
-from penstock.runtime.strict_json import Unreadable, read_json
+from penstock.runtime.json.strict_json import Unreadable, read_json
 
 BRACKETS = b"[" + b"[]," * 70
 """So many that their depth is looked at."""

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.occurrence import Paused
-from penstock.runtime.why import Facts, why_list, why_run
+from penstock.runtime.queries.why import Facts, why_list, why_run
 from penstock.store.change import WHOLE
 from penstock.store.rows import Lease, LockRow, QueueRow, TaskRow, Worker
 from tests.flow.driver import START_TIME, Drive, flow_of

@@ -27,11 +27,11 @@ from penstock.api.work.desk import Desk, behind_engine
 from penstock.engine.engine import Engine
 from penstock.engine.loading import Loaded, load
 from penstock.engine.running import Running
-from penstock.runtime import flows
-from penstock.runtime.flows import encode_offers
-from penstock.runtime.gate import Gate
-from penstock.runtime.node import Node
-from penstock.runtime.store_clock import StoreClock
+from penstock.runtime.dispatch.gate import Gate
+from penstock.runtime.node import flow_cache
+from penstock.runtime.node.flow_cache import encode_offers
+from penstock.runtime.node.node import Node
+from penstock.runtime.node.store_clock import StoreClock
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding
@@ -150,7 +150,7 @@ def loaded_once(text: str) -> Loaded:
 @contextmanager
 def simulated() -> Iterator[None]:
     """Who counts seconds counts virtual ones; and nodes share what they compile: it is the same in every life."""
-    compiled = patch.object(flows, "compile_version", _compiled_once(flows.compile_version))
+    compiled = patch.object(flow_cache, "compile_version", _compiled_once(flow_cache.compile_version))
     routed = patch.object(app, "Router", _routed)
     known = patch.object(app, "version", _VERSION.get)  # else it is read from the disk in every life
     with compiled, routed, known, patch.object(guard, "monotonic", lambda: asyncio.get_running_loop().time()):

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Entry
 from penstock.flow.run import Snapshot
-from penstock.runtime.gate import Assignment, Report
+from penstock.runtime.dispatch.gate import Assignment, Report
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change
 from penstock.store.rows import DueTimer, Lease

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.store.protocol import Store
 from penstock.testing.faults import Watch
 

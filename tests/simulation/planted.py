@@ -14,16 +14,17 @@ from penstock.flow import advance, finishing
 from penstock.flow.occurrence import Canceled, Failed, Reported, TimedOut
 from penstock.flow.run import Failure
 from penstock.flow.turn import Turn
-from penstock.runtime import advancing, deciding, node, ringing
-from penstock.runtime.alike import Alike
-from penstock.runtime.decision import Decision
-from penstock.runtime.dispatch import Dispatch
-from penstock.runtime.gate import Report, Verdict
-from penstock.runtime.intake import Intake
-from penstock.runtime.memory import Live
-from penstock.runtime.request import Request
-from penstock.runtime.ringing import Ringing
-from penstock.runtime.supervising import Pulse
+from penstock.runtime.commands.commands import Intake
+from penstock.runtime.decisions import advancer, plan_to_change
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.dispatch.dispatch import Dispatch
+from penstock.runtime.dispatch.gate import Report, Verdict
+from penstock.runtime.node import node, timers
+from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.supervisor import Pulse
+from penstock.runtime.node.timers import Ringing
 from penstock.store.change import WHOLE
 from penstock.store.rows import DueTask, Worker
 from penstock.store.sqlite import upkeep
@@ -60,14 +61,14 @@ def _stale_rescue(patch: Patch) -> None:
 
 def _local_clock(patch: Patch) -> None:
     """Decide by the node's own clock."""
-    real = deciding.decide
+    real = plan_to_change.decide
 
     def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision:
         process = current_process()
         ahead = crc32(process.name.encode()) % 3600 if process is not None else 0
         return real(live, requests, now + timedelta(seconds=ahead), alike)
 
-    patch.setattr(advancing, "decide", decide)
+    patch.setattr(advancer, "decide", decide)
 
 
 def _never_poll(patch: Patch) -> None:
@@ -149,7 +150,7 @@ def _escape(patch: Patch) -> None:
         for row in rows:
             take(row)
 
-    patch.setattr(ringing, "_each", each)
+    patch.setattr(timers, "_each", each)
 
 
 def _impatient_stop(patch: Patch) -> None:

@@ -20,14 +20,15 @@ from penstock.engine.running import Running
 from penstock.flow import finishing
 from penstock.flow.compile import Flow
 from penstock.flow.retry import Retry
-from penstock.runtime import dispatch, intake
+from penstock.runtime.commands import commands
+from penstock.runtime.dispatch import dispatch
+from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.errors import AlreadyDecided
-from penstock.runtime.flows import Flows
-from penstock.runtime.gate import Report, Verdict
-from penstock.runtime.history import show_page
-from penstock.runtime.lists import list_runs
-from penstock.runtime.memory import Live
-from penstock.runtime.node import Node
+from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.node import Node
+from penstock.runtime.node.run_cache import Live
+from penstock.runtime.queries.history import show_page
+from penstock.runtime.queries.run_lists import list_runs
 from penstock.sources.clock import feeder
 from penstock.sources.clock.rules import Rules, due_tick
 from penstock.store.rows import ApprovalRow
@@ -181,7 +182,7 @@ def _echo_decision(patch: Patch) -> None:
 
 def _off_the_record(patch: Patch) -> None:
     """Write down nothing of who does what to a run."""
-    patch.setattr(intake, "by_for", lambda target: None)
+    patch.setattr(commands, "by_for", lambda target: None)
 
 
 BUGS: Sequence[Bug] = (

@@ -12,7 +12,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from penstock.remote.gate import HttpGate
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import StoreError
 from penstock.testing.faults import faulty_gate, faulty_store
 from penstock.testing.simloop import Gone, Process

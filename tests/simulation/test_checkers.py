@@ -16,11 +16,11 @@ from penstock.flow.occurrence import Done
 from penstock.flow.plan import Attempt, Entry
 from penstock.flow.run import ElementKey, RunId
 from penstock.kernel.marking import Marking
-from penstock.runtime.clock import VirtualClock
-from penstock.runtime.executor import Report as Reporting
-from penstock.runtime.gate import Assignment, Report
-from penstock.runtime.host import Host
-from penstock.runtime.play import play_out
+from penstock.runtime.dispatch.gate import Assignment, Report
+from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.executor import Report as Reporting
+from penstock.runtime.inmemory.play import play_out
+from penstock.runtime.node.clock import VirtualClock
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import WHOLE
 from penstock.store.rows import DueTimer, Lease

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from penstock.flow.occurrence import Done
 from penstock.flow.view import time_text
-from penstock.runtime.gate import Report
+from penstock.runtime.dispatch.gate import Report
 from tests.simulation import outside
 from tests.simulation.checkers import violations
 from tests.simulation.evidence import BEGIN, Decided, Evidence, Look, Pause, Published, Ran, moment

@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.flow.occurrence import Done, Failed
 from penstock.flow.run import Failure
-from penstock.runtime.gate import Assignment, Gate, Report
+from penstock.runtime.dispatch.gate import Assignment, Gate, Report
 from penstock.store.errors import StoreError
 from penstock.store.rows import Beat, Wish
 from penstock.store.rows import Worker as Attendance

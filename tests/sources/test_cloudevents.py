@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.runtime.strict_json import Unreadable
+from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.cloudevents import (
     CloudEvent,
     Handshake,

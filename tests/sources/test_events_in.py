@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.runtime.strict_json import Unreadable
+from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, CertificateAway, UnknownHook, Untrusted, Unverified
 from tests.durable.conftest import FILE, Place

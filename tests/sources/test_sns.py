@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from penstock.runtime.strict_json import Unreadable
+from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.certificates import Certificates, amazon_roots, system_roots
 from penstock.sources.errors import CertificateAway, Stale, Untrusted, Unverified
 from penstock.sources.sns import Letter, confirmation_address, is_certificate_address, read_letter

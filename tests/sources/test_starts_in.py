@@ -11,8 +11,8 @@ from typing import Any, cast
 import pytest
 
 from penstock import Engine
-from penstock.runtime import flows
-from penstock.runtime.strict_json import Unreadable, WrongType
+from penstock.runtime.json.strict_json import Unreadable, WrongType
+from penstock.runtime.node import flow_cache
 from penstock.sources.cloudevents import Handshake
 from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, SourceStopped, Stale, UnknownHook, Unverified
@@ -395,7 +395,7 @@ def test_the_nearest_name_is_not_looked_for_where_there_is_no_such_hook(
     async def main(engine: Engine) -> None:
         await begun(engine)
         hooks = await hooks_of(engine)
-        monkeypatch.setattr(flows, "UnknownWorkflow", None)
+        monkeypatch.setattr(flow_cache, "UnknownWorkflow", None)
         for event in (None, "sold"):
             with pytest.raises(UnknownHook):
                 await hooks.receive("order", event, order())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.runtime.retention import Retention
+from penstock.runtime.node.retention import Retention
 from penstock.store.change import Asked, Change, Part, Post, Seen
 from penstock.store.protocol import Store
 from penstock.store.rows import Beat, Filter, LogLine, Renewal

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from tests.waiting import pass_time
 
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
 from penstock.testing.faults import Faults, Strike, Tally, Watch, faulty_gate, faulty_store, shrink

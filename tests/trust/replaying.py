@@ -20,7 +20,7 @@ from penstock.kernel.marking import Marking
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import Stored
-from penstock.runtime.flows import compile_version
+from penstock.runtime.node.flow_cache import compile_version
 from penstock.store.change import Part
 from penstock.store.opening import open_store
 from penstock.store.protocol import Store

@@ -11,7 +11,7 @@ import pytest
 from penstock.engine.running import Running
 from penstock.flow.occurrence import Done, Failed, Outcome
 from penstock.flow.run import Failure
-from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.rows import Beat, Wish
 from tests.chaos.checking import Ran, read_runs, torn
 from tests.trust.racing import Pair, two_nodes

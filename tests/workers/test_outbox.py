@@ -11,7 +11,7 @@ import msgspec
 from penstock import Context
 from penstock.flow.occurrence import Done
 from penstock.flow.retry import Timeouts
-from penstock.runtime.gate import Report, Verdict
+from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.store.errors import StoreFull
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.worker import utc_now

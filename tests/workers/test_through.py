@@ -10,9 +10,9 @@ import pytest
 from penstock.cli.shelf import workflows_on
 from penstock.engine.loading import load
 from penstock.flow.run import Snapshot
-from penstock.runtime.clock import VirtualClock
-from penstock.runtime.host import Host
-from penstock.runtime.play import play_out
+from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.play import play_out
+from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.loading import beside, load_tasks
 from penstock.workers.task import tasks_of

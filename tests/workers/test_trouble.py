@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from penstock.runtime.gate import Assignment
+from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.errors import StoreAway
 from penstock.store.rows import Wish
 from penstock.testing.scripted_gate import ScriptedGate

@@ -12,7 +12,7 @@ import pytest
 
 from penstock.flow.occurrence import Done, Failed, Outcome, TimedOut
 from penstock.flow.retry import Timeouts
-from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.rows import Beat, Renewal, Wish
 from penstock.testing.scripted_gate import ScriptedGate

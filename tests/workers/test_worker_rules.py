@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
 from penstock.workers.loading import load_tasks
 from penstock.workers.worker import Worker

@@ -6,7 +6,7 @@ from penstock.access.caller import Caller
 from penstock.access.errors import ForeignWorkflow
 from penstock.expression import compile_template
 from penstock.flow.definition import Definition
-from penstock.runtime.children import TASK
+from penstock.runtime.decisions.children import TASK
 
 
 def may_publish(caller: Caller, definition: Definition) -> None:

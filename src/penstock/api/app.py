@@ -26,10 +26,10 @@ from penstock.api.quick import HEADERS, Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
 from penstock.api.router import Router
 from penstock.api.service import Service
-from penstock.runtime.authority import ROLE
+from penstock.runtime.commands.authority import ROLE
 from penstock.runtime.errors import UnknownWorkflow
-from penstock.runtime.log_context import REQUEST
-from penstock.runtime.recording import BY, WHO
+from penstock.runtime.node.audit_context import BY, WHO
+from penstock.runtime.node.log_context import REQUEST
 from penstock.store.errors import OutcomeUnknown
 
 log = logging.getLogger("penstock.api")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from msgspec import Meta, Struct
 
-from penstock.runtime.cursors import read_cursor, write_cursor
+from penstock.runtime.queries.cursors import read_cursor, write_cursor
 
 T = TypeVar("T")
 

@@ -21,8 +21,9 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.problems import UNREADABLE, DefinitionError
 from penstock.flow.validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
-from penstock.runtime.authority import NotTheirs
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
+from penstock.runtime.commands.authority import NotTheirs
+from penstock.runtime.dispatch.redaction import Redact
 from penstock.runtime.errors import (
     AlreadyDecided,
     ApprovalExpired,
@@ -38,7 +39,6 @@ from penstock.runtime.errors import (
     PayloadTooLarge,
     PreconditionFailed,
 )
-from penstock.runtime.redaction import Redact
 from penstock.secrets.errors import KeysElsewhere, SecretKeyError
 from penstock.sources.errors import CertificateAway, Untrusted, Unverified
 from penstock.store.errors import OutcomeUnknown, StoreError, StoreRefused

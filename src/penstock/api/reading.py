@@ -17,10 +17,10 @@ from penstock.api.quick import exchange_of
 from penstock.flow.errors import PenstockError
 from penstock.flow.payload import payload_limit
 from penstock.runtime.errors import Invalid
-from penstock.runtime.quick_json import quick_json
-from penstock.runtime.strict_json import Unreadable as Unreadable
-from penstock.runtime.strict_json import WrongType as WrongType
-from penstock.runtime.strict_json import read_json as read_json
+from penstock.runtime.json.quick_json import quick_json
+from penstock.runtime.json.strict_json import Unreadable as Unreadable
+from penstock.runtime.json.strict_json import WrongType as WrongType
+from penstock.runtime.json.strict_json import read_json as read_json
 
 BODY = 1024 * 1024
 AROUND = 64 * 1024

@@ -17,8 +17,8 @@ from penstock.flow.plan import Attempt
 from penstock.flow.view import history_view, run_view
 from penstock.kernel.net import Net
 from penstock.runtime.call_errors import CallTimedOut
+from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
 from penstock.runtime.errors import Invalid
-from penstock.runtime.redaction import Redact, redacted_outcome
 from penstock.testing.executor import End, Player, usual_port
 from penstock.testing.playing import Play
 from penstock.testing.stubs import Stub, fails, returns

@@ -17,7 +17,7 @@ from penstock.cli.filters import read_pair
 from penstock.cli.inputs import AsJson, read_input, read_json
 from penstock.cli.problems import Wrong
 from penstock.cli.runs import Run, show_view
-from penstock.runtime.bulk import LIVE
+from penstock.runtime.commands.bulk import LIVE
 
 _RUN = re.compile(r"[0-9a-f]{20}")
 

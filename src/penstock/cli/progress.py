@@ -17,7 +17,7 @@ from penstock.cli.console import err, printable
 from penstock.cli.running import Follower
 from penstock.flow.plan import Entry
 from penstock.flow.run import StepState
-from penstock.runtime.host import Hosted
+from penstock.runtime.inmemory.engine import Hosted
 
 LOOKS = {
     "blocked": ("·", "faint"),

@@ -19,7 +19,7 @@ from penstock.cli.running import Played, play_fast, play_real, stub
 from penstock.flow.compile import Flow
 from penstock.flow.run import RunId
 from penstock.flow.view import history_view, run_view
-from penstock.runtime.host import Host
+from penstock.runtime.inmemory.engine import Host
 from penstock.server.build import world_of
 from penstock.steps.kinds import OFFERS
 from penstock.workers.task import Task, missing_tasks

@@ -19,7 +19,7 @@ from penstock.flow.definition import External
 from penstock.flow.plan import Entry
 from penstock.flow.rest import starving, waiting_for
 from penstock.flow.run import Failure, Snapshot, StepState
-from penstock.runtime.host import Hosted
+from penstock.runtime.inmemory.engine import Hosted
 from penstock.testing.summary import NEVER_OK
 
 STYLES = {"succeeded": "good", "waiting": "warning", "canceled": "warning"}

@@ -15,11 +15,11 @@ from msgspec import Struct
 from penstock.flow.compile import Flow
 from penstock.flow.plan import Attempt
 from penstock.flow.run import RunId, Snapshot
-from penstock.runtime.clock import LoopClock, VirtualClock
 from penstock.runtime.errors import RunEnded
-from penstock.runtime.host import Host, Hosted
-from penstock.runtime.ids import new_run_id
-from penstock.runtime.play import play_out
+from penstock.runtime.inmemory.engine import Host, Hosted
+from penstock.runtime.inmemory.play import play_out
+from penstock.runtime.node.clock import LoopClock, VirtualClock
+from penstock.runtime.node.ids import new_run_id
 from penstock.workers.context import Context, LogSink
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.loop import LoopExecutor

@@ -23,8 +23,11 @@ from penstock.flow.occurrence import Done, Outcome, Reported
 from penstock.flow.plan import Answer
 from penstock.flow.run import Element
 from penstock.flow.view import time_text
-from penstock.runtime.authority import barring
-from penstock.runtime.children import parent_of
+from penstock.runtime.commands.authority import barring
+from penstock.runtime.commands.validation import refuse_no_text
+from penstock.runtime.decisions.children import parent_of
+from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.dispatch.redaction import is_result, redacted_outcome
 from penstock.runtime.errors import (
     AlreadyDecided,
     AlreadyOver,
@@ -35,11 +38,8 @@ from penstock.runtime.errors import (
     UnknownCallback,
     UnknownRun,
 )
-from penstock.runtime.history import ROOM
-from penstock.runtime.host import plain_payload
-from penstock.runtime.inbox import KEPT_FOR
-from penstock.runtime.redaction import is_result, redacted_outcome
-from penstock.runtime.texts import refuse_no_text
+from penstock.runtime.inmemory.engine import plain_payload
+from penstock.runtime.queries.history import ROOM
 from penstock.steps.worldly import KEY
 from penstock.store.change import Seen
 from penstock.store.protocol import Approvals

@@ -17,7 +17,7 @@ from penstock.engine.jobs import Jobs
 from penstock.engine.reminding import Reminding
 from penstock.engine.turning import Turns
 from penstock.flow.compile import BOXES
-from penstock.runtime.node import Node
+from penstock.runtime.node.node import Node
 from penstock.store.access_rows import AuditRow
 from penstock.store.errors import StoreError
 from penstock.workers.worker import Worker, new_local_incarnation

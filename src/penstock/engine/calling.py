@@ -12,7 +12,7 @@ from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.world import World
 from penstock.engine.overseeing import Opening
 from penstock.flow.errors import PenstockError
-from penstock.runtime.managing import acting_for
+from penstock.runtime.commands.ownership import acting_for
 
 NOWHERE = World()
 

@@ -10,8 +10,8 @@ from penstock.engine.checking import refuse_errors
 from penstock.engine.loading import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.offering import kept_offers
 from penstock.flow.format.writing import write_yaml
-from penstock.runtime.flows import Flows, encode_offers
-from penstock.runtime.recording import by_for
+from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.flow_cache import Flows, encode_offers
 from penstock.store.draft_rows import NewVersion
 from penstock.store.people import Drafts, Notes
 from penstock.store.protocol import Shelf

@@ -10,7 +10,7 @@ from msgspec import Struct
 from penstock.flow.occurrence import Done
 from penstock.flow.validation import violations
 from penstock.runtime.errors import Invalid, InvalidFields
-from penstock.runtime.host import plain_payload
+from penstock.runtime.inmemory.engine import plain_payload
 
 DECISIONS = {"approved": "approved", "approve": "approved", "rejected": "rejected", "reject": "rejected"}
 

@@ -23,7 +23,7 @@ from penstock.flow.problems import DefinitionError
 from penstock.flow.task import Offer
 from penstock.flow.view import time_text
 from penstock.runtime.errors import DraftChanged, Invalid, NameMismatch, UnknownVersion, UnknownWorkflow
-from penstock.runtime.recording import by_for
+from penstock.runtime.node.audit_context import by_for
 from penstock.store.draft_rows import DraftRow, NewDraft, etag_of
 from penstock.store.rows import Version, WorkflowState
 from penstock.workers.task import Task

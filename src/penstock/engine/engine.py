@@ -29,9 +29,9 @@ from penstock.flow.view import run_view
 from penstock.objects.stores import Stores
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.commands.validation import refuse_no_limit, refuse_no_text
 from penstock.runtime.errors import Invalid, NoTask, UnknownWorkflow
-from penstock.runtime.recording import by_for
-from penstock.runtime.texts import refuse_no_limit, refuse_no_text
+from penstock.runtime.node.audit_context import by_for
 from penstock.sources.feed import Means
 from penstock.store.protocol import Store
 from penstock.topics.opening import refuse_bad

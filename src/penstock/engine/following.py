@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from penstock.engine.running import Running
-from penstock.runtime.changes import Reader
-from penstock.runtime.history import show_history
+from penstock.runtime.queries.change_feed import Reader
+from penstock.runtime.queries.history import show_history
 
 
 class Following:

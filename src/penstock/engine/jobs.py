@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from penstock.runtime.memory import Live, Memory
+from penstock.runtime.node.run_cache import Live, Memory
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Store
 from penstock.workers.context import Context

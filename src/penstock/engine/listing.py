@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.engine.running import Running
 from penstock.flow.view import time_text
-from penstock.runtime.views import count_view
+from penstock.runtime.queries.row_views import count_view
 from penstock.store.draft_rows import DraftLine
 from penstock.store.rows import WorkflowState
 

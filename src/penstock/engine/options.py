@@ -8,9 +8,9 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
+from penstock.runtime.commands.validation import refuse_no_number
 from penstock.runtime.errors import Invalid
-from penstock.runtime.retention import DAYS
-from penstock.runtime.texts import refuse_no_number
+from penstock.runtime.node.retention import DAYS
 from penstock.store.errors import BadAddress
 from penstock.store.opening import is_shared
 from penstock.workers.loading import TasksUnreadable

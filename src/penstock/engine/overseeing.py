@@ -11,21 +11,21 @@ from msgspec import to_builtins
 
 from penstock.engine.running import Running
 from penstock.flow.compile import BOXES
-from penstock.runtime.asking import ask_why, ask_why_list
-from penstock.runtime.bulk import act_on_many, preview
+from penstock.runtime.commands.bulk import act_on_many, preview
+from penstock.runtime.commands.validation import refuse_no_number
 from penstock.runtime.errors import Invalid
-from penstock.runtime.history import read_history
-from penstock.runtime.incidents import list_incidents
-from penstock.runtime.lagging import list_slow, list_stuck
-from penstock.runtime.lists import list_runs, read_filter
-from penstock.runtime.marking import Past, marking_now
-from penstock.runtime.portions import portion
-from penstock.runtime.pulse import take_pulse
-from penstock.runtime.recording import by_for
-from penstock.runtime.showing import show_run
-from penstock.runtime.stats import percentiles, workflow_stats
-from penstock.runtime.texts import refuse_no_number
-from penstock.runtime.views import queue_view, refused_view, undelivered_view, worker_view
+from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.queries.bounded_page import portion
+from penstock.runtime.queries.history import read_history
+from penstock.runtime.queries.incidents import list_incidents
+from penstock.runtime.queries.marking import Past, marking_now
+from penstock.runtime.queries.overview import take_pulse
+from penstock.runtime.queries.row_views import queue_view, refused_view, undelivered_view, worker_view
+from penstock.runtime.queries.run_lists import list_runs, read_filter
+from penstock.runtime.queries.run_view import show_run
+from penstock.runtime.queries.slow_runs import list_slow, list_stuck
+from penstock.runtime.queries.why_facts import ask_why, ask_why_list
+from penstock.runtime.queries.workflow_stats import percentiles, workflow_stats
 from penstock.sources.aside import try_again
 from penstock.sources.feeding_listing import list_failing
 

@@ -21,9 +21,9 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.notices import WEBHOOKS
 from penstock.flow.occurrence import Outside
 from penstock.runtime.codec.messages import encode_message
-from penstock.runtime.decision import Decision
-from penstock.runtime.inbox import KEPT_FOR
-from penstock.runtime.node import Node
+from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.node import Node
 from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence
 from penstock.store.change import Kept, Seen
 from penstock.store.errors import StoreError

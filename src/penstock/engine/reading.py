@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from penstock.engine.overseeing import MANY, Opening
-from penstock.runtime.history import show_history, show_page
-from penstock.runtime.lists import read_filter
-from penstock.runtime.showing import show_doing, show_run
-from penstock.runtime.texts import refuse_no_number
-from penstock.runtime.views import count_view, row_view
+from penstock.runtime.commands.validation import refuse_no_number
+from penstock.runtime.queries.history import show_history, show_page
+from penstock.runtime.queries.row_views import count_view, row_view
+from penstock.runtime.queries.run_lists import read_filter
+from penstock.runtime.queries.run_view import show_doing, show_run
 
 
 class Reading:

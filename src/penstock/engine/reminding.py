@@ -11,9 +11,9 @@ from penstock.boxes.mail import tell_by_mail
 from penstock.boxes.world import World
 from penstock.flow.compile import APPROVAL
 from penstock.flow.occurrence import Reminded
-from penstock.runtime.approving import approval_id
-from penstock.runtime.chores import Chores
-from penstock.runtime.decision import Decision
+from penstock.runtime.decisions.approvals import approval_id
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.background_tasks import Chores
 
 log = logging.getLogger("penstock.approvals")
 

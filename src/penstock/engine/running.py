@@ -18,8 +18,8 @@ from penstock.engine.offering import keep_offers
 from penstock.engine.publishing import Publishing
 from penstock.engine.webhooks import Webhooks
 from penstock.objects.turns import Turns
-from penstock.runtime.node import Node
-from penstock.runtime.supervising import Pulse, keep_up
+from penstock.runtime.node.node import Node
+from penstock.runtime.node.supervisor import Pulse, keep_up
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding, Means

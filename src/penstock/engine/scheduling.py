@@ -7,9 +7,9 @@ from typing import Any
 
 from penstock.engine.running import Running
 from penstock.flow.view import time_text
+from penstock.runtime.commands.validation import refuse_no_number, refuse_no_text
 from penstock.runtime.errors import Invalid
-from penstock.runtime.recording import by_for
-from penstock.runtime.texts import refuse_no_number, refuse_no_text
+from penstock.runtime.node.audit_context import by_for
 from penstock.sources.clock.backfilling import Job, ask_for, call_off, count_ticks, read_range
 from penstock.sources.clock.listing import NEXT, list_schedules, preview, read_schedule
 from penstock.sources.clock.rules import rules_of

@@ -11,7 +11,7 @@ from typing import Any, Literal, TextIO
 
 import msgspec
 
-from penstock.runtime.log_context import ATTEMPT, REQUEST
+from penstock.runtime.node.log_context import ATTEMPT, REQUEST
 
 Format = Literal["text", "json"]
 FORMATS: tuple[Format, ...] = ("text", "json")

@@ -18,8 +18,8 @@ from prometheus_client.exposition import choose_encoder
 from penstock.flow.compile import BOXES
 from penstock.flow.occurrence import Done, Failed, Reported
 from penstock.metrics.catalogue import MEASURES
-from penstock.runtime.decision import Decision
-from penstock.runtime.node import Node
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.node import Node
 from penstock.store.errors import StoreError
 from penstock.store.outgoing import OutboxRow
 from penstock.store.rows import QueueRow, Worker

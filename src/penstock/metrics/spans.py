@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from penstock.flow.plan import Entry
 from penstock.flow.run import Snapshot
-from penstock.runtime.trace_ids import span_id
+from penstock.runtime.node.trace_ids import span_id
 
 MOST = 2000
 """Spans that one run may have; of one that has more the last are left out."""

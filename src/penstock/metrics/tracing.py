@@ -18,10 +18,10 @@ from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, Trace
 
 from penstock.flow.run import Snapshot
 from penstock.metrics.spans import MOST, Span, spans_of
-from penstock.runtime.decision import Decision
-from penstock.runtime.history import read_history
-from penstock.runtime.node import Node
-from penstock.runtime.trace_ids import Origin, origin_of
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.node import Node
+from penstock.runtime.node.trace_ids import Origin, origin_of
+from penstock.runtime.queries.history import read_history
 
 AT_A_TIME = 4
 ENTRIES = 4 * MOST

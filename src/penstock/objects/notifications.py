@@ -11,7 +11,7 @@ from urllib.parse import unquote_plus
 from msgspec import Struct
 
 from penstock.flow.limits import is_keepable
-from penstock.runtime.strict_json import Unreadable
+from penstock.runtime.json.strict_json import Unreadable
 
 Item = TypeVar("Item")
 

@@ -14,7 +14,7 @@ from penstock.flow.tags import NO_TAGS, Tag
 from penstock.flow.task import Offer
 from penstock.kernel.marking import Taken, Token
 from penstock.remote.wire import Given, Left, Line, Offered
-from penstock.runtime.gate import Assignment
+from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.change import WHOLE
 from penstock.store.rows import Lease, LogLine
 

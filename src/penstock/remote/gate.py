@@ -42,9 +42,9 @@ from penstock.remote.wire import (
     Told,
     Written,
 )
-from penstock.runtime.chores import Chores
-from penstock.runtime.gate import Assignment, Report, Verdict
-from penstock.runtime.store_clock import StoreClock
+from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
+from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import StoreAway, StoreUnavailable
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from penstock.runtime.redaction import Redact, withhold
+from penstock.runtime.dispatch.redaction import Redact, withhold
 from penstock.secrets.errors import DamagedSecret, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import VARIABLE, Keyring, Keys
 from penstock.secrets.redaction import Redactor

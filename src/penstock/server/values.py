@@ -12,7 +12,7 @@ import msgspec
 
 from penstock.access.claims import OidcSettings
 from penstock.flow.duration import parse_duration
-from penstock.runtime.retention import DAYS
+from penstock.runtime.node.retention import DAYS
 from penstock.topics.errors import BadBus
 from penstock.topics.opening import refuse_bad
 from penstock_release.options import OAuth

@@ -19,10 +19,10 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Outside
 from penstock.runtime.codec.messages import decode_message, encode_message
 from penstock.runtime.codec.payloads import Unreadable
+from penstock.runtime.commands.commands import Intake
+from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
-from penstock.runtime.flows import Flows
-from penstock.runtime.inbox import KEPT_FOR
-from penstock.runtime.intake import Intake
+from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.errors import CallRefused
 from penstock.sources.redelivering import AsideMessage, message_of, take_again
 from penstock.store.access_rows import AuditRow

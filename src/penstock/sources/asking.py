@@ -12,7 +12,7 @@ from penstock.expression import EvaluationError, Expression, ExpressionError, co
 from penstock.flow.definition import From
 from penstock.flow.limits import KEY, length_problem
 from penstock.flow.scopes import HOOK_SCOPE
-from penstock.runtime.trace_ids import LABEL, read_parent
+from penstock.runtime.node.trace_ids import LABEL, read_parent
 from penstock.sources.envelope import Message
 from penstock.sources.errors import CallRefused
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from penstock.runtime.strict_json import Unreadable, read_json
+from penstock.runtime.json.strict_json import Unreadable, read_json
 from penstock.sources.signatures import Headers
 
 ONE = "application/cloudevents+json"

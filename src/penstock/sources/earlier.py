@@ -7,8 +7,8 @@ import asyncio
 from penstock.flow.compile import Flow
 from penstock.flow.definition import Definition, External
 from penstock.flow.format.reading import read_definition
-from penstock.runtime.bulk import LIVE
-from penstock.runtime.flows import Flows
+from penstock.runtime.commands.bulk import LIVE
+from penstock.runtime.node.flow_cache import Flows
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter, WorkflowState
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.runtime.strict_json import Unreadable, WrongType, read_json
+from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
 from penstock.sources.cloudevents import CloudEvent, is_cloudevent, media_type, read_cloudevents
 from penstock.sources.signatures import Headers
 from penstock.sources.sns import Letter

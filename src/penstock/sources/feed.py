@@ -17,9 +17,9 @@ from penstock.flow.occurrence import Outside
 from penstock.flow.plan import Answer
 from penstock.flow.run import RunId
 from penstock.objects.stores import Stores
-from penstock.runtime.bulk import LIVE
+from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
-from penstock.runtime.node import Node
+from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feeding_lease import Holding, Lost, Presence, feed_name
 from penstock.store.rows import Filter, RunRow

@@ -16,7 +16,7 @@ from importlib import import_module
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import UnknownWorkflow
-from penstock.runtime.node import Node
+from penstock.runtime.node.node import Node
 from penstock.sources.earlier import Earlier
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feed import BACKFILLS, Factory, Feed, Feeder, Means, Start, Want

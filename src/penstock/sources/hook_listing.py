@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from penstock.runtime.flows import Flows
+from penstock.runtime.node.flow_cache import Flows
 
 
 class HookLine(Struct, frozen=True):

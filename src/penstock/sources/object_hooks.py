@@ -32,7 +32,7 @@ from penstock.objects.notifications import Notice, Odd, read_bridged, read_each,
 from penstock.objects.protocol import Object
 from penstock.objects.s3_listing import is_drawn_folder
 from penstock.objects.stores import Stores
-from penstock.runtime.strict_json import Unreadable, read_json
+from penstock.runtime.json.strict_json import Unreadable, read_json
 from penstock.sources.cloudevents import CloudEvent, is_cloudevent, read_cloudevents
 from penstock.sources.envelope import Call
 from penstock.sources.errors import Unverified

@@ -21,7 +21,7 @@ from penstock.objects.folder import FolderStore
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import Stores, Tally
-from penstock.runtime.flows import Flows
+from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.clock.feeder import tick_text
 from penstock.sources.clock.rules import LATE, due_tick, rules_of
 from penstock.sources.feed import Feed, Feeder, Means, Start, Want

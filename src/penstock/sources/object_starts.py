@@ -15,9 +15,9 @@ from penstock.objects.context import Event, context_of, is_own, scope_of, subjec
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Object
 from penstock.objects.stores import Stores, Tally
+from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid, NotFound
-from penstock.runtime.flows import Flows
-from penstock.runtime.intake import Intake
+from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.aside import RefusedStart, set_notice_aside, set_start_aside
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feed import Feed, Start

@@ -14,7 +14,7 @@ from penstock.objects.errors import OtherBucket
 from penstock.objects.matching import Matching
 from penstock.objects.notifications import Notice, Odd, read_notices
 from penstock.objects.stores import Stores
-from penstock.runtime.strict_json import Unreadable, WrongType, read_json
+from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
 from penstock.sources.aside import set_message_aside
 from penstock.sources.cloudevents import is_cloudevent, read_cloudevents
 from penstock.sources.errors import SourceStopped

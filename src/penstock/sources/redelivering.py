@@ -11,9 +11,9 @@ from msgspec import ValidationError as Misfit
 
 from penstock.flow.compile import Flow
 from penstock.flow.occurrence import Outside
+from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import IdempotencyMismatch
-from penstock.runtime.flows import Flows
-from penstock.runtime.intake import Intake
+from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.asking import event_asked, start_asked
 from penstock.sources.envelope import Message, messages_of_topic
 

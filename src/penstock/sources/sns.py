@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from msgspec import Raw, Struct
 
-from penstock.runtime.strict_json import Unreadable
+from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.errors import Untrusted, Unverified
 from penstock.sources.signatures import refuse_stale
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, OtherWorkflow
-from penstock.runtime.strict_json import Unreadable, WrongType
+from penstock.runtime.json.strict_json import Unreadable, WrongType
 from penstock.sources.aside import set_message_aside
 from penstock.sources.asking import StartAsked, event_asked, start_asked
 from penstock.sources.envelope import Message, messages_of_topic

@@ -17,6 +17,7 @@ from penstock.flow.compile import Flow
 from penstock.flow.definition import External, Source
 from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Outside
+from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import (
     Conflict,
     IdempotencyMismatch,
@@ -25,8 +26,7 @@ from penstock.runtime.errors import (
     OtherWorkflow,
     UnknownWorkflow,
 )
-from penstock.runtime.flows import Flows
-from penstock.runtime.intake import Intake
+from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.asking import event_asked, start_asked
 from penstock.sources.certificates import Certificates, Fetch, system_roots
 from penstock.sources.cloudevents import Handshake, handshake

@@ -16,10 +16,10 @@ from penstock.flow.occurrence import Done, Failed, Outcome, Parked, Reported, Ti
 from penstock.flow.plan import Attempt, Timer
 from penstock.flow.retry import Timeouts
 from penstock.flow.run import ElementKey, RunId
-from penstock.runtime.approving import times_of
-from penstock.runtime.clock import VirtualClock
+from penstock.runtime.decisions.approvals import times_of
 from penstock.runtime.errors import Invalid
-from penstock.runtime.executor import Report
+from penstock.runtime.inmemory.executor import Report
+from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.stubs import Stub, Stubs, as_stub, returns
 from penstock.workers.calling import call, call_async, failure
 from penstock.workers.context import Context

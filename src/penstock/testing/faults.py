@@ -14,7 +14,7 @@ from functools import partial
 from random import Random
 from typing import Any, TypeVar, cast
 
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFull
 from penstock.store.protocol import Store
 from penstock.testing.simloop import Gone, Process, current_process

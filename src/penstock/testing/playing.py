@@ -15,8 +15,8 @@ from penstock.flow.rest import Starving, starving, waiting_for
 from penstock.flow.run import ElementKey, Failure, RunId, Snapshot, StepState
 from penstock.flow.tags import visible
 from penstock.flow.view import keys_view, run_view, time_text
-from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import Invalid, NotSeparate
+from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Try
 from penstock.testing.explaining import explain, marking_view
 from penstock.testing.stubs import Duration, span

@@ -15,7 +15,7 @@ from penstock.flow.retry import Timeouts
 from penstock.flow.run import Header, Origin, RunId
 from penstock.flow.tags import NO_TAGS
 from penstock.kernel.marking import Taken, Token
-from penstock.runtime.gate import Assignment, Report, Verdict
+from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 

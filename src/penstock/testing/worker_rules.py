@@ -25,7 +25,7 @@ import msgspec
 
 from penstock.flow.occurrence import Done, Failed
 from penstock.flow.retry import Timeouts
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.scripted_gate import USUAL, ScriptedGate
 
 Run = Callable[[asyncio.Event], Awaitable[None]]

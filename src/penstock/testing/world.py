@@ -14,9 +14,9 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.occurrence import Outside
 from penstock.flow.plan import Plan
 from penstock.flow.run import RunId
-from penstock.runtime.clock import VirtualClock
 from penstock.runtime.errors import Invalid, NoTask
-from penstock.runtime.host import Host, Hosted
+from penstock.runtime.inmemory.engine import Host, Hosted
+from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Cast, Player, StubExecutor
 from penstock.testing.playing import Play
 from penstock.testing.relaxing import with_stubs

@@ -21,12 +21,12 @@ from penstock.flow.run import RunId, Snapshot
 from penstock.flow.tags import visible
 from penstock.flow.view import failure_view, step_view
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
-from penstock.runtime.clock import LoopClock, PacedClock
-from penstock.runtime.executor import Report
-from penstock.runtime.host import Host
-from penstock.runtime.ids import new_run_id
-from penstock.runtime.play import play_out
-from penstock.runtime.redaction import Redact, redacted_outcome
+from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
+from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.executor import Report
+from penstock.runtime.inmemory.play import play_out
+from penstock.runtime.node.clock import LoopClock, PacedClock
+from penstock.runtime.node.ids import new_run_id
 from penstock.workers.calling import Outcome
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.loop import LoopExecutor

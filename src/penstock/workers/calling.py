@@ -15,7 +15,7 @@ from penstock.flow.occurrence import Done, Failed, Parked
 from penstock.flow.payload import NotJson, TooLarge, copied, kept_text, pure
 from penstock.flow.plan import Attempt
 from penstock.flow.run import Failure
-from penstock.runtime.log_context import ATTEMPT
+from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task
 

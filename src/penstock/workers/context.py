@@ -11,7 +11,7 @@ from penstock.flow.plan import Attempt
 from penstock.flow.references import References
 from penstock.flow.scope import events_of, inputs_of, run_variable
 from penstock.flow.tags import visible
-from penstock.runtime.trace_ids import traceparent
+from penstock.runtime.node.trace_ids import traceparent
 
 LogSink = Callable[[Attempt, str, str], None]
 """Where the lines of tasks go: the attempt that wrote it, the level, the text."""

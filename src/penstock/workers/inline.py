@@ -10,7 +10,7 @@ from penstock.flow.payload import payload_limit
 from penstock.flow.plan import Attempt
 from penstock.flow.run import ElementKey, RunId
 from penstock.runtime.errors import NoTask
-from penstock.runtime.executor import Report
+from penstock.runtime.inmemory.executor import Report
 from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context, LogSink
 from penstock.workers.task import Fatal, Task

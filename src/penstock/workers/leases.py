@@ -12,7 +12,7 @@ import msgspec
 
 from penstock.flow.payload import NotJson, TooLarge, pure
 from penstock.flow.retry import Backoff, Timeouts
-from penstock.runtime.gate import Gate
+from penstock.runtime.dispatch.gate import Gate
 from penstock.store.rows import Renewal
 from penstock.workers.work import NEVER, UNWANTED, Work
 

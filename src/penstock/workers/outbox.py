@@ -14,7 +14,7 @@ import msgspec
 from penstock.flow.occurrence import Outcome
 from penstock.flow.plan import Attempt
 from penstock.flow.retry import Backoff
-from penstock.runtime.gate import Gate, Report
+from penstock.runtime.dispatch.gate import Gate, Report
 from penstock.store.errors import StoreError, StoreUnavailable
 from penstock.store.rows import LogLine
 from penstock.workers.work import Work

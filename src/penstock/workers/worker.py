@@ -13,8 +13,8 @@ from uuid import uuid4
 
 from penstock.flow.occurrence import Outcome
 from penstock.flow.payload import payload_limit
+from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.errors import NoTask
-from penstock.runtime.gate import Assignment, Gate
 from penstock.store.rows import Lease, Wish
 from penstock.store.rows import Worker as Attendance
 from penstock.workers.calling import failure

@@ -14,8 +14,8 @@ from penstock.api.call import Calls
 from penstock.api.paging import Page
 from penstock.api.reading import raw_body, value_of
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
-from penstock.runtime.cursors import write_cursor
 from penstock.runtime.errors import UnknownApproval, UnknownCallback
+from penstock.runtime.queries.cursors import write_cursor
 
 calls = Calls("approvals")
 LARGEST = 1024 * 1024

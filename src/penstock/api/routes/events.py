@@ -8,8 +8,8 @@ from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged
 from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
-from penstock.runtime.cursors import write_cursor
 from penstock.runtime.errors import Conflict, NotFound
+from penstock.runtime.queries.cursors import write_cursor
 
 calls = Calls("events")
 

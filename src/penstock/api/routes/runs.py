@@ -8,7 +8,7 @@ from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Page, page
 from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
-from penstock.runtime.cursors import write_cursor
+from penstock.runtime.queries.cursors import write_cursor
 
 calls = Calls("runs")
 

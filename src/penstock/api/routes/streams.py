@@ -13,7 +13,7 @@ from penstock.api.reading import Unreadable
 from penstock.api.streams import BEAT, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine
-from penstock.runtime.changes import Reader
+from penstock.runtime.queries.change_feed import Reader
 
 calls = Calls("streams")
 LAST = "Last-Event-ID"

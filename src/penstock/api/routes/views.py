@@ -12,7 +12,7 @@ from penstock.api.paging import Counted, Page
 from penstock.api.reading import fit
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import Invalid, NotFound
-from penstock.runtime.recording import by_for
+from penstock.runtime.node.audit_context import by_for
 
 calls = Calls("views")
 PREFIX = "view/"

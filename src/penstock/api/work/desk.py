@@ -20,9 +20,9 @@ from penstock.engine.engine import Engine
 from penstock.flow.payload import payload_limit
 from penstock.flow.task import Offer
 from penstock.remote.wire import Poll
-from penstock.runtime.chores import Chores
-from penstock.runtime.flows import Flows
-from penstock.runtime.gate import Assignment, Gate
+from penstock.runtime.dispatch.gate import Assignment, Gate
+from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.flow_cache import Flows
 from penstock.store.errors import StoreAway
 from penstock.store.people import Notes
 from penstock.store.rows import PRESENT, Lease, Worker

@@ -9,7 +9,7 @@ from hmac import compare_digest
 import msgspec
 from msgspec import Struct
 
-from penstock.runtime.gate import Assignment
+from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.change import WHOLE
 from penstock.store.rows import Lease
 

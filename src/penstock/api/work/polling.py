@@ -18,7 +18,7 @@ from penstock.flow.retry import Timeouts
 from penstock.flow.scope import events_of, inputs_of
 from penstock.flow.tags import visible
 from penstock.remote.wire import MOST, Given, Left, Poll, Polled, RunOf
-from penstock.runtime.gate import Assignment
+from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows import Wish
 
 

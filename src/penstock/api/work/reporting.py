@@ -28,8 +28,8 @@ from penstock.flow.finishing import MISFITS
 from penstock.flow.occurrence import Done, Failed, TimedOut
 from penstock.flow.run import Failure
 from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
-from penstock.runtime.flows import Flows
-from penstock.runtime.gate import Report, Verdict
+from penstock.runtime.dispatch.gate import Report, Verdict
+from penstock.runtime.node.flow_cache import Flows
 from penstock.store.rows import Beat, Lease, LogLine, Renewal
 
 TEXT = 16_384

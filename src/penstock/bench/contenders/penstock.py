@@ -13,10 +13,10 @@ from penstock.flow.compile import Flow
 from penstock.flow.tags import visible
 from penstock.kernel.firing import begin, fire
 from penstock.kernel.wiring import Wiring
-from penstock.runtime.clock import VirtualClock
-from penstock.runtime.host import Host
-from penstock.runtime.ids import new_run_id
-from penstock.runtime.play import play_out
+from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.play import play_out
+from penstock.runtime.node.clock import VirtualClock
+from penstock.runtime.node.ids import new_run_id
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.task import Out, Task, tasks_of
 

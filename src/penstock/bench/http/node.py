@@ -24,7 +24,7 @@ from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, Room, prepared
 from penstock.bench.http.past import LONG
 from penstock.engine import loop
 from penstock.engine.engine import Engine
-from penstock.runtime.decision import Decision
+from penstock.runtime.decisions.decision import Decision
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import address, bind, serving

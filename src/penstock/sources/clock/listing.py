@@ -17,7 +17,7 @@ from penstock.flow.schedule import (
 )
 from penstock.flow.view import time_text
 from penstock.runtime.errors import Invalid
-from penstock.runtime.node import Node
+from penstock.runtime.node.node import Node
 from penstock.sources.clock.backfilling import Backfill, Job, jobs_of, read_backfill
 from penstock.sources.clock.feeder import Progress, read_progress
 from penstock.sources.clock.rules import rules_of

@@ -1,0 +1,99 @@
+"""Who may go round an approval: whoever may give it. To skip it, or to put in what it fires, is to decide it too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextvars import ContextVar
+
+from penstock.flow.compile import APPROVAL, Flow
+from penstock.flow.errors import PenstockError
+from penstock.flow.occurrence import Put
+from penstock.runtime.errors import NotSeparate
+from penstock.runtime.node.audit_context import WHO
+from penstock.runtime.node.run_cache import Live
+from penstock.steps.approval import ROLES
+from penstock.store.protocol import Store
+
+ROLE: ContextVar[str | None] = ContextVar("penstock_role", default=None)
+"""The role of whoever's call this is; None: nobody's, it is the program's own."""
+
+ADMIN = ROLES[-1]
+"""May go round any approval: somebody must be able to help, and it is on record."""
+
+
+class NotTheirs(PenstockError):
+    """An approval is for another role to give, and so to go round."""
+
+    code = "not_theirs"
+
+    def __init__(self, step: str, role: str) -> None:
+        super().__init__(
+            f"'{step}' is an approval for the role {role}, and to go round it is to give it: ask one who may"
+        )
+        self.step, self.role = step, role
+
+
+async def refuse_going_round(store: Store, live: Live, steps: Iterable[str], begins: bool = False) -> None:
+    """Raises NotTheirs, NotSeparate where one of the steps is an approval that the caller may not give.
+
+    `begins`: the caller starts a run after it, and so is who started that run.
+    """
+    role, who, run = ROLE.get(), WHO.get() or "", live.snapshot.run
+    if role in (None, ADMIN):
+        return
+    for name in steps:
+        wants, separate = asked_by(live.flow, name)
+        if role not in ROLES[ROLES.index(wants) :]:
+            raise NotTheirs(name, wants)
+        if separate and (why := await barring(store, run.id, who if begins else run.by, who)) is not None:
+            raise NotSeparate(who, why)
+
+
+async def barring(store: Store, run: str, starter: str | None, who: str) -> str | None:
+    """Four eyes: what somebody did that bars them from an approval of a run, such as `started the run`."""
+    if starter == who:
+        return "started the run"
+    decided = any(each.decided_by == who for each in await store.approvals_of(run))
+    return "decided in this run before" if decided else None
+
+
+def asked_by(flow: Flow, step: str) -> tuple[str, bool]:
+    """Which role an approval wants, and whether four eyes; the most, where that is filled in only when it asks."""
+    said = flow.definition.steps[step].params or {}
+    role = said.get("role", ROLES[0])
+    return role if role in ROLES else ADMIN, said.get("separate", False) is not False
+
+
+def approvals_in(flow: Flow, steps: Iterable[str]) -> list[str]:
+    """Those of the steps that are approvals."""
+    return [name for name in steps if name in flow.steps and flow.steps[name].task == APPROVAL]
+
+
+def approvals_left_out(live: Live, puts: Iterable[Put]) -> list[str]:
+    """The approvals whose word it is that somebody puts in, and those that nobody has given yet before it."""
+    flow, given = live.flow, list(puts)
+    events, into = {put.event for put in given}, {put.step for put in given}
+    return [
+        name
+        for name in approvals_in(flow, flow.steps)
+        if any(not events.isdisjoint(way.names) for way in flow.steps[name].ways.values())
+        or not (_has_spoken(live, name) or behind(flow, name).isdisjoint(into))
+    ]
+
+
+def _has_spoken(live: Live, step: str) -> bool:
+    state = live.snapshot.steps.get(step)
+    return state is not None and state.spoke
+
+
+def behind(flow: Flow, step: str) -> set[str]:
+    """The steps that may begin because this one has ended, at once or later."""
+    found: set[str] = set()
+    todo = [step]
+    while todo:
+        for events in flow.wiring.by_name[todo.pop()].fires.values():
+            takers = (slot for event in events for slot in flow.wiring.takers.get(event, ()))
+            fresh = {flow.wiring.steps[slot.step].name for slot in takers} - found
+            found |= fresh
+            todo += fresh
+    return found

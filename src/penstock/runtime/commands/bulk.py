@@ -1,0 +1,117 @@
+"""The same done to many runs: those that a filter finds and that it can be done to, batch by batch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import Any, Literal, get_args
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from penstock.flow.errors import PenstockError
+from penstock.flow.run import ENDED
+from penstock.runtime.commands.commands import Intake
+from penstock.runtime.errors import Conflict, Invalid
+from penstock.runtime.queries.run_lists import place_of
+from penstock.store.listing import STATUSES
+from penstock.store.protocol import Store
+from penstock.store.rows import Filter
+
+Action = Literal["cancel", "retry", "pause", "resume", "rerun"]
+BATCH = 100
+MOST = 10_000
+"""Runs that one call acts on; who wants more asks again."""
+
+SHOWN = 20
+LIVE = tuple(status for status in STATUSES if status not in ENDED)
+APPLIES: dict[str, tuple[str, ...]] = {
+    "cancel": LIVE,
+    "pause": tuple(status for status in LIVE if status != "paused"),
+    "resume": ("paused",),
+    "retry": ("failed",),
+    "rerun": STATUSES,
+}
+"""The statuses of the runs that each can be done to."""
+
+
+class Progress(Struct):
+    """How far it is. `refused`: the run had gone on meanwhile; `errors` are the first few of all others."""
+
+    action: str
+    count: int = 0  # runs that fit, as far as they were looked at
+    done: int = 0
+    refused: int = 0
+    failed: int = 0
+    errors: list[dict[str, str]] = field(default_factory=list)
+    more: bool = False  # there are runs left that were not looked at
+    made: list[str] = field(default_factory=list)  # runs that `rerun` made
+
+
+def applicable(filter: Filter, action: str) -> Filter | None:
+    """The filter narrowed to runs that the action can be done to; None: there are none. Raises Invalid."""
+    if action not in APPLIES:
+        raise Invalid(f"'{action}' cannot be done to many runs: say {', '.join(get_args(Action))}")
+    asked = filter.statuses or STATUSES
+    statuses = tuple(status for status in APPLIES[action] if status in asked)
+    return replace(filter, statuses=statuses, sort="newest", after=None) if statuses else None
+
+
+async def preview(store: Store, filter: Filter, action: str) -> dict[str, Any]:
+    """How many runs it would be done to, by status."""
+    narrowed = applicable(filter, action)
+    counts = {} if narrowed is None else await store.count(narrowed)
+    return {"action": action, "count": sum(counts.values()), "statuses": counts}
+
+
+async def act_on_many(
+    store: Store, intake: Intake, filter: Filter, action: str, most: int = MOST, **more: Any
+) -> AsyncIterator[Progress]:
+    """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
+    progress = Progress(action)
+    narrowed = applicable(filter, action)
+    until = await store.now() + timedelta(microseconds=1)
+    if filter.until is not None:
+        until = min(until, filter.until)
+    left = min(most, MOST)
+    while narrowed is not None and left > 0:
+        page = replace(narrowed, until=until, limit=min(BATCH, left) + 1)
+        rows = await store.runs(page)
+        batch = rows[: page.limit - 1]
+        await asyncio.gather(*(_one(progress, _doing(intake, action, more), row.id) for row in batch))
+        left -= len(batch)
+        progress.count += len(batch)
+        progress.more = len(rows) > len(batch)
+        yield progress
+        if not progress.more:
+            return
+        place = place_of(batch[-1], narrowed)
+        narrowed = replace(narrowed, after=(place.at, place.run))
+    yield progress
+
+
+async def _one(progress: Progress, do: Callable[[str], Awaitable[Any]], run: str) -> None:
+    """One run that cannot be acted on must not stop the others."""
+    try:
+        made = await do(run)
+        progress.done += 1
+        if made is not None:
+            progress.made.append(made)
+    except Conflict:
+        progress.refused += 1
+    except PenstockError as error:
+        progress.failed += 1
+        if len(progress.errors) < SHOWN:
+            progress.errors.append({"run": run, "code": error.code, "message": str(error)})
+
+
+def _doing(intake: Intake, action: str, more: dict[str, Any]) -> Callable[[str], Awaitable[Any]]:
+    ways: dict[str, Callable[..., Awaitable[Any]]] = {
+        "cancel": intake.cancel,
+        "retry": intake.retry,
+        "pause": intake.pause,
+        "resume": intake.resume,
+        "rerun": intake.rerun,
+    }
+    return lambda run: ways[action](run, **more)

@@ -1,0 +1,404 @@
+"""What callers do to runs: start them, fire events into them, hold, mend and end them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
+from functools import partial
+from hashlib import blake2b
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.flow.advance import new_run
+from penstock.flow.compile import Flow
+from penstock.flow.errors import PenstockError
+from penstock.flow.keys import key_text
+from penstock.flow.occurrence import (
+    Begun,
+    BegunFrom,
+    Canceled,
+    Disabled,
+    Occurrence,
+    Paused,
+    Resumed,
+    Retried,
+)
+from penstock.flow.plan import Answer
+from penstock.flow.run import Header, RunId, Snapshot
+from penstock.runtime.codec.messages import StartChild
+from penstock.runtime.commands.authority import approvals_in, refuse_going_round
+from penstock.runtime.commands.ownership import Managed
+from penstock.runtime.commands.validation import (
+    can_be_kept,
+    refuse_long_text,
+    refuse_no_text,
+    refuse_no_texts,
+)
+from penstock.runtime.decisions.children import begun_posts, forebears, refusal
+from penstock.runtime.decisions.event_delivery import Look, Mailing
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.errors import (
+    IdempotencyMismatch,
+    Invalid,
+    InvalidInput,
+    NotRetryable,
+    RunEnded,
+    UnknownRun,
+    UnknownStep,
+    UnknownWorkflow,
+)
+from penstock.runtime.inmemory.engine import plain_payload
+from penstock.runtime.node.audit_context import WHO, by_for
+from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.flow_cache import Flows, wider_pauses
+from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.store.change import Post, Seen
+from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
+from penstock.store.protocol import Store
+from penstock.store.rows import WorkflowState
+
+log = logging.getLogger("penstock.intake")
+
+TRIES = 10
+"""How often a start is made anew because a pause came or went."""
+
+DOUBTS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds between the questions whether a start of which nobody knows was done."""
+
+
+BEGUN = Begun()
+"""How most runs begin: with no tags."""
+
+
+class Intake(Mailing):
+    """Every way in. What it answers is durable."""
+
+    def __init__(
+        self,
+        store: Store,
+        flows: Flows,
+        clock: StoreClock,
+        submit: Callable[[Request], None],
+        look: Look,
+        ids: Callable[[], str],
+    ) -> None:
+        self._store, self._flows, self._clock, self._look = store, flows, clock, look
+        self._submit, self._ids = submit, ids
+        self._children = Chores(log, "a child run did not begin yet")
+        self.duplicates = 0
+
+    @property
+    def store(self) -> Store:
+        """Where all of it is kept."""
+        return self._store
+
+    # -- starting ------------------------------------------------------------------------------------------
+
+    async def start(self, workflow: str, **how: Any) -> RunId:
+        """As `start_once`; the run alone."""
+        run, _ = await self.start_once(workflow, **how)
+        return run
+
+    async def start_once(
+        self,
+        workflow: str,
+        *,
+        version: int | None = None,
+        input: Any = None,
+        subject: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        tags: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        rerun_of: str | None = None,
+        begun: BegunFrom | None = None,
+    ) -> tuple[RunId, bool]:
+        """Make a run and begin it. A key seen before gives the first run, and True.
+
+        Raises UnknownWorkflow, InvalidInput, BadPayload, IdempotencyMismatch.
+        """
+        if not can_be_kept(workflow):
+            refuse_no_text(workflow=workflow)
+        if subject is not None or idempotency_key is not None:
+            refuse_long_text(subject=subject, idempotency_key=idempotency_key)
+        if labels is not None:
+            refuse_no_texts(labels=labels)
+        if tags is not None and not isinstance(tags, Mapping):
+            raise Invalid(f"`tags` must be a map from names to values, not {type(tags).__name__}")
+        own = plain_payload(dict(tags), "the tags") if tags else {}
+        given = None if input is None else plain_payload(input, "the input")
+        id, first = RunId(self._ids()), begun or (Begun(own) if own else BEGUN)
+
+        def header(flow: Flow) -> Header:
+            if flow.definition.labels:
+                refuse_no_texts(labels=flow.definition.labels)
+            return Header(
+                id=id,
+                workflow=flow.name,
+                version=flow.version,
+                subject=subject,
+                labels={**(flow.definition.labels or {}), **(labels or {})},
+                input=fitting(flow, given),
+                rerun_of=rerun_of,
+                tags=own,
+                by=WHO.get(),
+            )
+
+        if idempotency_key is None:
+            await self._begin(workflow, version, header, first)
+            return id, False
+        asked = {"input": given, "subject": subject, "labels": dict(labels or {})}
+        digest = _digest({**asked, "version": version})
+        if await self._begin(workflow, version, header, first, (idempotency_key, digest)) != "duplicate":
+            return id, False
+        return await self._known(workflow, idempotency_key, (digest, _digest(asked["input"]))), True
+
+    async def _begin(
+        self,
+        workflow: str,
+        version: int | None,
+        header_of: Callable[[Flow], Header],
+        begun: Begun | BegunFrom,
+        start_key: tuple[str, bytes] | None = None,
+        read: int | None = None,
+        posts: tuple[Post, ...] = (),
+    ) -> Answer:
+        """Make the run of the version, or of the newest; held where its workflow or the installation is paused."""
+        self._flows.managers.refuse(workflow)
+        believed: WorkflowState | None = None
+        for _ in range(TRIES):
+            flow, state = self._flows.at_hand(workflow) or await self._flows.believed(workflow)
+            if read is not None and state == believed:
+                return "superseded"  # the wish was taken back
+            believed = state
+            if version is not None:
+                flow = await self._flows.get(workflow, version)
+            snapshot = new_run(header_of(flow))
+            if holds := wider_pauses(state):
+                snapshot = replace(snapshot, paused=holds)
+            latest = state.latest if version is None else None
+            ask = partial(self._make, begun, snapshot, start_key, latest, read, posts)
+            try:
+                answer = await ask()
+            except StoreAway as error:
+                if not error.unsure:
+                    raise
+                answer = await _without_doubt(ask, error)
+            if answer != "superseded":
+                return answer
+            self._flows.forget()  # a pause came or went, or something was published
+        raise restless(workflow)
+
+    async def _make(
+        self,
+        begun: Begun | BegunFrom,
+        new: Snapshot,
+        start_key: tuple[str, bytes] | None,
+        latest: int | None,
+        read: int | None,
+        posts: tuple[Post, ...],
+    ) -> Answer:
+        run = new.run.id
+        answer = await self._answered(
+            Request(
+                run, begun, None, None, None, read, None, new, start_key, latest, posts, audit=by_for(run)
+            )
+        )  # fmt: skip
+        if answer == "superseded" and (await self._store.load([run]))[0] is not None:
+            return "duplicate"
+        return answer
+
+    async def _known(self, workflow: str, key: str, digests: Collection[bytes]) -> RunId:
+        """The run that a key started before. Raises IdempotencyMismatch where it was started otherwise."""
+        known = await self._store.start_key(workflow, key)
+        assert known is not None, "a start key was known and is not there"
+        self.duplicates += 1
+        if known[1] not in digests:  # the input alone: an old row
+            raise IdempotencyMismatch(key, known[0])
+        return RunId(known[0])
+
+    def begin_child(self, message: int, run: str, wish: StartChild) -> None:
+        """A step asks for a child run, by a message; whatever goes wrong is told to its parent."""
+        self._children.begin(self._begin_child(message, run, wish))
+
+    def stop(self) -> None:
+        """Begin no more child runs; their messages are read again by whoever goes on."""
+        self._children.cancel()
+
+    async def _begin_child(self, message: int, run: str, wish: StartChild) -> None:
+        try:
+            await self._refuse_canceled(run)
+            refuse_long_text(subject=wish.subject)
+            header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
+            posts = begun_posts(run, wish)
+            await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
+        except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
+            self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
+        except PenstockError as error:
+            log.warning("child run %s did not begin yet: %s", run, error)
+        except Exception as error:  # its message would be read again for ever, and nobody see why
+            log.exception("child run %s cannot begin", run)
+            why = f"run '{run}' cannot begin: {type(error).__name__}: {error}"
+            self._submit(Request(wish.parent, refusal(wish.parent, run, why), read=message))
+
+    async def _starter(self, run: str) -> str | None:
+        """Who started a run, and with it all that it starts."""
+        with suppress(UnknownRun):
+            return (await self.look(run)).snapshot.run.by
+        return None
+
+    async def _refuse_canceled(self, child: str) -> None:
+        """A chain of runs must not grow as fast as it is being canceled. Raises RunEnded."""
+        for run in forebears(child):
+            with suppress(UnknownRun):
+                snapshot = (await self.look(run)).snapshot
+                if "canceled" in (snapshot.status, snapshot.ending):
+                    raise RunEnded(run, "canceled")
+
+    # -- acting on runs ------------------------------------------------------------------------------------
+
+    async def cancel(self, run: str, force: bool = False, reason: str | None = None) -> None:
+        """Raises UnknownRun, RunEnded, and Managed where `force` would leave its clean-up out."""
+        if force:
+            self._flows.managers.refuse((await self.look(run)).flow.name)
+        await self._act(run, Canceled(force, reason))
+
+    async def pause(self, run: str) -> None:
+        """Raises UnknownRun, RunEnded, Managed."""
+        self._flows.managers.refuse((await self.look(run)).flow.name)
+        await self._act(run, Paused())
+
+    async def resume(self, run: str) -> None:
+        """Raises UnknownRun, RunEnded."""
+        await self._act(run, Resumed())
+
+    async def _act(self, run: str, occurrence: Occurrence) -> None:
+        if await self.ask(run, occurrence) == "refused":
+            raise RunEnded(run, (await self.look(run)).snapshot.status)
+
+    async def retry(self, run: str, step: str | None = None) -> None:
+        """Put back what failed. Raises UnknownRun, NotRetryable, Invalid, Managed."""
+        flow = (await self.look(run)).flow
+        self._flows.managers.refuse(flow.name)
+        if step is not None and step not in flow.steps:
+            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+        for _ in range(TRIES):
+            _, state = await self._flows.newest(flow.name)
+            answer = await self.ask(run, Retried(step, wider_pauses(state)))
+            if answer == "refused":
+                raise not_retryable((await self.look(run)).snapshot, step)
+            if answer != "superseded":
+                return
+            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+        raise restless(flow.name)
+
+    async def rerun(self, run: str, version: int | None = None, input: Any = None) -> RunId:
+        """A new run of the same workflow, with the same tags, and the same input unless another is given."""
+        header = (await self.look(run)).snapshot.run
+        return await self.start(
+            header.workflow,
+            version=version,
+            input=header.input if input is None else input,
+            subject=header.subject,
+            labels=header.labels,
+            tags=header.tags,
+            rerun_of=run,
+        )
+
+    async def disable(self, run: str, step: str, port: str | None = "done") -> None:
+        """R9 for one run: the step ends on `port` at once, None makes it work again.
+
+        Raises UnknownStep, Invalid, RunEnded, Managed, NotTheirs, NotSeparate.
+        """
+        live = await self.look(run)
+        self._flows.managers.refuse(live.flow.name)
+        if port is not None:
+            await refuse_going_round(self._store, live, approvals_in(live.flow, [step]))
+        if await self.ask(run, Disabled(step, port)) != "refused":
+            return
+        live = await self.look(run)
+        if live.snapshot.ended:
+            raise RunEnded(run, live.snapshot.status)
+        known = live.flow.steps.get(step)
+        if known is None:
+            raise UnknownStep(live.flow.name, step, live.flow.steps)
+        ports = ", ".join(known.ports) or "none"
+        raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+
+    # -- the way -------------------------------------------------------------------------------------------
+
+    async def look(self, run: str) -> Live:
+        """The run as it is. Raises UnknownRun."""
+        return await self._look(run)
+
+    def ask(self, run: str, occurrence: Occurrence, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
+        """Let one thing happen; how it was taken, once it is durable."""
+        return self._answered(Request(run, occurrence, seen=seen, audit=by_for(run)))
+
+    def _answered(self, request: Request) -> asyncio.Future[Answer]:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+
+        def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
+            if not future.done():
+                future.set_result(answer) if answer is not None else future.set_exception(_raised(error))
+
+        request.told = told
+        self._submit(request)
+        return future
+
+
+async def _without_doubt(ask: Callable[[], Awaitable[Answer]], error: PenstockError) -> Answer:
+    """Who starts a run must not be told to start another where the first may be there: its id tells."""
+    for wait in DOUBTS:
+        await asyncio.sleep(wait)
+        try:
+            return await ask()
+        except PenstockError as again:
+            error = again
+            if not isinstance(error, StoreUnavailable):
+                break
+    raise OutcomeUnknown(error.why if isinstance(error, StoreUnavailable) else str(error)) from error
+
+
+def _child_header(run: RunId, wish: StartChild, by: str | None, flow: Flow) -> Header:
+    refuse_no_texts(labels=flow.definition.labels)
+    return Header(
+        id=run,
+        workflow=flow.name,
+        version=flow.version,
+        subject=wish.subject,
+        labels=flow.definition.labels or {},
+        input=fitting(flow, plain_payload(wish.input, "the input")),
+        parent=wish.parent,
+        by=by,
+    )
+
+
+def not_retryable(snapshot: Snapshot, step: str | None) -> NotRetryable:
+    """Why a run, or a step of it, cannot be retried."""
+    failed = snapshot.status == "failed" and bool(snapshot.failed)
+    return NotRetryable(snapshot.run.id, snapshot.status, step if failed else None)
+
+
+def restless(workflow: str) -> PenstockError:
+    """Pauses come and go faster than anything can be decided."""
+    return PenstockError(f"'{workflow}' is paused and resumed all the time: ask again")
+
+
+def _digest(asked: Any) -> bytes:
+    return blake2b(key_text(asked).encode(), digest_size=16).digest()
+
+
+def _raised(error: BaseException | None) -> BaseException:
+    return error or PenstockError("the engine stopped before this was done: ask again")
+
+
+def fitting(flow: Flow, input: Any) -> Any:
+    """The input, where it is one of the workflow. Raises InvalidInput."""
+    problems = flow.input_problems(input)
+    if problems:
+        raise InvalidInput(flow.name, problems)
+    return input

@@ -1,0 +1,187 @@
+"""People mend runs: each repair is decided like anything else that happens to a run, and written in its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import ValidationError, convert
+from msgspec.structs import replace
+
+from penstock.flow.advance import advance, new_run
+from penstock.flow.forking import Fork, Forking
+from penstock.flow.mending import misfit, no_way, unskippable
+from penstock.flow.occurrence import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
+from penstock.flow.plan import Plan
+from penstock.flow.run import RunId
+from penstock.flow.tags import visible
+from penstock.flow.turn import Turn
+from penstock.runtime.commands.authority import approvals_in, approvals_left_out, refuse_going_round
+from penstock.runtime.commands.commands import TRIES, Intake, restless
+from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
+from penstock.runtime.inmemory.engine import plain_payload
+from penstock.runtime.node.flow_cache import Flows, wider_pauses
+from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.runtime.queries.history import read_history
+from penstock.runtime.queries.reachability import outlook_of
+from penstock.store.protocol import Runs
+
+T = TypeVar("T")
+
+MOST = 1_000
+"""Events that one repair puts and takes: it is decided as a whole, while nobody else is answered."""
+
+
+class Mender:
+    """Repairs of runs. What it answers is durable."""
+
+    def __init__(self, intake: Intake, flows: Flows, clock: StoreClock) -> None:
+        self._intake, self._flows, self._clock = intake, flows, clock
+
+    async def repair(
+        self,
+        run: str,
+        *,
+        put: Sequence[Mapping[str, Any]] = (),
+        take: Sequence[Mapping[str, Any]] = (),
+        expect: int | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Put events into slots and take others out; `{seq, will_fire}`: the steps that begin by it.
+
+        `expect` is the `seq` of the marking that was looked at. With `dry_run` nothing is changed, and `outlook`
+        says whether the run could still end.
+        Raises UnknownRun, Invalid, RunEnded, Changed, NotTheirs, NotSeparate.
+        """
+        if len(put) + len(take) > MOST:
+            raise Invalid(f"a repair puts and takes up to {MOST:,} events: make several of it")
+        puts = tuple(replace(each, data=plain_payload(each.data, "the data")) for each in _read(put, Put))
+        wish = Repaired(put=puts, take=_read(take, Take), expect=expect, reason=reason)
+        for _ in range(TRIES):
+            live = await self._intake.look(run)
+            await self._refuse_round(live, approvals_left_out(live, puts))
+            plan = self._try(live, wish)
+            if dry_run:
+                return _told(plan) | {"outlook": outlook_of(live.flow, plan.snapshot)}
+            answer = await self._intake.ask(run, replace(wish, expect=live.snapshot.seq))
+            if answer == "accepted":
+                return _told(plan)
+        raise Changed(f"run '{run}'", expect, (await self._intake.look(run)).snapshot.seq)
+
+    def _try(self, live: Live, wish: Repaired) -> Plan:
+        """What the repair leads to. Raises RunEnded, Changed, Invalid."""
+        snapshot, now = live.snapshot, self._clock.now()
+        self._flows.managers.refuse(live.flow.name)
+        if snapshot.ended:
+            raise RunEnded(snapshot.run.id, snapshot.status)
+        if wish.expect is not None and wish.expect != snapshot.seq:
+            raise Changed(f"run '{snapshot.run.id}'", wish.expect, snapshot.seq)
+        wrong = misfit(Turn(live.flow, snapshot, now), wish)
+        if wrong is not None:
+            raise Invalid(f"run '{snapshot.run.id}' cannot be repaired so: {wrong}")
+        return advance(live.flow, snapshot, [wish], now)
+
+    async def skip(
+        self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
+    ) -> None:
+        """Let a step end on a port with an output, without its task: one under way, ready, failed or starving.
+
+        Raises UnknownRun, UnknownStep, Invalid, NotSkippable, NotTheirs, NotSeparate.
+        """
+        wish = Skipped(step=step, port=port, output=plain_payload(output, "the output"), reason=reason)
+        for _ in range(TRIES):
+            live = await self._intake.look(run)
+            self._refuse_skip(live, wish)
+            await self._refuse_round(live, approvals_in(live.flow, [step]))
+            if live.snapshot.ended:
+                _, state = await self._flows.newest(live.flow.name)
+                wish = replace(wish, paused=wider_pauses(state))
+            if await self._intake.ask(run, wish) == "accepted":
+                return
+            self._flows.forget()  # a pause came or went meanwhile, or the run went on
+        raise restless(live.flow.name)
+
+    async def _refuse_round(self, live: Live, steps: Sequence[str], begins: bool = False) -> None:
+        await refuse_going_round(self._intake.store, live, steps, begins)
+
+    def _refuse_skip(self, live: Live, wish: Skipped) -> None:
+        self._flows.managers.refuse(live.flow.name)
+        known = live.flow.steps.get(wish.step)
+        if known is None:
+            raise UnknownStep(live.flow.name, wish.step, live.flow.steps)
+        misnamed = no_way(known, wish)
+        if misnamed is not None:
+            raise Invalid(f"step '{wish.step}' cannot be skipped so: {misnamed}")
+        wrong = unskippable(Turn(live.flow, live.snapshot, self._clock.now()), known, wish)
+        if wrong is not None:
+            raise NotSkippable(live.snapshot.run.id, wish.step, wrong)
+
+    async def rerun(
+        self, store: Runs, run: str, step: str, version: int | None = None, input: Any = None
+    ) -> RunId:
+        """A new run that begins where this one was before `step` began for the last time.
+
+        Earlier steps are not done again: their outputs are those of the old run. What was under way then is.
+        Raises UnknownRun, Invalid, NotTheirs, NotSeparate.
+        """
+        live = await self._intake.look(run)
+        header = live.snapshot.run
+        self._flows.managers.refuse(header.workflow)
+        fork = await _fork_before(store, live, step, plain_payload(input, "the input"))
+        passed = {*approvals_in(live.flow, fork.outputs), *approvals_left_out(live, fork.puts)}
+        await self._refuse_round(live, sorted(passed), begins=True)
+        flow = (await self._flows.newest(header.workflow))[0]
+        if version is not None and version != flow.version:
+            flow = await self._flows.get(header.workflow, version)
+        wrong = misfit(Turn(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
+        if step not in flow.steps or wrong is not None:
+            why = wrong or "it has no such step"
+            raise Invalid(f"version {flow.version} of '{flow.name}' cannot begin at step '{step}': {why}")
+        tags = visible(live.snapshot.tags)
+        begun = BegunFrom(
+            step=step, data=fork.data, puts=fork.puts, outputs=fork.outputs, came=fork.came, tags=tags
+        )
+        return await self._intake.start(
+            header.workflow,
+            version=flow.version,
+            input=header.input if input is None else input,
+            subject=header.subject,
+            labels=header.labels,
+            tags=header.tags,
+            rerun_of=run,
+            begun=begun,
+        )
+
+    async def fail(self, run: str, reason: str | None = None) -> None:
+        """Let a run fail; its clean-up steps still run. Raises UnknownRun, RunEnded."""
+        if await self._intake.ask(run, GivenUp(reason)) == "refused":
+            raise RunEnded(run, (await self._intake.look(run)).snapshot.status)
+
+
+async def _fork_before(store: Runs, live: Live, step: str, input: Any) -> Fork:
+    """How a run was before `step` began for the last time. Raises Invalid where it never did."""
+    run, last = live.snapshot.run.id, 0
+    async for entry in read_history(store, run):
+        if entry.kind == "fired" and entry.step == step:
+            last = entry.seq
+    if not last:
+        raise Invalid(f"step '{step}' never began in run '{run}': rerun it from the start")
+    forking = Forking(live.flow, input)
+    async for entry in read_history(store, run, 0, last - 1):
+        forking.take(entry)
+    return forking.fork()
+
+
+def _read(items: Sequence[Mapping[str, Any]], kind: type[T]) -> tuple[T, ...]:
+    try:
+        return convert(list(items), tuple[kind, ...])  # type: ignore[valid-type]
+    except ValidationError as error:
+        word = kind.__name__.lower()
+        raise Invalid(f"`{word}` is a list of what to {word}, each with its step and slot: {error}") from None
+
+
+def _told(plan: Plan) -> dict[str, Any]:
+    fired = [entry.step for entry in plan.history if entry.kind == "fired"]
+    return {"seq": plan.snapshot.seq, "status": plan.snapshot.status, "will_fire": fired}

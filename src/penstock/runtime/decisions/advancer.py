@@ -1,0 +1,399 @@
+"""Runs go on: what happened is gathered, decided about in batches, and written in one transaction a batch.
+
+The batch grows by itself: while one is being written, the next gathers. On an idle system it has one run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from penstock.flow.occurrence import Outside, Retried, Skipped
+from penstock.runtime.decisions.decision import Decision, Desks, Reserved
+from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.plan_to_change import decide, write_down
+from penstock.runtime.decisions.poison_runs import Doubts
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.dispatch.dispatch import Dispatch
+from penstock.runtime.errors import UnknownRun, UnreadableRun
+from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.store.change import Change, Committed, Message, Outcome
+from penstock.store.errors import OutcomeUnknown, StoreUnavailable
+from penstock.store.protocol import Runs
+
+BATCH = 512
+LANES = 2
+TOGETHER = 32
+"""Runs that are decided and then written down: few enough for a processor to have them still at hand."""
+
+TRIES = 50
+"""How often a decision is made anew because others were faster, before something must be wrong."""
+
+
+log = logging.getLogger("penstock.advancing")
+
+Settled = Callable[[Sequence[Decision]], None]
+Posted = Callable[[list[Message]], None]
+
+
+class Advancer:
+    """The only way in which a run changes."""
+
+    def __init__(
+        self, store: Runs, flows: Flows, memory: Memory, dispatch: Dispatch, clock: StoreClock, shared: bool
+    ) -> None:
+        self._store, self._flows, self._memory = store, flows, memory
+        self._dispatch, self._clock, self._shared = dispatch, clock, shared
+        self._waiting: dict[str, list[Request]] = {}
+        self._busy: set[str] = set()
+        self._lanes = asyncio.Semaphore(LANES)
+        self._wake = asyncio.Event()
+        self._carrying: set[asyncio.Task[None]] = set()
+        self._closed: BaseException | None = None
+        self._doubts = Doubts(self.submit)
+        self.settled: list[Settled] = []
+        self.posted: Posted = lambda messages: None
+        self.overdue: Callable[[], None] = lambda: None
+        self.wrote: Callable[[int, float], None] = lambda changes, seconds: None
+        self.stale = self.decided = self.batches = 0
+
+    def submit(self, request: Request) -> None:
+        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
+        if self._closed is not None:
+            request.tell(None, self._closed)
+            return
+        self._waiting.setdefault(request.run, []).append(request)
+        self._wake.set()
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing more is decided: tell whoever waits, and whoever still comes."""
+        self._closed = error
+        waiting, self._waiting = self._waiting, {}
+        for requests in waiting.values():
+            for request in requests:
+                request.tell(None, error)
+
+    async def run(self) -> None:
+        """Decide and write, for ever."""
+        try:
+            while True:
+                await self._wake.wait()
+                await self._lanes.acquire()
+                self._wake.clear()
+                task = asyncio.create_task(self._carry())
+                self._carrying.add(task)
+                task.add_done_callback(self._carrying.discard)
+        finally:
+            for task in list(self._carrying):
+                task.cancel()
+
+    async def drain(self) -> None:
+        """Wait until nothing is under way."""
+        while self._waiting or self._carrying:
+            await asyncio.sleep(0.005)
+
+    # -- gathering -----------------------------------------------------------------------------------------
+
+    def _take(self) -> dict[str, list[Request]]:
+        batch: dict[str, list[Request]] = {}
+        for run in self._waiting:
+            if run not in self._busy:
+                batch[run] = self._waiting[run]
+                if len(batch) >= BATCH:
+                    self._wake.set()  # there may be more
+                    break
+        for run in batch:
+            requests = self._waiting.pop(run)
+            if len(requests) > 1:
+                batch[run], rest = _one_decision(requests)
+                if rest:
+                    self._waiting[run] = rest
+        self._busy.update(batch)
+        return batch
+
+    async def _carry(self) -> None:
+        """One batch, gathered a turn of the loop after it was asked for: whoever is about to ask joins it."""
+        batch = self._take()
+        try:
+            await self._advance(batch)
+        except BaseException as error:
+            # Who asked was not cancelled, but what it asked for was, perhaps half-way through being written.
+            canceled = isinstance(error, asyncio.CancelledError)
+            told = OutcomeUnknown("this engine is closed") if canceled else error
+            for requests in batch.values():
+                for request in requests:
+                    request.tell(None, told)
+            if not isinstance(error, StoreUnavailable | asyncio.CancelledError):
+                log.exception("a batch of %d runs was not decided", len(batch))
+            for run in batch:
+                self._memory.forget(run)
+        finally:
+            self._busy.difference_update(batch)
+            self._lanes.release()
+            if batch and self._waiting:
+                self._wake.set()
+
+    async def _advance(self, batch: dict[str, list[Request]]) -> None:
+        lives = await self._lives(batch)
+        decisions: list[Decision] = []
+        written: list[Decision] = []
+        now, alike, desks = self._clock.now(), Alike(), self._dispatch.reserving()
+        try:
+            runs = list(batch)
+            for at in range(0, len(runs), TOGETHER):
+                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, alike)
+                decisions += decided
+                written += self._write_down(decided, desks, alike)
+            self.decided += len(written)
+            await self._write(written)
+        except BaseException:
+            for decision in decisions:
+                self._give_up(decision)
+            raise
+
+    async def _lives(self, batch: dict[str, list[Request]]) -> dict[str, Live | BaseException]:
+        """The runs as they are known here; those that are not, or must be fresh, from the store."""
+        lives: dict[str, Live | BaseException] = {}
+        wanted: list[str] = []
+        for run, requests in batch.items():
+            first = requests[0]
+            live = self._memory.get(run)
+            if first.new is not None and live is None:
+                header = first.new.run
+                flow = self._flows.known(header.workflow, header.version)
+                assert flow is not None, "a run is made only with its flow at hand"
+                lives[run] = Live(flow, first.new)
+            elif live is None or first.fresh or (len(requests) > 1 and any(each.fresh for each in requests)):
+                wanted.append(run)
+            else:
+                lives[run] = live
+        if wanted:
+            lives.update(await self._memory.fetch(wanted, remember=True))
+        return lives
+
+    def _decide_some(
+        self,
+        runs: Sequence[str],
+        batch: dict[str, list[Request]],
+        lives: dict[str, Live | BaseException],
+        now: datetime,
+        alike: Alike,
+    ) -> list[Decision]:
+        """One run that cannot be decided about must not hold the others."""
+        decisions: list[Decision] = []
+        for run in runs:
+            live, requests = lives.get(run), batch[run]
+            if not isinstance(live, Live):
+                self._refuse(run, requests, live)
+                continue
+            try:
+                decisions.append(decide(live, requests, now, alike))
+            except Exception as error:
+                self._undecided(live, requests, error)
+        return decisions
+
+    def _write_down(self, decisions: Sequence[Decision], desks: Desks, alike: Alike) -> list[Decision]:
+        """Nor may one whose decision cannot be written down."""
+        written: list[Decision] = []
+        for decision in decisions:
+            try:
+                write_down(decision, desks, alike)
+                written.append(decision)
+            except Exception as error:
+                self._undecided(decision.live, decision.requests, error)
+        return written
+
+    def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
+        log.exception("run %s cannot be decided about", live.snapshot.run.id)
+        self._memory.forget(live.snapshot.run.id)
+        self._doubts.tell(requests, error)
+
+    def _refuse(self, run: str, requests: list[Request], error: BaseException | None) -> None:
+        """A run that is not there, or cannot be read, is left alone."""
+        if error is not None:
+            log.error("run %s cannot be read and is left alone: %s", run, error)
+        elif gone := [request.read for request in requests if request.read is not None]:
+            self._dispatch.discard(gone)
+        told = UnknownRun(run) if error is None else UnreadableRun(run, error)
+        for request in requests:
+            request.tell(None, told)
+
+    # -- writing -------------------------------------------------------------------------------------------
+
+    async def _write(self, decisions: list[Decision]) -> None:
+        changed: list[Decision] = []
+        changes: list[Change] = []
+        for decision in decisions:
+            if decision.change is None:
+                self._answer_unchanged(decision)
+            else:
+                changed.append(decision)
+                changes.append(decision.change)
+        if changes:
+            await self._commit(changed, changes)
+
+    async def _commit(self, changed: Sequence[Decision], changes: Sequence[Change]) -> None:
+        asked = self._clock.asked()
+        try:
+            committed = await self._store.commit(changes)
+        except StoreUnavailable:
+            raise
+        except Exception as error:
+            await self._find_culprit(changed, changes, error)
+            return
+        self.batches += 1
+        self._clock.tell(committed.now, asked)
+        took = self._clock.asked() - asked
+        self._settle(changed, committed)
+        _observe(self.wrote, len(changed), took)
+
+    async def _find_culprit(
+        self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
+    ) -> None:
+        """The store cannot write some change: it must not take the others of its batch with it."""
+        if len(changed) > 1:
+            middle = len(changed) // 2
+            await self._commit(changed[:middle], changes[:middle])
+            await self._commit(changed[middle:], changes[middle:])
+            return
+        [decision] = changed
+        self._give_up(decision)
+        if len(decision.requests) > 1:
+            for request in decision.requests:  # each by itself: only one of them may be at fault
+                request.alone = True
+                self.submit(request)
+            return
+        log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
+        self._doubts.tell(decision.requests, error)
+
+    def _answer_unchanged(self, decision: Decision) -> None:
+        """Nothing followed. Where other nodes write too, that is told only from what the store has now."""
+        fresh = not self._shared or all(request.fresh for request in decision.requests)
+        if fresh:
+            self._answer(decision)
+        else:
+            for request in decision.requests:
+                request.fresh = True
+                self.submit(request)
+
+    def _settle(self, changed: Sequence[Decision], committed: Committed) -> None:
+        outcomes = committed.outcomes
+        if outcomes.count("applied") == len(changed):
+            self._apply(changed, committed)
+        else:
+            self._sort(changed, committed)
+        if committed.messages:
+            self.posted(committed.messages)
+        if "stale" in outcomes:
+            self.overdue()  # what was dropped because another node was faster may still be there
+
+    def _sort(self, changed: Sequence[Decision], committed: Committed) -> None:
+        """Some of the changes did not fit any more."""
+        told = list(zip(changed, committed.outcomes, strict=True))
+        self._apply([decision for decision, outcome in told if outcome == "applied"], committed)
+        for decision, outcome in told:
+            if outcome != "applied":
+                self.stale += outcome == "stale"
+                self._give_up(decision)
+                self._again(decision.requests, outcome)
+
+    def _apply(self, decisions: Sequence[Decision], committed: Committed) -> None:
+        """These are durable: the runs are known so, their work is handed over, and whoever waits is told."""
+        memory = self._memory
+        self._doubts.settle(decisions)
+        given: Reserved = []
+        rest: list[tuple[Decision, Change, Reserved]] = []
+        for decision in decisions:
+            live, change, desks = decision.live, decision.change, decision.desks
+            assert change is not None
+            live.snapshot = snapshot = decision.plan.snapshot
+            live.first = None if change.new is None else change.tasks
+            live.state = decision.state
+            if snapshot.status != "running" and snapshot.ended:
+                memory.forget(change.run)
+            else:
+                memory.keep(change.run, live)
+            if desks:
+                given += desks
+                decision.desks = []  # it is freed by who gives its decision up: never one that was handed over
+            if not change.plain or len(change.tasks) != len(desks):
+                rest.append((decision, change, desks))
+        if given:
+            self._dispatch.hand_over(given, committed.now, committed.fence)
+        for each in rest:
+            self._tell_workers(*each)
+        for decision in decisions:
+            self._answer(decision)
+        for settled in self.settled:
+            _observe(settled, decisions)
+
+    def _tell_workers(self, decision: Decision, change: Change, desks: Reserved) -> None:
+        """There is work that was not handed over, or some is not wanted any more."""
+        if len(change.tasks) > len(desks):
+            handed = {(attempt.firing, attempt.index) for attempt, _ in desks}
+            self._dispatch.note(
+                attempt.task_list
+                for attempt in decision.plan.attempts
+                if (attempt.firing, attempt.index) not in handed
+            )
+        if change.hold is False:
+            self._dispatch.look()
+        if change.void:
+            self._dispatch.withdrawn(change.run, change.void)
+
+    def _answer(self, decision: Decision) -> None:
+        if decision.straight:
+            decision.requests[0].tell("accepted")
+            return
+        for request, answer in zip(decision.requests, decision.answers, strict=False):
+            request.tell(answer)
+
+    def _give_up(self, decision: Decision) -> None:
+        self._memory.forget(decision.live.snapshot.run.id)
+        if decision.desks:
+            self._dispatch.free(decision.desks)
+            decision.desks = []
+
+    def _again(self, requests: Sequence[Request], outcome: Outcome) -> None:
+        """Others were faster. What lies in the store is found again there; the rest is decided anew."""
+        single = len(requests) == 1
+        for request in requests:
+            request.tries += 1
+            if outcome == "lost" and single:
+                request.tell("superseded")
+            elif outcome in ("seen", "known") and single:
+                request.tell("duplicate")
+            elif outcome == "stale" and request.from_store:
+                request.tell("superseded")
+            elif outcome == "stale" and (
+                request.new is not None or isinstance(request.occurrence, Retried | Skipped)
+            ):
+                request.tell("superseded")  # the run is there, or a pause came or went
+            elif request.tries > TRIES:
+                request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
+            else:
+                request.alone, request.fresh = True, True
+                self.submit(request)
+
+
+def _observe(observer: Callable[..., None], *what: Any) -> None:
+    """Show what is durable to who looks on: one that fails must not make it look as if it were not."""
+    try:
+        observer(*what)
+    except Exception:
+        log.exception("what is written could not be shown to %r", observer)
+
+
+def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
+    """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
+    ids = 0
+    for number, request in enumerate(requests):
+        ids += isinstance(request.occurrence, Outside) and request.seen is not None
+        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
+            return requests[:number], requests[number:]
+    return requests, []

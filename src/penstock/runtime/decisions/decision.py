@@ -1,0 +1,95 @@
+"""A decision about one run: what was decided, what is to be written of it, and who gets the work it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from penstock.flow.plan import Answer, Attempt, Plan
+from penstock.flow.run import Pauser
+from penstock.runtime.codec.snapshots import encode_header
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.node.run_cache import Live
+from penstock.store.change import WHOLE, Change, Kept, NewRun, NewTask
+
+HEARTBEAT = timedelta(seconds=60)
+
+
+class Desk(Protocol):
+    """Where a worker of this process waits for work."""
+
+    @property
+    def worker(self) -> str: ...
+
+
+Reserve = Callable[[Attempt], Desk | None]
+"""A desk that will take the attempt as soon as it is durable."""
+
+
+class Desks(Protocol):
+    """Where work is promised to workers before it is durable."""
+
+    def reserve(self, attempt: Attempt) -> Desk | None: ...
+
+    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
+        """What was promised came to nothing."""
+        ...
+
+
+Reserved = list[tuple[Attempt, Desk]]
+"""Work, and who is to get it once it is durable."""
+
+
+class Decision(Struct, eq=False):
+    """What was decided about one run, and what is to be written."""
+
+    live: Live
+    requests: Sequence[Request]
+    answers: list[Answer]
+    plan: Plan
+    now: datetime
+    parked: tuple[Kept, ...] = ()  # events that did not fit the workflow
+    change: Change | None = None  # None: nothing is to be written
+    desks: Reserved = []
+    straight: bool = False  # the plan is one of `straight`
+    bare: bool = False  # nothing came with what happened: see `alike`
+    move: Any = None  # of `alike`: what the runs that are alike share
+    state: bytes | None = None  # what `Live.state` is from then on
+
+
+def new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
+    """The row of an attempt; with a desk it is leased at once."""
+    times = attempt.timeouts
+    return NewTask(
+        attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
+        attempt.task_list, attempt.priority, times.schedule_to_start, times.start_to_close,
+        times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
+        held, attempt.step,
+    )  # fmt: skip
+
+
+def new_run_of(live: Live, request: Request, now: datetime) -> NewRun | None:
+    """The columns of a run that is made."""
+    if request.new is None:
+        return None
+    header = live.snapshot.run
+    return NewRun(
+        workflow=header.workflow,
+        version=header.version,
+        subject=header.subject,
+        parent=header.parent,
+        labels=msgspec.json.encode(header.labels).decode(),
+        started_at=now,
+        header=encode_header(header, live.pack),
+        start_key=request.start_key,
+        paused=wider(live.snapshot.paused),
+        latest=request.latest,
+    )
+
+
+def wider(paused: tuple[Pauser, ...]) -> tuple[bool, bool]:
+    return "workflow" in paused, "installation" in paused

@@ -1,0 +1,35 @@
+"""Outside events that look for a run by their keys, as they are kept until it is there."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from penstock.flow.occurrence import Outside
+from penstock.flow.plan import Emission
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.decisions.correlation import KEPT_FOR, NO_RUN
+from penstock.store.change import Kept, Seen
+
+
+def kept(emission: Emission, now: datetime) -> Kept:
+    """What a run fires into another."""
+    event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+    return keep(emission.key, event, now)
+
+
+def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> Kept:
+    """An event that looks for a run by its keys."""
+    return Kept(
+        keys=tuple(key.items()),
+        event=event.event,
+        body=encode_message(event),
+        reason=NO_RUN,
+        until=now + KEPT_FOR,
+        seen=seen_by_key(event, now, source),
+    )
+
+
+def seen_by_key(event: Outside, now: datetime, source: str | None = None) -> Seen | None:
+    """Found by key, an id is unique within its source and event."""
+    scope = f"key/{event.event}" if source is None else f"key/{event.event}/from/{source}"
+    return None if event.id is None else Seen(scope, event.id, now + KEPT_FOR)

@@ -1,0 +1,361 @@
+"""From what happened to a run to what must be written: `advance`, and its plan as a change of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from penstock.flow.advance import advance
+from penstock.flow.compile import LONE
+from penstock.flow.occurrence import (
+    Canceled,
+    CleanupTimedOut,
+    Continued,
+    Granted,
+    Occurrence,
+    Outside,
+    Retried,
+    RunTimedOut,
+    Skipped,
+)
+from penstock.flow.plan import Answer, Attempt, Plan
+from penstock.flow.rest import parked_steps, starving, waiting_for
+from penstock.flow.run import Element, ElementKey, Snapshot
+from penstock.flow.straight import straight
+from penstock.runtime.codec.messages import encode_message
+from penstock.runtime.codec.pages import encode_page
+from penstock.runtime.codec.snapshots import encode_parts
+from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
+from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
+from penstock.runtime.decisions.correlation import KEPT_FOR
+from penstock.runtime.decisions.decision import Decision, Desks, Reserve, new_run_of, new_task, wider
+from penstock.runtime.decisions.fast.batch_memo import (
+    Alike,
+    Move,
+    followed,
+    followed_change,
+    is_bare,
+    place_of,
+)
+from penstock.runtime.decisions.fast.fast_change import straight_change
+from penstock.runtime.decisions.limits import refuse_full
+from penstock.runtime.decisions.outbox_messages import letters_of
+from penstock.runtime.decisions.pending_events import kept
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.wait_index import RESTS, new_rest
+from penstock.runtime.errors import Invalid, SlotFull
+from penstock.runtime.inmemory.engine import checked_event
+from penstock.runtime.node.run_cache import Live
+from penstock.store.change import (
+    WHOLE,
+    Change,
+    EndedTask,
+    Kept,
+    Lock,
+    NewRun,
+    NewTask,
+    Post,
+    Unlock,
+)
+
+_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
+_CONTINUED = Continued()
+
+
+def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision:
+    """Decide about all that happened to one run, in order."""
+    if len(requests) == 1:
+        decision = _decide_straight(live, requests, now, alike)
+        if decision is not None:
+            return decision
+    occurrences, parked = _occurrences(live, requests, now)
+    plan = advance(live.flow, live.snapshot, occurrences, now)
+    if not parked:
+        return Decision(live, requests, plan.answers, plan, now)
+    answers = _answers(requests, parked, plan.answers)
+    return Decision(live, requests, answers, plan, now, tuple(parked.values()))
+
+
+def _decide_straight(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision | None:
+    """The decision about one plain thing: as about a run that is alike, or straight; None: the rules are asked."""
+    request = requests[0]
+    bare = is_bare(live, request)
+    place = place_of(live, request) if bare else None
+    if place is not None and (known := alike.moves.get(place)) is not None:
+        return followed(live, requests, known, now)
+    plan = straight(live.flow, live.snapshot, request.occurrence, now)
+    if plan is None:
+        return None
+    decision = Decision(live, requests, plan.answers, plan, now, straight=True, bare=bare)
+    if place is not None:
+        decision.move = alike.moves[place] = Move(plan)
+    return decision
+
+
+def write_down(decision: Decision, desks: Desks, alike: Alike) -> None:
+    """Say what is to be written, with the work promised to who will do it.
+
+    Apart from deciding, so that many are decided and then many written down: few lines that are run again and
+    again are faster by a quarter than all of them in turn.
+    """
+    if (
+        decision.plan.snapshot is not decision.live.snapshot
+        or decision.requests[0].new is not None
+        or _uses_up(decision)
+    ):
+        try:
+            change = _straight_change(decision, desks.reserve, alike) if decision.straight else None
+            decision.change = _change(decision, desks.reserve) if change is None else change
+        except BaseException:
+            desks.free(decision.desks)
+            decision.desks = []
+            raise
+
+
+def _straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:
+    move = decision.move
+    if move is not None and move.change is not None:
+        return followed_change(decision, move.change, reserve, alike)
+    change = straight_change(decision, reserve, alike)
+    if move is not None and decision.state is not None:
+        move.change = change
+    return change
+
+
+def _occurrences(
+    live: Live, requests: Sequence[Request], now: datetime
+) -> tuple[list[Occurrence], dict[int, Kept]]:
+    """What happened, in order; an event that does not fit the workflow is parked for a person to look at."""
+    occurrences: list[Occurrence] = []
+    parked: dict[int, Kept] = {}
+    for number, request in enumerate(requests):
+        occurrence = request.occurrence
+        if isinstance(occurrence, Outside):
+            try:
+                if request.check:
+                    occurrence = checked_event(live.flow, occurrence)
+                    refuse_full(live.flow, live.snapshot, occurrence)
+            except (Invalid, SlotFull) as error:
+                parked[number] = Kept(
+                    keys=(),
+                    event=occurrence.event,
+                    body=encode_message(occurrence),
+                    reason=str(error),
+                    until=now + KEPT_FOR,
+                )
+                continue
+            if occurrence.id is not None:
+                occurrence = replace(occurrence, once=True)  # its id lies in a row of its own
+        occurrences.append(occurrence)
+    # What happens to a run whose decision stopped half-way must not be taken for its rest.
+    if live.snapshot.agenda and not (occurrences and isinstance(occurrences[-1], _ENDINGS)):
+        occurrences.append(_CONTINUED)
+    return occurrences, parked
+
+
+def _answers(requests: Sequence[Request], parked: dict[int, Kept], given: list[Answer]) -> list[Answer]:
+    answers = iter(given)
+    return ["recorded" if number in parked else next(answers) for number in range(len(requests))]
+
+
+def _uses_up(decision: Decision) -> bool:
+    """Whether something is to be deleted although the run stays as it is: a timer, a message, a task."""
+    used_up = any(each.rung is not None or each.read is not None for each in decision.requests)
+    return used_up or bool(_ended(decision))
+
+
+def _told(decision: Decision) -> Iterable[tuple[Request, Answer]]:
+    return zip(decision.requests, decision.answers, strict=False)
+
+
+def _ended(decision: Decision) -> tuple[EndedTask, ...]:
+    """The task rows that go: of leases whose report counts, and of those that were found to be overdue."""
+    ended: tuple[EndedTask, ...] = ()
+    for request, answer in zip(decision.requests, decision.answers, strict=False):
+        lease = request.lease
+        if lease is not None and (answer == "accepted" or request.overdue):
+            ended += (EndedTask(lease.firing, lease.index, lease.attempt, lease.fence),)
+    return ended
+
+
+def _change(decision: Decision, reserve: Reserve) -> Change:
+    live, plan = decision.live, decision.plan
+    was, snapshot = live.snapshot, plan.snapshot
+    live.pack.begin()
+    tasks = _tasks(decision, reserve) if plan.attempts else ()
+    # A retry that ends at once ends the run anew: it had asked for its keys again.
+    over = snapshot.ended and (not was.ended or snapshot.epoch != was.epoch)
+    new = new_run_of(live, decision.requests[0], decision.now)
+    # By position: so many keywords would cost more than all else here.
+    change = Change(
+        snapshot.run.id, plan.base, snapshot.revision, snapshot.seq, snapshot.status, snapshot.ended_at,
+        None if snapshot.status == "running" else _waiting(live, snapshot), live.encode(snapshot), new,
+        encode_page(plan.history, live.pack) if plan.history else None, was.seq + 1, tasks, _ended(decision),
+        over, _is_plain(decision, tasks, over, new) and not live.pack.fresh,
+        new is None and was.status == snapshot.status == "running",
+    )  # fmt: skip
+    return change if change.plain else replace(change, **_rare(decision, change))
+
+
+def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: NewRun | None) -> bool:
+    """Whether nothing rare follows: most decisions are so, and nobody need look for what they have not."""
+    live, plan, request = decision.live, decision.plan, decision.requests[0]
+    was, snapshot = live.snapshot, plan.snapshot
+    alone = len(decision.requests) == 1 and not decision.parked and request.is_plain
+    return (
+        alone
+        and live.flow.is_plain
+        and plan.is_plain
+        and len(tasks) == len(plan.attempts)
+        and not (was.paused or snapshot.paused or snapshot.aside)
+        and not (over and snapshot.run.parent is not None)
+        and was.status not in RESTS
+        and snapshot.status not in RESTS
+        and (new is None or (new.start_key is None and new.labels == "{}"))
+    )
+
+
+def _rare(decision: Decision, change: Change) -> dict[str, Any]:
+    """The fields of a change that most have not."""
+    live, plan = decision.live, decision.plan
+    rare = _rare_of_requests(decision)
+    _add_rare_of_plan(rare, decision, change)
+    if live.flow.definition.notify:
+        rare["letters"] = letters_of(live.flow.definition.notify, plan.history, plan.snapshot)
+    if live.pack.fresh:  # the last: whatever is encoded above may find something large
+        rare["payloads"] = live.pack.fresh
+    return rare
+
+
+def _rare_of_requests(decision: Decision) -> dict[str, Any]:
+    """Those that say what its requests use up."""
+    rare: dict[str, Any] = {}
+    live = decision.live
+    for request, answer in _told(decision):
+        if request.audit is not None and answer == "accepted":
+            rare["audits"] = (*rare.get("audits", ()), request.audit)
+        if request.rung is not None:
+            rare["rung"] = (*rare.get("rung", ()), request.rung)
+        if request.read is not None:
+            rare["read"] = (*rare.get("read", ()), request.read)
+        if isinstance(request.occurrence, Retried | Skipped) and request.occurrence.paused is not None:
+            rare["revived"] = live.snapshot.run.workflow, wider(request.occurrence.paused)
+        if request.seen is not None and answer != "superseded":
+            rare["seen"] = (*rare.get("seen", ()), request.seen)
+    return rare
+
+
+def _add_rare_of_plan(rare: dict[str, Any], decision: Decision, change: Change) -> None:
+    """Those that say what follows for others."""
+    live, plan = decision.live, decision.plan
+    was, snapshot = live.snapshot, plan.snapshot
+    # What is no task for a worker is a child run, or waits for a person.
+    lone = len(change.tasks) < len(plan.attempts) and [each for each in plan.attempts if each.task in LONE]
+    children = lone and [each for each in lone if each.task == TASK]
+    canceled = _cancel_posts(decision) if plan.withdrawn else ()
+    if posts := _posts(decision, children or (), canceled, change.over):
+        rare["posts"] = tuple(posts)
+    if plan.withdrawn:
+        rare["unbegun"] = tuple([post.run for post in canceled])
+        rare["void"] = tuple([_place(element) for element in plan.withdrawn])
+    if live.flow.fans:
+        rare["parts"] = tuple(encode_parts(was, snapshot, plan.touched, live.pack))
+    if (was.paused or snapshot.paused) and _held(was) != _held(snapshot):
+        rare["hold"] = _held(snapshot)
+    if plan.timers or lone:
+        timers = [*plan.timers, *(times_of(lone, decision.now) if lone else ())]
+        rare["timers"] = tuple([(timer.due, encode_message(timer.occurrence)) for timer in timers])
+    if live.flow.asks:
+        said = [(request.occurrence, answer) for request, answer in _told(decision)]
+        rare["asked"], rare["decided"] = asked_by(plan.attempts), ended_in(live.flow, was, snapshot, said)
+    if plan.acquires or plan.releases or plan.correlations:
+        _add_keys(rare, plan)
+    if was.status in RESTS or snapshot.status in RESTS or snapshot.aside:
+        rare["rest"] = new_rest(live.flow, was, snapshot)
+    if decision.parked or plan.emissions:
+        rare["kept"] = (*decision.parked, *(kept(each, decision.now) for each in plan.emissions))
+
+
+def _add_keys(rare: dict[str, Any], plan: Plan) -> None:
+    """The keys that a decision asks for and gives back."""
+    # An element that was withdrawn in the same decision must not queue: nobody would give its key back.
+    queuing = [each for each in plan.acquires if each.element in plan.snapshot.elements]
+    rare["locks"] = tuple([_lock(each.key, each.limit, each.element) for each in queuing])
+    rare["unlocks"] = tuple([Unlock(each.key, *_place(each.element)) for each in plan.releases])
+    rare["keys"] = plan.correlations
+
+
+def _posts(
+    decision: Decision, children: Sequence[Attempt], canceled: Sequence[Post], over: bool
+) -> list[Post]:
+    """What other runs are told."""
+    plan, snapshot = decision.plan, decision.plan.snapshot
+    ends = over and snapshot.run.parent is not None
+    if not (decision.requests[0].posts or children or canceled or ends or plan.unfinished):
+        return []
+    posts = [*decision.requests[0].posts]
+    for attempt in children:
+        posts += start_posts(attempt)
+    if ends and (post := end_post(snapshot)) is not None:
+        posts.append(post)
+    posts += canceled
+    if plan.unfinished:
+        posts.append(Post(snapshot.run.id, encode_message(_CONTINUED)))
+    return posts
+
+
+def _tasks(decision: Decision, reserve: Reserve) -> tuple[NewTask, ...]:
+    tasks: list[NewTask] = []
+    # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
+    held = _held(decision.plan.snapshot)
+    for attempt in decision.plan.attempts:
+        if attempt.task in LONE:
+            continue  # a child run does it, or a person
+        desk = None if held else reserve(attempt)
+        if desk is not None:
+            decision.desks.append((attempt, desk))
+        tasks.append(new_task(attempt, desk, held))
+    return tuple(tasks)
+
+
+def _held(snapshot: Snapshot) -> bool:
+    """Whether a pause holds the run's tasks; it does not hold a clean-up (R6)."""
+    return bool(snapshot.paused) and snapshot.ending is None
+
+
+def _cancel_posts(decision: Decision) -> list[Post]:
+    """Children of what is withdrawn are canceled."""
+    was = decision.live.snapshot
+    found = [(key, was.elements.get(key)) for key in decision.plan.withdrawn]
+    return [
+        cancel_post(was.run.id, key, element)
+        for key, element in found
+        if element is not None and element.state == "running" and _is_child(decision.live, element)
+    ]
+
+
+def _is_child(live: Live, element: Element) -> bool:
+    return live.flow.steps[element.step].task == TASK
+
+
+def _place(element: ElementKey) -> tuple[int, int]:
+    return element[0], WHOLE if element[1] is None else element[1]
+
+
+def _lock(key: str, most: int, element: ElementKey) -> Lock:
+    return Lock(key, most, *_place(element), encode_message(Granted(*element)))
+
+
+def _waiting(live: Live, snapshot: Snapshot) -> str | None:
+    """What a run at rest waits for, so that it can be looked for."""
+    if snapshot.status == "waiting":
+        names = [*waiting_for(live.flow, snapshot), *parked_steps(snapshot)]
+    elif snapshot.status == "stalled":
+        names = sorted({name for each in starving(live.flow, snapshot) for name in each.events()})
+    else:
+        return None
+    return msgspec.json.encode(names).decode()

@@ -1,0 +1,63 @@
+"""Runs that cannot be decided about: made to fail, so that a person sees them, instead of being tried for ever."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from penstock.flow.occurrence import GivenUp
+from penstock.flow.plan import Answer
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.decisions.request import Request
+from penstock.store.errors import StoreError
+
+TRIES = 3
+"""How often what is due of a run is tried before the run is given up."""
+
+log = logging.getLogger("penstock.doubts")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, StoreError):
+        return f"the database refuses what follows: {error}"
+    return f"the engine cannot decide about this run: {type(error).__name__}: {error}"
+
+
+class Doubts:
+    """How often decisions about a run came to nothing, in a row."""
+
+    def __init__(self, submit: Callable[[Request], None]) -> None:
+        self._submit = submit
+        self._times: dict[str, int] = {}
+
+    def settle(self, decisions: Sequence[Decision]) -> None:
+        """These could be decided about."""
+        if self._times:
+            for decision in decisions:
+                self._times.pop(decision.plan.snapshot.run.id, None)
+
+    def tell(self, requests: Sequence[Request], error: Exception) -> None:
+        """A decision came to nothing. Who asked is told; what nobody asks for again must not be lost."""
+        run = requests[0].run
+        # A caller sees the error. What lies in the store, or a worker brings, would only come again and again.
+        if requests[0].new is None and any(each.from_store or each.lease is not None for each in requests):
+            self._count(run, error)
+        for request in requests:
+            request.tell(None, error)
+
+    def _count(self, run: str, error: Exception) -> None:
+        times = self._times[run] = self._times.get(run, 0) + 1
+        if times >= TRIES:
+            del self._times[run]
+            self._let_fail(run, GivenUp(_reason(error)))
+
+    def _let_fail(self, run: str, wish: GivenUp) -> None:
+        def told(_: Request, answer: Answer | None, error: BaseException | None) -> None:
+            if answer in ("accepted", "refused"):
+                return
+            if wish.force:
+                log.error("run %s could not even be given up: %s", run, error)
+            else:
+                self._let_fail(run, GivenUp(wish.reason, force=True))
+
+        self._submit(Request(run, wish, told))

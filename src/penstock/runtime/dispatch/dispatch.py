@@ -1,0 +1,383 @@
+"""The task gate of a node: work is handed to who waits for it, at once where it was made here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from penstock.flow.compile import Flow
+from penstock.flow.occurrence import Done, Reported
+from penstock.flow.plan import Answer, Attempt
+from penstock.flow.retry import Timeouts
+from penstock.flow.run import Snapshot
+from penstock.runtime.decisions.decision import HEARTBEAT
+from penstock.runtime.decisions.decision import Desk as AnyDesk
+from penstock.runtime.decisions.request import Request, Told
+from penstock.runtime.dispatch.backlog import Backlog
+from penstock.runtime.dispatch.duplicate_reports import verdict_of
+from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
+from penstock.runtime.dispatch.redaction import (
+    Redaction,
+    no_redaction,
+    redacted_beat,
+    redacted_line,
+    redacted_report,
+)
+from penstock.runtime.dispatch.reservations import Reserving
+from penstock.runtime.dispatch.worker_slots import Desk, Key, Seat, key_of
+from penstock.runtime.errors import UnknownRun
+from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.store.change import WHOLE
+from penstock.store.protocol import Store
+from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
+
+PATIENCE = timedelta(seconds=1)
+"""How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""
+
+SHARE = 3
+"""Such a part of a lease may pass on a desk: the rest is for who does the work."""
+
+BACK = 1.0
+"""Seconds within which a worker that went off with work comes back: meanwhile more is reserved for it."""
+
+LOOK_AGAIN = timedelta(seconds=1)
+"""How long a worker waits before it looks into a store that others write too."""
+
+log = logging.getLogger("penstock.dispatch")
+
+Ends = tuple[datetime, datetime | None]
+"""When a lease runs out, and the end of its attempt."""
+
+
+class Dispatch:
+    """Hands out work, renews leases and takes reports; `Gate` for workers in this process and behind HTTP."""
+
+    def __init__(self, store: Store, memory: Memory, clock: StoreClock, shared: bool) -> None:
+        self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
+        self._desks: dict[Key, Desk] = {}
+        self._backlog = Backlog()
+        self._tidying = Chores(log, "what was not wanted any more could not be given back")
+        self.submit: Callable[[Request], None] = lambda request: None
+        self.seats: dict[str, Seat] = {}
+        self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
+        self.ring: Callable[[str], None] = lambda what: None
+        self.expect: Callable[[datetime], None] = lambda due: None
+        self.redaction: Redaction = no_redaction  # takes secrets out of what tasks say
+        self.rejected = self.repeated = self.handed = self.leased = 0
+
+    # -- what decisions need -------------------------------------------------------------------------------
+
+    def reserving(self) -> Reserving:
+        """For one batch, as long as nothing else happens: who gets its work as soon as it is durable."""
+        return Reserving(self._desks.values(), self._backlog, self.free)
+
+    def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime, fence: int) -> None:
+        """What was reserved is durable: the work is theirs, under the fence that the store gave it."""
+        ends: dict[int, Ends] = {}  # of the time-outs that the attempts of one step share
+        for attempt, desk in desks:
+            assert isinstance(desk, Desk)
+            desk.coming -= 1
+            limits = attempt.timeouts
+            if (until := ends.get(id(limits))) is None:
+                until = ends[id(limits)] = _ends(limits, now)
+            index = WHOLE if attempt.index is None else attempt.index
+            lease = Lease(attempt.run.id, attempt.firing, index, attempt.attempt, fence)
+            desk.given.append(Assignment(lease, attempt, *until))
+            if len(desk.given) == 1:
+                desk.ready.set() if desk.sitting else self._sweep_later(desk)
+        self.handed += len(desks)
+
+    def free(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
+        """What was reserved came to nothing."""
+        for _, desk in desks:
+            assert isinstance(desk, Desk)
+            desk.coming -= 1
+            desk.room += 1
+            desk.ready.set() if desk.sitting else self._sweep_later(desk)
+
+    def note(self, lists: Iterable[str]) -> None:
+        """There may be work in these lists: for who waits here, else for other nodes."""
+        noted = list(lists)
+        self._backlog.add(noted)
+        self._wake(set(noted))
+        self.ring("tasks")
+
+    def look(self) -> None:
+        """There may be work in any list: another node made it, or it was given back, or a pause is over."""
+        self._backlog.add_unknown()
+        for desk in self._desks.values():
+            desk.ready.set()
+
+    def _wake(self, lists: set[str]) -> None:
+        for desk in self._desks.values():
+            if not lists.isdisjoint(desk.lists):
+                desk.ready.set()
+
+    def withdrawn(self, run: str, elements: Sequence[tuple[int, int]]) -> None:
+        """Work that is no longer wanted: workers in this process are told at once, others at their next beat."""
+        for nudge in self.nudges:
+            nudge(run, elements)
+
+    def discard(self, messages: Sequence[int]) -> None:
+        """Messages for a run that is gone."""
+        self._tidying.begin(self._store.discard(messages))
+
+    # -- what workers do -----------------------------------------------------------------------------------
+
+    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+        """Work for a worker, at once or as soon as there is some."""
+        loop = asyncio.get_running_loop()
+        until, key = loop.time() + wait.total_seconds(), key_of(wish)
+        while True:
+            if self._to_look_for(wish, self._desks.get(key)):
+                found = await self._lease(wish)
+                if found:
+                    return found
+            left = until - loop.time()
+            if left <= 0:
+                return []
+            given = await self._sit(wish, min(left, LOOK_AGAIN.total_seconds()) if self._shared else left)
+            if given:
+                return given
+            if self._shared:
+                self._backlog.forget(key)
+
+    async def _sit(self, wish: Wish, seconds: float) -> list[Assignment]:
+        """Wait until something is given, or a list may have work, or the time is over.
+
+        What is still being written then is given at the worker's next claim.
+        """
+        desk = self._desks.get(key := key_of(wish))
+        if desk is None:
+            desk = self._desks[key] = Desk(key, self.seats.get(wish.worker))
+        desk.sit(wish.limit)
+        try:
+            async with asyncio.timeout(seconds):
+                while not desk.given and not self._to_look_for(wish, desk):
+                    desk.ready.clear()
+                    await desk.ready.wait()
+        except TimeoutError:
+            pass
+        except BaseException:
+            desk.expected = False
+            asyncio.get_running_loop().call_soon(self._sweep, desk)
+            raise
+        finally:
+            desk.sitting -= 1
+        given = desk.take(wish.limit)
+        if given:
+            desk.expect_back(BACK)
+        if not desk.sitting:
+            self._sweep_later(desk) if given or desk.given or desk.coming else self._desks.pop(key, None)
+        return given
+
+    def _sweep_later(self, desk: Desk) -> None:
+        """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
+        loop = asyncio.get_running_loop()
+        lasts = min((each.expires - self._clock.now() for each in desk.given), default=SHARE * PATIENCE)
+        at = loop.time() + min(PATIENCE, lasts / SHARE).total_seconds()
+        sooner, desk.sweep_at = at < desk.sweep_at, at
+        if sooner or not desk.watched:
+            desk.watched = True
+            loop.call_at(desk.sweep_at, self._look_after, desk)
+
+    def _look_after(self, desk: Desk) -> None:
+        loop = asyncio.get_running_loop()
+        desk.watched = loop.time() < desk.sweep_at
+        if desk.watched:
+            loop.call_at(desk.sweep_at, self._look_after, desk)
+        else:
+            self._sweep(desk)
+
+    def _sweep(self, desk: Desk) -> None:
+        """Whoever waited has gone: what it was given goes back to the lists."""
+        if not desk.sitting:
+            given, desk.given = desk.given, []
+            if given:
+                self._tidying.begin(self.release([each.lease for each in given]))
+            if not desk.coming and self._desks.get(desk.key) is desk:
+                del self._desks[desk.key]
+
+    def _to_look_for(self, wish: Wish, desk: Desk | None) -> int:
+        """How many tasks a worker should ask the store for, none while there is something for it here."""
+        coming, given = (desk.coming, desk.given) if desk else (0, [])
+        return 0 if given else max(0, min(wish.limit - coming, self._backlog.unseen(key_of(wish))))
+
+    async def _lease(self, wish: Wish) -> list[Assignment]:
+        """What is found in the store, no more than came there; the rest of its room is kept for what is made now."""
+        key = key_of(wish)
+        desk, unseen = self._desks.get(key), self._backlog.unseen(key)
+        asked = self._to_look_for(wish, desk)
+        if desk is not None:
+            desk.room = wish.limit - desk.coming - asked
+            desk.settle()
+            desk.handed += asked
+            desk.expect_back(BACK)
+        before = self._backlog.see(key)  # before looking: what comes meanwhile must not be forgotten
+        leased: list[Leased] | None = None
+        looking = asyncio.ensure_future(self._store.lease(replace(wish, limit=asked)))
+        try:
+            leased = await asyncio.shield(looking)
+        except asyncio.CancelledError:
+            self._tidying.begin(
+                self._give_back(looking)
+            )  # whoever asked has gone: what it gets goes to others
+            raise
+        finally:
+            if leased is None:
+                self._backlog.unsee(key, before)
+            elif len(leased) == asked:
+                self._backlog.leave(key, unseen - asked)
+        self.leased += len(leased)
+        for each in leased:
+            self.expect(each.expires)
+        try:
+            return await self._assignments(leased)
+        except BaseException:
+            # The leases are durable and nobody will use them: left alone, each would cost an attempt.
+            self._tidying.begin(self.release([each.lease for each in leased]))
+            raise
+
+    async def _give_back(self, looking: asyncio.Future[list[Leased]]) -> None:
+        await self.release([each.lease for each in await looking])
+
+    async def close(self) -> None:
+        """Nobody comes back to a desk: what lies there goes to the lists again."""
+        for desk in list(self._desks.values()):
+            self._sweep(desk)
+        await self._tidying.wait(5)
+
+    async def _assignments(self, leased: Sequence[Leased]) -> list[Assignment]:
+        """The work itself; a lease whose run says otherwise is left to run out."""
+        found = {each.lease: self._attempt(self._memory.get(each.lease.run), each.lease) for each in leased}
+        missing = list(dict.fromkeys(lease.run for lease, attempt in found.items() if attempt is None))
+        fetched = await self._memory.fetch(missing) if missing else {}
+        if self._shared:
+            # Its report comes next, and would read it again. Where nobody else writes, nothing tells that one is old.
+            for run, live in fetched.items():
+                if isinstance(live, Live):
+                    self._memory.offer(run, live)
+        made: list[Assignment] = []
+        for each in leased:
+            attempt = found[each.lease] or self._attempt(fetched.get(each.lease.run), each.lease)
+            if attempt is None:
+                log.warning("task %s of run %s is not wanted any more", each.task, each.lease.run)
+            else:
+                made.append(Assignment(each.lease, attempt, each.expires, each.deadline))
+        return made
+
+    def _attempt(self, live: Live | BaseException | None, lease: Lease) -> Attempt | None:
+        """What is remembered may be old, but an attempt stays what it was when it was made."""
+        return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, Live) else None
+
+    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+        if any([beat.progress is not None for beat in beats]):
+            redact = await self.redaction()
+            beats = [redacted_beat(beat, redact) for beat in beats]
+        return await self._store.renew(beats)
+
+    async def report(self, reports: Sequence[Report]) -> list[Verdict]:
+        """Take reports, all at once; each is durable when this answers."""
+        # Most are results (`is_result`), and a call for each would cost more than all that is asked here.
+        if not all([type(said := report.outcome) is Done and said.port != "failed" for report in reports]):
+            redact = await self.redaction()
+            reports = [redacted_report(report, redact) for report in reports]
+        answers = _Answers(len(reports))
+        requests = [_request(report, answers.told) for report in reports]
+        for request in requests:
+            self.submit(request)
+        rare = await answers.rare if requests else {}
+        if not rare:
+            return ["accepted"] * len(reports)
+        told = zip(reports, requests, strict=True)
+        return [await self._verdict(report, rare.get(request, "accepted")) for report, request in told]
+
+    async def _verdict(self, report: Report, answer: Answer) -> Verdict:
+        if answer == "accepted":
+            return "accepted"
+        verdict = await verdict_of(self._store, report)
+        self.repeated += verdict == "repeated"
+        self.rejected += verdict != "repeated"
+        return verdict
+
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        if not leases:
+            return []
+        released = await self._store.release(leases)
+        self.look()
+        self.ring("tasks")
+        return released
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        redact = await self.redaction()
+        await self._store.log([redacted_line(line, redact) for line in lines])
+
+    async def attend(self, worker: Worker) -> None:
+        await self._store.attend(worker)
+
+    async def leave(self, worker: str) -> None:
+        for desk in [desk for desk in self._desks.values() if desk.worker == worker]:
+            self._sweep(desk)
+        await self._store.leave(worker)
+
+
+class _Answers:
+    """How reports that were sent together were taken: `rare` are those that were not accepted, once all are told."""
+
+    __slots__ = ("_failed", "_left", "_rare", "rare")
+
+    def __init__(self, count: int) -> None:
+        self.rare: asyncio.Future[dict[Request, Answer]] = asyncio.get_running_loop().create_future()
+        self._rare: dict[Request, Answer] = {}
+        self._left = count
+        self._failed: BaseException | None = None
+
+    def told(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+        if answer != "accepted":
+            # A run that is gone has no use for a report; the others must not suffer for it.
+            self._rare[request] = answer or "superseded"
+            if not isinstance(error, UnknownRun):
+                self._failed = self._failed or error
+        self._left -= 1
+        if not self._left and not self.rare.done():
+            self._tell()
+
+    def _tell(self) -> None:
+        if self._failed is None:
+            self.rare.set_result(self._rare)
+        else:
+            self.rare.set_exception(self._failed)
+
+
+def _request(report: Report, told: Told) -> Request:
+    lease = report.lease
+    index = None if lease.index == WHOLE else lease.index
+    occurrence = Reported(lease.firing, index, lease.attempt, report.outcome)
+    return Request(lease.run, occurrence, told, lease)
+
+
+def _ends(limits: Timeouts, now: datetime) -> Ends:
+    """When a lease that begins now runs out, and when its attempt must have ended."""
+    ends = [limit for limit in (limits.start_to_close, limits.schedule_to_close) if limit is not None]
+    return now + (limits.heartbeat or HEARTBEAT), now + min(ends) if ends else None
+
+
+def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:
+    """The attempt that a lease is for, as the run has it; None: the run does not want it."""
+    index = None if lease.index == WHOLE else lease.index
+    element = snapshot.elements.get((lease.firing, index))
+    firing = snapshot.firings.get(lease.firing)
+    if element is None or firing is None or element.attempt != lease.attempt or element.state != "running":
+        return None
+    step = flow.steps[element.step]
+    return Attempt(
+        snapshot.run, firing.number, index, step.name, step.task, element.attempt, element.params,
+        snapshot.data, firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list,
+        step.priority, step.ports, step.secrets,
+    )  # fmt: skip

@@ -1,0 +1,399 @@
+"""Runs in memory: their snapshots, their keys, and the doing of what their plans say."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.flow.advance import Do, advance, new_run
+from penstock.flow.compile import Flow
+from penstock.flow.keys import key_text
+from penstock.flow.occurrence import (
+    Begun,
+    Canceled,
+    CleanupTimedOut,
+    Continued,
+    Disabled,
+    Granted,
+    Occurrence,
+    Outside,
+    Paused,
+    Resumed,
+    Retried,
+    RunTimedOut,
+)
+from penstock.flow.payload import NotJson, TooLarge, plain
+from penstock.flow.plan import Answer, Entry, Plan
+from penstock.flow.run import Header, RunId, Snapshot
+from penstock.flow.through import play_through
+from penstock.flow.validation import violations
+from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Undelivered
+from penstock.runtime.errors import (
+    BadPayload,
+    IdempotencyMismatch,
+    Invalid,
+    InvalidEvent,
+    InvalidInput,
+    NotRetryable,
+    OtherWorkflow,
+    PayloadTooLarge,
+    RunEnded,
+    UndeclaredEvent,
+    UnknownRun,
+    UnknownStep,
+)
+from penstock.runtime.inmemory.executor import Executor
+from penstock.runtime.inmemory.locks import Locks
+from penstock.runtime.node.clock import Alarm, Clock
+
+
+@dataclass(slots=True, eq=False)
+class Hosted:
+    """One run: its flow, its state now, its history, and who waits for it to change."""
+
+    flow: Flow
+    snapshot: Snapshot
+    history: list[Entry] = field(default_factory=list)
+    watchers: list[Callable[[Snapshot], None]] = field(default_factory=list)
+    alarms: set[Alarm] = field(default_factory=set)
+    ids: dict[str, str] = field(default_factory=dict)  # of events found by key: id → event
+    unfinished: bool = False  # a decision stopped half-way: the run goes on at the clock's next turn
+
+    @property
+    def moving(self) -> bool:
+        """Whether the run goes on by itself."""
+        return not self.snapshot.ended and (self.unfinished or bool(self.snapshot.firings))
+
+    def silence(self) -> None:
+        """Nothing is due any more."""
+        for alarm in self.alarms:
+            alarm.cancel()
+        self.alarms.clear()
+
+
+_ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
+_CONTINUED = Continued()
+
+
+class Host:
+    """Keeps runs and drives them. Everything happens in the thread that calls it."""
+
+    def __init__(self, clock: Clock, executor: Executor, ids: Callable[[], str]) -> None:
+        self.clock = clock
+        self.executor = executor
+        self.runs: dict[RunId, Hosted] = {}
+        self.locks = Locks()
+        self.inbox = Inbox()
+        self._ids = ids
+        self._started: dict[tuple[str, str], RunId] = {}
+        self.does: Do | None = None  # does attempts within the decision that makes them
+        self._queue: deque[tuple[RunId, Occurrence]] = deque()
+        self._pumping = False
+
+    # -- what callers do -----------------------------------------------------------------------------------
+
+    def start(
+        self,
+        flow: Flow,
+        *,
+        input: Any = None,
+        subject: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        tags: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+        then: tuple[Outside, ...] = (),
+    ) -> RunId:
+        """Make a run and begin it; events in `then` are fired right after START.
+
+        Raises InvalidInput, BadPayload, UndeclaredEvent, InvalidEvent, IdempotencyMismatch.
+        """
+        input = plain_payload(input, "the input")
+        problems = flow.input_problems(input)
+        if problems:
+            raise InvalidInput(flow.name, problems)
+        labels = {**(flow.definition.labels or {}), **(labels or {})}
+        known = self._known(flow.name, idempotency_key, [input, subject, labels, flow.version])
+        if known is not None:
+            return known
+        then = tuple(checked_event(flow, event) for event in then)
+        header = Header(
+            id=RunId(self._ids()),
+            workflow=flow.name,
+            version=flow.version,
+            subject=subject,
+            labels=labels,
+            input=input,
+        )
+        self.runs[header.id] = Hosted(flow, new_run(header))
+        if idempotency_key is not None:
+            self._started[flow.name, idempotency_key] = header.id
+        self._queue.append((header.id, Begun(dict(tags) if tags else {})))
+        self._queue.extend((header.id, event) for event in then)
+        if not self._pumping:
+            self._pump()
+        return header.id
+
+    def _known(self, workflow: str, key: str | None, asked: list[Any]) -> RunId | None:
+        """The run that the key started before. Raises IdempotencyMismatch."""
+        known = None if key is None else self._started.get((workflow, key))
+        if known is None or key is None:
+            return None
+        first = self.runs[known].snapshot.run
+        # As text: to Python 1 and true are equal.
+        if key_text([first.input, first.subject, first.labels, first.version]) != key_text(asked):
+            raise IdempotencyMismatch(key, known)
+        return known
+
+    def emit(self, run: RunId, event: Outside) -> Answer:
+        """Fire an outside event into a run. Raises UndeclaredEvent, InvalidEvent."""
+        return self._ask(run, checked_event(self.hosted(run).flow, event))
+
+    def emit_by_key(self, key: Mapping[str, str], event: Outside) -> Answer:
+        """Fire an outside event into the run that has the key; one that comes too early is kept for it."""
+        key = {str(name): str(value) for name, value in key.items()}
+        event, now = plain_event(event), self.clock.now()
+        if self.inbox.repeats(event, now):
+            return "duplicate"
+        run = self.inbox.find(key)
+        if run is None:
+            self.inbox.keep(key, event, now)
+            self.inbox.remember(event, now)
+            return "accepted"
+        hosted = self.hosted(run)
+        event = checked_event(hosted.flow, event)
+        self.inbox.remember(event, now)
+        return self._ask(run, _told_apart(hosted, event))
+
+    def undelivered(self) -> tuple[Undelivered, ...]:
+        """The events of the last seven days that no run has taken, each with the reason."""
+        return self.inbox.undelivered(self.clock.now())
+
+    def refused_keys(self) -> tuple[RefusedKey, ...]:
+        """The correlation keys that runs asked for in vain: another live run has them."""
+        return self.inbox.refused(self.clock.now())
+
+    def cancel(self, run: RunId, force: bool = False) -> None:
+        """Cancel a run. Raises RunEnded."""
+        if self._ask(run, Canceled(force)) == "refused":
+            raise RunEnded(run, self.hosted(run).snapshot.status)
+
+    def pause(self, run: RunId) -> None:
+        """Dispatch nothing new of a run. Raises RunEnded."""
+        if self._ask(run, Paused()) == "refused":
+            raise RunEnded(run, self.hosted(run).snapshot.status)
+
+    def resume(self, run: RunId) -> None:
+        """Go on where a pause held the run. Raises RunEnded."""
+        if self._ask(run, Resumed()) == "refused":
+            raise RunEnded(run, self.hosted(run).snapshot.status)
+
+    def retry(self, run: RunId, step: str | None = None) -> None:
+        """Put back what failed. Raises NotRetryable, Invalid."""
+        flow = self.hosted(run).flow
+        if step is not None and step not in flow.steps:
+            raise Invalid(f"'{flow.name}' has no step '{step}': its steps are {', '.join(flow.steps)}")
+        if self._ask(run, Retried(step)) == "refused":
+            raise NotRetryable(run, self.hosted(run).snapshot.status)
+
+    def disable(self, run: RunId, step: str, port: str | None = "done") -> None:
+        """R9 for one run: the step ends on `port` at once, None makes it work again. Raises Invalid, RunEnded."""
+        hosted = self.hosted(run)
+        if self._ask(run, Disabled(step, port)) == "refused":
+            if hosted.snapshot.ended:
+                raise RunEnded(run, hosted.snapshot.status)
+            known = hosted.flow.steps.get(step)
+            if known is None:
+                raise UnknownStep(hosted.flow.name, step, hosted.flow.steps)
+            ports = ", ".join(known.ports) or "none"
+            raise Invalid(f"step '{step}' cannot be disabled to port '{port}': its ports are {ports}")
+
+    def close(self) -> None:
+        """Let time pass by: no timer of any run rings any more, and no loop of decisions goes on."""
+        for hosted in self.runs.values():
+            hosted.silence()
+
+    def hosted(self, run: RunId) -> Hosted:
+        """Raises UnknownRun."""
+        hosted = self.runs.get(run)
+        if hosted is None:
+            raise UnknownRun(run)
+        return hosted
+
+    # -- the doing of plans --------------------------------------------------------------------------------
+
+    def _ask(self, run: RunId, occurrence: Occurrence) -> Answer:
+        """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
+        hosted = self.hosted(run)
+        batch = [occurrence]
+        if hosted.unfinished:
+            _keep_going(batch)
+        plan = advance(hosted.flow, hosted.snapshot, batch, self.clock.now())
+        self._apply(hosted, plan)
+        if not self._pumping:
+            self._pump()
+        return plan.answers[0]
+
+    def _post(self, run: RunId, occurrence: Occurrence) -> None:
+        self._queue.append((run, occurrence))
+        if not self._pumping:
+            self._pump()
+
+    def _pump(self) -> None:
+        """Work off the queue; a task that ends at once only adds to it, so nothing nests."""
+        self._pumping = True
+        queue = self._queue
+        try:
+            while queue:
+                run, occurrence = queue.popleft()
+                batch = [occurrence]
+                while queue and queue[0][0] == run:
+                    batch.append(queue.popleft()[1])
+                hosted = self.runs[run]
+                if hosted.unfinished:
+                    _keep_going(batch)
+                flow, snapshot, now = hosted.flow, hosted.snapshot, self.clock.now()
+                if self.does is None:
+                    self._apply(hosted, advance(flow, snapshot, batch, now))
+                else:
+                    self._apply(hosted, play_through(flow, snapshot, batch, now, self.does))
+        finally:
+            self._pumping = False
+
+    def _apply(self, hosted: Hosted, plan: Plan) -> None:
+        before, hosted.snapshot = hosted.snapshot, plan.snapshot
+        hosted.history += plan.history
+        run = plan.snapshot.run.id
+        if plan.releases or plan.acquires:
+            self._lock(run, plan)
+        for element in plan.withdrawn:
+            self.executor.withdraw(run, element)
+        for timer in plan.timers:
+            self._set_alarm(hosted, timer.due, partial(self._post, run, timer.occurrence))
+        for attempt in plan.attempts:
+            self.executor.begin(attempt, partial(self._post, run))
+        if plan.unfinished or hosted.unfinished:
+            self._go_on(hosted, plan.unfinished)
+        if plan.correlations or plan.emissions:
+            self._correlate(run, plan)
+        if before.status != plan.snapshot.status:
+            self._changed(run, hosted)
+
+    def _set_alarm(self, hosted: Hosted, due: datetime, call: Callable[[], None]) -> None:
+        """Ring at that time, unless the run has ended before."""
+
+        def ring() -> None:
+            hosted.alarms.discard(alarm)
+            call()
+
+        alarm = self.clock.at(due, ring)
+        hosted.alarms.add(alarm)
+
+    def _go_on(self, hosted: Hosted, unfinished: bool) -> None:
+        """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
+        waits, hosted.unfinished = hosted.unfinished, unfinished
+        if unfinished and not waits:
+            self._set_alarm(hosted, self.clock.now(), partial(self._continue, hosted))
+
+    def _continue(self, hosted: Hosted) -> None:
+        if hosted.unfinished:
+            hosted.unfinished = False
+            self._post(hosted.snapshot.run.id, _CONTINUED)
+
+    def _lock(self, run: RunId, plan: Plan) -> None:
+        granted = []
+        for wish in plan.acquires:
+            if self.locks.acquire(wish.key, wish.limit, (run, wish.element)):
+                granted.append((run, wish.element))
+        for release in plan.releases:
+            granted += self.locks.release(release.key, (run, release.element))
+        self._queue.extend((holder, Granted(*element)) for holder, element in granted)
+
+    def _correlate(self, run: RunId, plan: Plan) -> None:
+        now = self.clock.now()
+        for key in plan.correlations:
+            for number, kept in self.inbox.bind(run, key, now):
+                self.inbox.settle(number, self._deliver(run, kept.event))
+        for emission in plan.emissions:
+            event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
+            if self.inbox.repeats(event, now):
+                continue
+            self.inbox.remember(event, now)
+            found = self.inbox.find(emission.key)
+            reason = NO_RUN if found is None else self._deliver(found, event)
+            if reason is not None:
+                self.inbox.keep(emission.key, event, now, reason)
+
+    def _deliver(self, run: RunId, event: Outside) -> str | None:
+        """Queue an event for its run; why not, where it does not fit: who sent it is not there to be told."""
+        hosted = self.hosted(run)
+        try:
+            event = checked_event(hosted.flow, event)
+        except Invalid as error:
+            return str(error)
+        self._queue.append((run, _told_apart(hosted, event)))
+        return None
+
+    def _changed(self, run: RunId, hosted: Hosted) -> None:
+        if hosted.snapshot.ended:
+            self.inbox.forget(run, hosted.snapshot.keys)
+            hosted.silence()
+        for watcher in list(hosted.watchers):
+            watcher(hosted.snapshot)
+
+
+def _keep_going(batch: list[Occurrence]) -> None:
+    """What happens to a run whose decision stopped half-way must not be taken for its rest."""
+    if not isinstance(batch[-1], _ENDINGS):
+        batch.append(_CONTINUED)
+
+
+def plain_payload(value: Any, what: str) -> Any:
+    """A copy of a caller's value in plain JSON. Raises BadPayload."""
+    try:
+        return plain(value)
+    except TooLarge as error:
+        raise PayloadTooLarge(f"{what} {error}") from None
+    except NotJson as error:
+        raise BadPayload(f"{what} is not JSON: {error}") from None
+
+
+def plain_event(event: Outside) -> Outside:
+    """An outside event with its data in plain JSON. Raises BadPayload."""
+    what = f"the data of event '{event.event}'"
+    return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))
+
+
+def checked_event(flow: Flow, event: Outside) -> Outside:
+    """The event with its data in plain JSON. Raises OtherWorkflow, UndeclaredEvent, InvalidEvent, BadPayload."""
+    if event.workflow not in (None, flow.name):
+        raise OtherWorkflow(event.event, event.workflow or "", flow.name)
+    if event.event not in flow.outside:
+        raise UndeclaredEvent(flow.name, event.event, flow.outside)
+    event = plain_event(event)
+    declared = next(each for each in flow.definition.external or () if each.name == event.event)
+    problems = violations(declared.schema, event.data)
+    if problems:
+        raise InvalidEvent(event.event, problems)
+    return event
+
+
+def _told_apart(hosted: Hosted, event: Outside) -> Outside:
+    """Found by key, an id is unique within its event: one that another event had in this run is no repeat."""
+    if event.id is None:
+        return event
+    came = hosted.ids.setdefault(event.id, _came_with(hosted, event.id) or event.event)
+    return event if came == event.event else replace(event, id=f"{event.event}/{event.id}")
+
+
+def _came_with(hosted: Hosted, id: str) -> str | None:
+    """The event that has had the id in the run."""
+    number = hosted.snapshot.seen.get(id)
+    # The entry with that number is the event itself, or the `set` that goes before it.
+    entries = () if number is None else hosted.history[number - 1 : number + 1]
+    return next((entry.event for entry in entries if entry.event), None)

@@ -1,0 +1,161 @@
+"""A node: all that keeps runs going, on one store. Any number of them are equal; there is no leader."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from penstock.flow.errors import PenstockError
+from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.repair import Mender
+from penstock.runtime.commands.tokens import Tokens
+from penstock.runtime.decisions.advancer import Advancer
+from penstock.runtime.dispatch.dispatch import Dispatch
+from penstock.runtime.errors import UnknownRun, UnreadableRun
+from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.ids import new_run_id
+from penstock.runtime.node.retention import DAYS, Retention
+from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.run_watch import Watching
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.runtime.node.supervisor import Pulse, keep_up
+from penstock.runtime.node.timers import Ringing
+from penstock.runtime.queries.call_stats import Tallies
+from penstock.runtime.queries.change_feed import Changes
+from penstock.store.change import Message
+from penstock.store.protocol import Store
+
+POLL = timedelta(seconds=1)
+ALONE = timedelta(seconds=60)
+"""How often a node that has the store for itself looks for what it should know anyway."""
+
+log = logging.getLogger("penstock.node")
+
+
+class Node:
+    """Decides about runs, keeps time, hands out work. `begin` it on a loop, `stop` it on the same."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: StoreClock,
+        *,
+        shared: bool,
+        ids: Callable[[], str] = new_run_id,
+        days: Mapping[str, timedelta] | None = None,
+        suffix: str = "",
+    ) -> None:
+        self.store, self.clock, self.shared = store, clock, shared
+        self.flows = Flows(store, shared, suffix)
+        self.memory = Memory(store, self.flows)
+        self.dispatch = Dispatch(store, self.memory, clock, shared)
+        self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
+        self.ringing = Ringing(store, clock, POLL if shared else ALONE)
+        self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
+        self.mender = Mender(self.intake, self.flows, clock)
+        self.tokens = Tokens(store, self.memory, self.mender, self.flows.managers)
+        self.watching = Watching(self.memory, self.look, shared)
+        self.changes = Changes(store.states, store.tell)
+        self.retention = Retention(store, {**DAYS, **(days or {})})
+        self.calls = Tallies()
+        self.pulses: dict[str, Pulse] = {}
+        self._loops: list[asyncio.Task[None]] = []
+        self._wire()
+
+    @classmethod
+    async def on(cls, store: Store, *, shared: bool, **more: Any) -> Node:
+        """A node on a store, by the store's time."""
+        clock = StoreClock(await store.now(), asyncio.get_running_loop().time)
+        return cls(store, clock, shared=shared, **more)
+
+    def _wire(self) -> None:
+        self.dispatch.submit = self.ringing.submit = self.submit
+        self.dispatch.expect = self.ringing.expect
+        self.ringing.begin_child = self.intake.begin_child
+        self.advancer.posted = self._posted
+        self.advancer.overdue = self.ringing.look
+        self.advancer.settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
+        if self.shared:
+            self.dispatch.ring = self._ring
+        self._rings = Chores(log, "the other nodes were not told")
+
+    def begin(self) -> None:
+        """Start the loops. Whatever fails in one begins it again."""
+        loops: dict[str, Callable[[], Awaitable[None]]] = {
+            "advancing": self.advancer.run,
+            "ringing": self.ringing.run,
+            "retention": self.retention.run,
+        }
+        if self.shared:
+            loops["hearing"] = self._hear
+            loops["telling"] = self.changes.tell_others
+        for name, loop in loops.items():
+            self.pulses[name] = Pulse()
+            self._loops.append(asyncio.create_task(keep_up(name, loop, self.pulses[name]), name=name))
+
+    async def stop(self) -> None:
+        """Finish what is being written and stop; who still waits is told. The store stays open."""
+        try:
+            async with asyncio.timeout(10):
+                await self.advancer.drain()
+        except TimeoutError:
+            log.warning("stopped before all decisions were written: they are made again at the next start")
+        await self.dispatch.close()
+        await self.kill()
+
+    async def kill(self) -> None:
+        """Stop at once."""
+        self.intake.stop()
+        for task in self._loops:
+            task.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        error = PenstockError("this engine is closed")
+        self.advancer.fail(error)
+        self.watching.fail(error)
+
+    def submit(self, request: Any) -> None:
+        """Let something happen to a run."""
+        self.advancer.submit(request)
+
+    async def look(self, run: str, own: bool = False) -> Live:
+        """The run as the store has it, or as this node wrote it. Raises UnknownRun, UnreadableRun.
+
+        With `own` as this node wrote it also where others may have led it on since: it was just made here.
+        """
+        live = self.memory.get(run) if own or not self.shared else None
+        if live is not None:
+            return live
+        found = (await self.memory.fetch([run])).get(run)
+        if found is None:
+            raise UnknownRun(run)
+        if isinstance(found, BaseException):
+            raise UnreadableRun(run, found) from found
+        return found
+
+    def _posted(self, messages: list[Message]) -> None:
+        self.ringing.read(messages)
+
+    # -- hints between nodes -------------------------------------------------------------------------------
+
+    def _ring(self, what: str) -> None:
+        self._rings.begin(self._tell(what))
+
+    async def _tell(self, what: str) -> None:
+        try:
+            await self.store.ring(what)
+        except Exception as error:
+            log.debug("the other nodes were not told: %s", error)  # they look by themselves
+
+    async def _hear(self) -> None:
+        while True:
+            what = await self.store.hear(timedelta(seconds=30))
+            if what == "tasks":
+                self.dispatch.look()
+            elif what is not None and what.startswith("runs="):
+                await self.changes.heard([run for run in what[5:].split(",") if run])
+            elif what is not None:
+                self.ringing.look()

@@ -1,0 +1,124 @@
+"""Runs that this node remembers, so that it need not read them again before every decision."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from penstock.flow.compile import Flow
+from penstock.flow.run import Snapshot
+from penstock.runtime.codec.payloads import Packer
+from penstock.runtime.codec.snapshots import HeadEncoder, Stored
+from penstock.runtime.commands.validation import can_be_kept
+from penstock.runtime.node.flow_cache import Flows
+from penstock.store.change import NewTask
+from penstock.store.errors import StoreError
+from penstock.store.protocol import Runs
+from penstock.store.rows import StoredRun
+
+REMEMBERED = 5_000
+"""Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""
+
+HEAVIEST = 32 * 1024 * 1024
+"""Bytes that large runs at hand may have together, encoded: as values they take some times that. What the elements of
+`each` have does not count: who reads it anew for every one of them is done with none."""
+
+
+class Live:
+    """One run as this node knows it. Its revision tells the store whether that is still so."""
+
+    __slots__ = ("encode", "first", "flow", "pack", "snapshot", "state")
+
+    def __init__(self, flow: Flow, snapshot: Snapshot, pack: Packer | None = None) -> None:
+        self.flow, self.snapshot = flow, snapshot
+        self.pack = Packer() if pack is None else pack
+        self.encode = HeadEncoder(self.pack)
+        self.state: bytes | None = None  # its head, where runs that are alike share it
+        self.first: tuple[NewTask, ...] | None = (
+            None  # of a run that was made here and has not gone on: its tasks
+        )
+
+
+class Memory:
+    """The runs used last. What is here may be stale where other nodes write: commits find out."""
+
+    def __init__(self, store: Runs, flows: Flows, most: int = REMEMBERED) -> None:
+        self._store, self._flows, self._most = store, flows, most
+        self._runs: OrderedDict[str, Live] = OrderedDict()
+        self._weights: OrderedDict[str, int] = OrderedDict()  # of those that are large, in the same order
+        self._weight = 0
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    def get(self, run: str) -> Live | None:
+        return self._runs.get(run)
+
+    def keep(self, run: str, live: Live) -> None:
+        """Remember a run, and forget the one not used for longest."""
+        runs = self._runs
+        runs[run] = live
+        runs.move_to_end(run)
+        weight = live.pack.weight
+        if weight or run in self._weights:
+            self._weigh(run, weight)
+        if len(runs) > self._most:
+            self.forget(next(iter(runs)))
+
+    def offer(self, run: str, live: Live) -> None:
+        """Remember a run that was only read and goes on, where it is newer than what is known of it.
+
+        Only where others write, too, and each commit finds out whether what it was decided from is old.
+        """
+        known = self._runs.get(run)
+        newer = known is None or known.snapshot.revision < live.snapshot.revision
+        if newer and not live.snapshot.ended:
+            self.keep(run, live)
+
+    def _weigh(self, run: str, weight: int) -> None:
+        """Forget what is large and was not used for longest, where it is too much together; never the last of all."""
+        self._weight += weight - self._weights.pop(run, 0)
+        self._weights[run] = weight
+        while self._weight > HEAVIEST and len(self._weights) > 1:
+            self.forget(next(iter(self._weights)))
+
+    def forget(self, run: str) -> None:
+        self._runs.pop(run, None)
+        if self._weights:
+            self._weight -= self._weights.pop(run, 0)
+
+    async def fetch(self, runs: Sequence[str], remember: bool = False) -> dict[str, Live | BaseException]:
+        """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all.
+
+        Only who decides about the runs may have them remembered: what others read may be old by now (see `offer`).
+        """
+        found: dict[str, Live | BaseException] = {}
+        halves: list[tuple[StoredRun, Stored]] = []
+        runs = [run for run in runs if can_be_kept(run)]
+        for row in await self._store.load(runs) if runs else ():
+            if row is None:
+                continue
+            try:
+                halves.append((row, Stored(row.header, row.head, row.parts)))
+            except Exception as error:
+                found[row.run] = error
+        refs = [(row.run, digest) for row, half in halves for digest in half.refs()]
+        bodies: dict[str, dict[bytes, bytes]] = {}
+        for (run, digest), body in (await self._store.payloads(refs) if refs else {}).items():
+            bodies.setdefault(run, {})[digest] = body
+        for row, half in halves:
+            try:
+                found[row.run] = live = await self._live(half, bodies.get(row.run, {}))
+                if remember:
+                    self.keep(row.run, live)
+            except StoreError:
+                raise  # the database is away: nothing is wrong with the run
+            except Exception as error:
+                found[row.run] = error
+        return found
+
+    async def _live(self, half: Stored, bodies: dict[bytes, bytes]) -> Live:
+        pack = Packer()
+        snapshot = half.snapshot(bodies, pack)
+        flow = await self._flows.get(snapshot.run.workflow, snapshot.run.version)
+        return Live(flow, snapshot, pack)

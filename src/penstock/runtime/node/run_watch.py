@@ -1,0 +1,76 @@
+"""Waiting for a run to change: told at once by this node, found by looking where another node did it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from penstock.flow.compile import Flow
+from penstock.flow.run import Snapshot
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.node.run_cache import Live, Memory
+from penstock.store.errors import StoreAway
+
+LOOK_AGAIN = 0.5
+
+Seen = tuple[Flow, Snapshot]
+Wanted = Callable[[Snapshot], bool]
+
+
+class Watching:
+    """Who waits for which run, and what they wait for."""
+
+    def __init__(self, memory: Memory, look: Callable[[str], Awaitable[Live]], shared: bool) -> None:
+        self._memory, self._look, self._shared = memory, look, shared
+        self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Seen]]]] = {}
+
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """Runs went on: whoever waits for just this is told."""
+        if not self._waiters:
+            return
+        for decision in decisions:
+            snapshot = decision.plan.snapshot
+            for wanted, waiter in self._waiters.get(snapshot.run.id, ()):
+                if not waiter.done() and wanted(snapshot):
+                    waiter.set_result((decision.live.flow, snapshot))
+
+    def fail(self, error: BaseException) -> None:
+        """Nothing will change any more here."""
+        for waiters in self._waiters.values():
+            for _, waiter in waiters:
+                if not waiter.done():
+                    waiter.set_exception(error)
+        self._waiters.clear()
+
+    async def until(self, run: str, wanted: Wanted) -> Seen:
+        """Wait until the run is as wanted. Raises UnknownRun."""
+        waiter: asyncio.Future[Seen] = asyncio.get_running_loop().create_future()
+        entry = (wanted, waiter)
+        self._waiters.setdefault(run, []).append(
+            entry
+        )  # before looking: a change meanwhile must not be missed
+        try:
+            # Another node may have led the run on: what is remembered here tells nothing.
+            live = None if self._shared else self._memory.get(run)
+            if live is None:
+                live = await self._look(run)
+            while not wanted(live.snapshot):
+                if not self._shared:
+                    return await waiter
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_AGAIN):
+                        return await asyncio.shield(waiter)
+                with suppress(StoreAway):  # who waits for hours must not suffer for a minute
+                    live = await self._look(run)
+            return live.flow, live.snapshot
+        finally:
+            self._forget(run, entry)
+
+    def _forget(self, run: str, entry: tuple[Wanted, asyncio.Future[Seen]]) -> None:
+        entry[1].cancel()
+        waiters = self._waiters.get(run)
+        if waiters is not None and entry in waiters:
+            waiters.remove(entry)
+            if not waiters:
+                del self._waiters[run]

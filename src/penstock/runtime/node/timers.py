@@ -1,0 +1,179 @@
+"""Time passes: timers ring, attempts outlive their limits, messages are read."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from penstock.flow.occurrence import Outside, Reported, TimedOut
+from penstock.flow.plan import Answer
+from penstock.runtime.codec.messages import StartChild, decode_message
+from penstock.runtime.codec.payloads import Unreadable
+from penstock.runtime.decisions.decision import Decision
+from penstock.runtime.decisions.request import Request
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.store.change import AT_HAND, WHOLE, Message
+from penstock.store.protocol import Runs
+from penstock.store.rows import DueTask, DueTimer
+
+BATCH = 500
+MOST = 4 * BATCH
+"""What may be in hand before more is taken: what is not decided within the patience of others is done twice."""
+
+NEVER = timedelta.max
+log = logging.getLogger("penstock.ringing")
+
+Row = TypeVar("Row", bound=DueTimer | DueTask | Message)
+
+
+class Ringing:
+    """Looks into the store when something falls due, and every `poll` for what other nodes have made."""
+
+    def __init__(self, store: Runs, clock: StoreClock, poll: timedelta) -> None:
+        self._store, self._clock, self._poll = store, clock, poll
+        self._wake = asyncio.Event()
+        self._looking = False
+        self._next: datetime | None = None
+        self._hand: set[object] = set()  # what was taken in hand and is not decided yet
+        self.submit: Callable[[Request], None] = lambda request: None
+        self.begin_child: Callable[[int, str, StartChild], None] = lambda id, run, wish: None
+        self.lost = self.timed_out = self.rung = 0
+
+    def look(self) -> None:
+        """Something may be due now."""
+        self._looking = True
+        self._wake.set()
+
+    def settled(self, decisions: Sequence[Decision]) -> None:
+        """What decisions set falls due some day; look then."""
+        soonest, before = NEVER, None
+        for decision in decisions:
+            change = decision.change
+            if change is None:
+                continue
+            if not change.plain:
+                for due, _ in change.timers:
+                    self.expect(due)
+            for task in change.tasks:
+                if task is before:
+                    continue  # runs that are alike share their tasks
+                before = task
+                for limit in (
+                    task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
+                ):  # fmt: skip
+                    if limit is not None and limit < soonest:
+                        soonest = limit
+        if soonest is not NEVER:
+            self.expect(decisions[0].now + soonest)
+
+    def expect(self, due: datetime) -> None:
+        """Something falls due then."""
+        if self._next is None or due < self._next:
+            self._next = due
+            if due <= self._clock.now() + self._poll:
+                self._wake.set()
+
+    async def run(self) -> None:
+        """Ring what is due, for ever."""
+        while True:
+            more = await self.run_once()
+            if not more or len(self._hand) >= MOST:
+                await self._sleep()
+
+    async def _sleep(self) -> None:
+        """Until something is due, or may be. What is expected meanwhile only makes the sleep shorter."""
+        await asyncio.sleep(0)  # a store in memory answers at once: others must have their turn
+        while not self._looking:
+            wait = self._poll
+            if self._next is not None:
+                # A touch later: a clock that is a little ahead of the store's would look in vain.
+                wait = min(wait, self._next - self._clock.now() + timedelta(milliseconds=1))
+            if len(self._hand) >= MOST:
+                wait = max(wait, AT_HAND / 10)
+            if wait <= timedelta(0):
+                break
+            try:
+                async with asyncio.timeout(wait.total_seconds()):
+                    await self._wake.wait()
+            except TimeoutError:
+                break
+            self._wake.clear()
+        self._looking = False
+        self._wake.clear()
+
+    async def run_once(self) -> bool:
+        """Take in hand what is due; True where there may be more."""
+        self._next = None
+        asked = self._clock.asked()
+        due = await self._store.due(BATCH, AT_HAND)
+        self._clock.tell(due.now, asked)
+        if due.next is not None and (self._next is None or due.next < self._next):
+            self._next = due.next
+        _each(self._ring, due.timers)
+        _each(self._end, due.tasks)
+        self.read(due.messages)
+        return max(len(due.timers), len(due.tasks), len(due.messages)) >= BATCH
+
+    def _ring(self, timer: DueTimer) -> None:
+        self.rung += 1
+        occurrence = decode_message(timer.body)
+        if isinstance(occurrence, StartChild):
+            raise Unreadable("a timer begins no run")
+        self._take(("timer", timer.id), Request(timer.run, occurrence, self._told, rung=timer.id))
+
+    def _end(self, task: DueTask) -> None:
+        """An attempt outlived a limit. The lease that was found is ended, no other: a late worker cannot be hurt."""
+        lease = task.lease
+        self.lost += task.limit == "lost"
+        self.timed_out += task.limit != "lost"
+        index = None if lease.index == WHOLE else lease.index
+        occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
+        self._take(lease, Request(lease.run, occurrence, self._told, lease=lease, overdue=True))
+
+    def read(self, messages: Sequence[Message]) -> None:
+        """Let what was posted come true. What is not used up, whatever the reason, is looked for again."""
+        if messages:
+            self.expect(self._clock.now() + AT_HAND)
+        _each(self._read, messages)
+
+    def _read(self, message: Message) -> None:
+        body, run = decode_message(message.body), message.run or ""
+        if isinstance(body, StartChild):
+            self.begin_child(message.id, run, body)
+        else:
+            outside = isinstance(body, Outside)
+            request = Request(run, body, self._told, read=message.id, check=outside)
+            self._take(("message", message.id), request)
+
+    def _take(self, key: object, request: Request) -> None:
+        """Have it decided, once: what is handed out again because it took long must not crowd out itself."""
+        if key not in self._hand:
+            self._hand.add(key)
+            self.submit(request)
+
+    def _told(self, request: Request, answer: Answer | None, error: BaseException | None) -> None:
+        """Decided, or not: it is out of our hands, and found again in the store where it is still there."""
+        if request.rung is not None:
+            self._hand.discard(("timer", request.rung))
+        elif request.read is not None:
+            self._hand.discard(("message", request.read))
+        else:
+            self._hand.discard(request.lease)
+        if len(self._hand) == MOST // 2:
+            self.look()
+
+
+def _each(take: Callable[[Row], None], rows: Sequence[Row]) -> None:
+    """Take every row; one that cannot be taken must not hold the others."""
+    for row in rows:
+        try:
+            take(row)
+        except Exception as error:
+            what = row.lease if isinstance(row, DueTask) else f"{row.id} of run {row.run}"
+            log.error(
+                "%s %s cannot be taken and is left alone: %s: %s",
+                type(row).__name__, what, type(error).__name__, error,
+            )  # fmt: skip

@@ -1,0 +1,46 @@
+"""Lists whose items may be large: a page of one has fewer of them then, or one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from penstock.runtime.queries.history import FEW, ROOM
+
+Row = TypeVar("Row")
+Place = TypeVar("Place")
+
+
+async def portion(
+    read: Callable[[Place, int], Awaitable[Sequence[Row]]],
+    place: Callable[[Row], Place],
+    size: Callable[[Row], int],
+    after: Place,
+    limit: int,
+) -> tuple[list[Row], bool]:
+    """The rows behind a place, at most `limit`, as many as there is room for; and whether there are more."""
+    rows: list[Row] = []
+    left = ROOM
+    while True:
+        asked = min(FEW, limit + 1 - len(rows))
+        found = await read(after, asked)
+        for row in found:
+            left -= size(row)
+            if len(rows) == limit or (rows and left < 0):
+                return rows, True
+            rows.append(row)
+        if len(found) < asked:
+            return rows, False
+        after = place(found[-1])
+
+
+def fitting(items: Sequence[Any], left: int) -> tuple[int, int]:
+    """How many of the first items fit into so many bytes, and how many are left then."""
+    for number, item in enumerate(items):
+        size = len(msgspec.json.encode(item))
+        if size > left:
+            return number, left
+        left -= size
+    return len(items), left

@@ -1,0 +1,116 @@
+"""How an installation does: what ended when, by workflow, and how soon steps begin, for a page that is looked at often.
+
+Ends are counted exactly. How soon steps begin is read from a few runs of each piece of the time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.flow.view import time_text
+from penstock.runtime.errors import Invalid
+from penstock.runtime.queries.workflow_stats import DAY, lasted, percentiles
+from penstock.store.change import timed
+from penstock.store.protocol import Store
+from penstock.store.rows import Filter
+
+BUSIEST = 50
+"""Workflows of which it is said how long their runs take."""
+
+LATEST = 50
+"""Runs of a workflow that say how long they take."""
+
+SLICES, OF_SLICE = 24, 100
+"""Pieces of the time, and runs of each that are looked at."""
+
+FEW = 16
+"""Runs of a piece that are all looked at; of more, one in 16."""
+
+OF_RUN = 20
+"""Attempts of one run that are looked at: it may have tens of thousands."""
+
+BAD_ENDS = frozenset(("failed", "timed_out"))
+
+
+async def take_pulse(
+    store: Store,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    points: int = 72,
+    sees: Callable[[str], bool] = lambda name: True,
+) -> dict[str, Any]:
+    """Of runs that ended then (the last day, if nothing is said), in so many `points`. Raises Invalid."""
+    end = until or await store.now()
+    begin = since or end - DAY
+    if begin >= end:
+        raise Invalid(f"`from` ({time_text(begin)}) must be before `to` ({time_text(end)})")
+    width = max((end - begin) / points, timedelta(microseconds=1))
+    found = await store.endings(begin, end, width)
+    seen = {place: count for place, count in found.items() if sees(place[0])}
+    workflows: dict[str, dict[str, Any]] = {}
+    for name in sorted({name for name, _, _ in seen}):
+        mine = {place: count for place, count in seen.items() if place[0] == name}
+        workflows[name] = {**_lines(mine, points), "typical": None}
+    for name in sorted(workflows, key=lambda each: -sum(workflows[each]["ended"]))[:BUSIEST]:
+        workflows[name]["typical"] = await _typical(store, name, begin, end)
+    starts, all_starts = await _starts(store, begin, end, sees)
+    return {
+        "from": time_text(begin),
+        "to": time_text(end),
+        "seconds": width.total_seconds(),
+        **_lines(seen, points),
+        "starts": starts,
+        "start": all_starts,
+        "workflows": workflows,
+    }
+
+
+def _lines(counts: dict[tuple[str, str, int], int], points: int) -> dict[str, list[int]]:
+    ended, failed, succeeded = [0] * points, [0] * points, [0] * points
+    for (_, status, at), count in counts.items():
+        place = min(at, points - 1)
+        ended[place] += count
+        failed[place] += count if status in BAD_ENDS else 0
+        succeeded[place] += count if status == "succeeded" else 0
+    return {"ended": ended, "failed": failed, "succeeded": succeeded}
+
+
+async def _typical(store: Store, workflow: str, begin: datetime, end: datetime) -> float | None:
+    """Seconds that a run takes: the middle of the latest that started then; where none did, of the latest."""
+    good = Filter(workflow=workflow, statuses=("succeeded",), limit=LATEST)
+    rows = await store.runs(replace(good, since=begin, until=end)) or await store.runs(good)
+    lengths = lasted(rows)
+    return lengths["p50"] if lengths else None
+
+
+async def _starts(
+    store: Store, begin: datetime, end: datetime, sees: Callable[[str], bool]
+) -> tuple[list[dict[str, float] | None], dict[str, float] | None]:
+    """How long tasks waited for a worker, in pieces of the time and in all.
+
+    Of a task that is handed over as it is made nothing is kept: a run that succeeded without waiting counts once.
+    """
+    span = (end - begin) / SLICES
+    known: dict[str, int] = {}  # run -> the piece it started in
+    at_once: set[str] = set()
+    for number in range(SLICES):
+        last = end if number == SLICES - 1 else begin + span * (number + 1)
+        rows = await store.runs(Filter(since=begin + span * number, until=last, limit=OF_SLICE))
+        seen = [row for row in rows if sees(row.workflow)]
+        some = seen if len(seen) <= FEW else [row for row in seen if timed(row.id)]
+        known.update((row.id, number) for row in some)
+        at_once.update(row.id for row in some if row.status == "succeeded")
+    waits: dict[int, list[float]] = defaultdict(list)
+    for timing in await store.timings(list(known), OF_RUN):
+        at_once.discard(timing.run)
+        piece = min(SLICES - 1, max(0, (timing.queued_at - begin) // span))
+        waits[piece].append((timing.started_at - timing.queued_at).total_seconds())
+    for run in at_once:
+        waits[known[run]].append(0.0)
+    pieces = [percentiles(waits[number]) for number in range(SLICES)]
+    return pieces, percentiles(wait for some in waits.values() for wait in some)

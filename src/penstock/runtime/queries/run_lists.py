@@ -1,0 +1,79 @@
+"""Lists of runs, page by page."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, get_args
+
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import replace
+
+from penstock.flow.run import Status
+from penstock.runtime.commands.validation import refuse_no_text
+from penstock.runtime.errors import BadCursor, Invalid
+from penstock.runtime.node.flow_cache import LATEST
+from penstock.runtime.queries.cursors import read_cursor, write_cursor
+from penstock.runtime.queries.row_views import row_view
+from penstock.store.protocol import Views
+from penstock.store.rows import Filter, RunRow, Sort
+
+MOST = 200
+
+
+class Place(Struct, frozen=True, array_like=True):
+    """Where a run stands in its list."""
+
+    sort: Sort
+    at: datetime
+    run: str
+
+
+def read_filter(said: dict[str, Any], most: int = MOST) -> Filter:
+    """A filter from what a caller says. Raises Invalid for a status, sort, limit or key that is not known."""
+    if "sort" in said and said["sort"] not in get_args(Sort):
+        raise Invalid(f"runs cannot be sorted by '{said['sort']}': say {', '.join(get_args(Sort))}")
+    try:
+        Filter(**said)
+        filter = convert(said, Filter)
+    except (TypeError, ValidationError) as error:
+        raise Invalid(f"a list of runs cannot be asked for that: {error}") from None
+    _refuse_texts(filter)
+    for status in filter.statuses:
+        if status not in get_args(Status):
+            raise Invalid(f"'{status}' is no status of a run: say {', '.join(get_args(Status))}")
+    if not 1 <= filter.limit <= most:
+        raise Invalid(f"a page has 1 to {most} runs, not {filter.limit}")
+    if filter.version is not None and not 0 < filter.version < LATEST:
+        return replace(filter, version=0)  # there is none
+    return filter
+
+
+def _refuse_texts(filter: Filter) -> None:
+    for name in ("workflow", "subject", "parent", "step", "waiting_for", "q"):
+        refuse_no_text(**{name: getattr(filter, name)})
+    for name in ("workflows", "label", "key", "statuses"):
+        for text in getattr(filter, name) or ():
+            refuse_no_text(**{name: text})
+
+
+async def list_runs(store: Views, filter: Filter, cursor: str | None = None) -> dict[str, Any]:
+    """One page: `items`, and `next`, the cursor of the page after it. Raises BadCursor."""
+    if cursor is not None:
+        place = read_cursor(cursor, Place)
+        if place.sort != filter.sort:
+            raise BadCursor(cursor)
+        filter = replace(filter, after=(place.at, place.run))
+    rows = await store.runs(replace(filter, limit=filter.limit + 1))
+    more = len(rows) > filter.limit
+    shown = rows[: filter.limit]
+    return {
+        "items": [row_view(row) for row in shown],
+        "next": write_cursor(place_of(shown[-1], filter)) if more else None,
+    }
+
+
+def place_of(row: RunRow, filter: Filter) -> Place:
+    """The place of a run in a list."""
+    at = row.ended_at if filter.sort == "ended" else row.started_at
+    assert at is not None
+    return Place(filter.sort, at, row.id)

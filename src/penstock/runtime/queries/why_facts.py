@@ -1,0 +1,55 @@
+"""Asking why: what is known is gathered from the store, and `why` decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.runtime.codec.messages import decode_message
+from penstock.runtime.codec.payloads import Unreadable
+from penstock.runtime.errors import Invalid
+from penstock.runtime.node.run_cache import Live
+from penstock.runtime.queries.why import Facts, why_list, why_run
+from penstock.store.protocol import Store
+
+REFUSED = 1000
+"""Refused keys of all runs that are looked through."""
+
+
+async def ask_why(store: Store, live: Live, step: str | None = None) -> dict[str, Any]:
+    """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
+    if step is not None and step not in live.flow.steps:
+        known = ", ".join(live.flow.steps)
+        raise Invalid(f"'{live.flow.name}' has no step '{step}': its steps are {known}")
+    run = live.snapshot.run.id
+    locks = await store.locks(run)
+    holders = sorted({holder for lock in locks for holder in lock.holders})
+    facts = Facts(
+        now=await store.now(),
+        tasks=await store.tasks(run),
+        timers=[(due, _read(body)) for due, body in await store.timers(run)],
+        locks=locks,
+        paused=[each.run for each in await store.states(holders) if each.status == "paused"],
+        workers=await store.workers(),
+        queues=await store.queues() if live.snapshot.elements else (),
+        refused=await _refused(store, run) if live.snapshot.keys else (),
+    )
+    return {"run": run, **why_run(live.flow, live.snapshot, facts, step)}
+
+
+async def _refused(store: Store, run: str) -> list[tuple[str, str, str]]:
+    rows = await store.refused(REFUSED)
+    return [(name, value, holder) for name, value, asker, holder in rows if asker == run]
+
+
+async def ask_why_list(store: Store, task_list: str) -> dict[str, Any]:
+    """Why a task list does not move."""
+    facts = Facts(now=await store.now(), workers=await store.workers(), queues=await store.queues())
+    return why_list(task_list, facts)
+
+
+def _read(body: bytes) -> Any:
+    """What a timer says; one that cannot be read says nothing."""
+    try:
+        return decode_message(body)
+    except Unreadable:
+        return None

@@ -83,7 +83,7 @@ def _frame(text: str) -> tuple[str, str]:
 
 
 def _short(file: str) -> str:
-    """`penstock/flow/advance.py`, wherever it is installed."""
+    """`penstock/flow/decisions/advance.py`, wherever it is installed."""
     for mark in ("site-packages/", "/src/", "/lib/python3"):
         if mark in file:
             file = file.rpartition(mark)[2]

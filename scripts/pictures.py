@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.flow.compile import compile_flow
-from penstock.flow.drawing import Marking, diagram_of, to_svg
+from penstock.flow.compile.compile import compile_flow
+from penstock.flow.drawings import Marking, diagram_of, to_svg
 from penstock.flow.format.reading import read_definition
 from penstock.steps.kinds import KINDS, OFFERS
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from penstock.engine.engine import Engine
     from penstock.engine.sync import SyncEngine
     from penstock.flow.errors import PenstockError
-    from penstock.flow.problems import DefinitionError, Problem
+    from penstock.flow.model.problems import DefinitionError, Problem
     from penstock.runtime.call_errors import CallTimedOut, CannotCall
     from penstock.runtime.errors import (
         Changed,
@@ -67,7 +67,7 @@ _HOMES = {
     "Changed": "penstock.runtime.errors",
     "CheckFailed": "penstock.engine.checking",
     "Context": "penstock.workers.context",
-    "DefinitionError": "penstock.flow.problems",
+    "DefinitionError": "penstock.flow.model.problems",
     "Engine": "penstock.engine.engine",
     "Fatal": "penstock.workers.task",
     "IdempotencyMismatch": "penstock.runtime.errors",
@@ -77,7 +77,7 @@ _HOMES = {
     "OutcomeUnknown": "penstock.store.errors",
     "PayloadTooLarge": "penstock.runtime.errors",
     "PenstockError": "penstock.flow.errors",
-    "Problem": "penstock.flow.problems",
+    "Problem": "penstock.flow.model.problems",
     "RunEnded": "penstock.runtime.errors",
     "StoreAway": "penstock.store.errors",
     "StoreBusy": "penstock.store.errors",

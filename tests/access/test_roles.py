@@ -9,7 +9,7 @@ import pytest
 from penstock.access.caller import ANYBODY_HERE, Caller, kept_text
 from penstock.access.errors import Forbidden
 from penstock.access.roles import ACTIONS, ROLES, Action, Role, allows
-from penstock.flow.patterns import matches
+from penstock.flow.values.name_patterns import matches
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.store.access_rows import AuditRow
 

@@ -416,7 +416,7 @@ def test_an_installer_that_takes_too_long_is_ended() -> None:
 # -- flames ------------------------------------------------------------------------------------------------
 
 STACKS = """\
-process 1;main (x.py);run (/a/site-packages/penstock/engine/loop.py);advance (/r/src/penstock/flow/advance.py) 30
+process 1;main (x.py);run (/a/site-packages/penstock/engine/loop.py);advance (/r/src/penstock/flow/decisions/advance.py) 30
 process 1;main (x.py);run (/a/site-packages/penstock/engine/loop.py);commit (/r/src/penstock/store/sqlite/store.py) 70
 """
 
@@ -428,7 +428,9 @@ def test_a_flame_graph_shows_which_part_had_the_time() -> None:
 
     assert flames.shares(stacks) == {"kernel and flow: deciding": 0.3, "store: rows and statements": 0.7}
     assert ElementTree.fromstring(svg).tag.endswith("svg")
-    assert "advance penstock/flow/advance.py 30.0 %" in svg and "main" not in svg.replace("main.py", "")
+    assert "advance penstock/flow/decisions/advance.py 30.0 %" in svg and "main" not in svg.replace(
+        "main.py", ""
+    )
 
 
 def test_the_targets_of_make_are_those_of_the_benchmark() -> None:

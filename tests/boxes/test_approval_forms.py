@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.compile import Flow
-from penstock.flow.problems import DefinitionError
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.problems import DefinitionError
 from tests.boxes.conftest import site
 from tests.boxes.test_approvals import asks
 from tests.flow.driver import flow_of

@@ -12,7 +12,7 @@ import pytest
 from penstock.access.caller import ANYBODY_HERE
 from penstock.access.tokens import TokenWish
 from penstock.engine import awaiting
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.runtime.commands.authority import barring
 from penstock.runtime.errors import AlreadyDecided
 from tests.boxes.conftest import Site, site

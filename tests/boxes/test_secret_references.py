@@ -15,7 +15,7 @@ from aiohttp import web
 from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.kinds import tasks_in
 from penstock.boxes.world import World
-from penstock.flow.compile import compile_flow
+from penstock.flow.compile.compile import compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.steps.kinds import WORLDLY, kinds_with
 from penstock.workers.context import Context

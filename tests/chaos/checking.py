@@ -10,10 +10,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Entry
-from penstock.flow.replay import BrokenHistory, fold
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Snapshot
+from penstock.flow.views.replay import BrokenHistory, fold
 from penstock.runtime.node.flow_cache import Flows
 from penstock.runtime.node.run_cache import Live, Memory
 from penstock.runtime.queries.history import read_history

@@ -16,7 +16,7 @@ import pytest
 
 from penstock.cli.reference import reference_text
 from penstock.engine.loading import load
-from penstock.flow.checking.checks import check_flow
+from penstock.flow.checks.checks import check_flow
 from penstock.steps.kinds import KINDS, OFFERS
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.flow.forking import Forking
-from penstock.flow.plan import Entry
+from penstock.flow.decisions.fork import Forking
+from penstock.flow.model.plan import Entry
 from penstock.runtime.commands import repair
 from penstock.runtime.queries import history
 from penstock.runtime.queries.history import read_history

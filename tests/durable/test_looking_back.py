@@ -11,7 +11,7 @@ import pytest
 
 from penstock import Context, Engine, Out
 from penstock.engine import overseeing
-from penstock.flow.plan import Entry
+from penstock.flow.model.plan import Entry
 from penstock.runtime.queries import workflow_stats
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.marking import Past

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.flow.advance import advance
-from penstock.flow.occurrence import Rang
-from penstock.flow.problems import DefinitionError
+from penstock.flow.decisions.advance import advance
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.model.run_input import Rang
 from penstock.runtime.decisions import plan_to_change
 from tests.durable.conftest import Place, VirtualPlace
 

@@ -10,7 +10,7 @@ import pytest
 from tests.examples.shelf import FOLDER, NAMES, path_of, played, tasks
 
 from penstock.engine.loading import load
-from penstock.flow.task_box import TaskBox
+from penstock.flow.compile.task_box import TaskBox
 
 SHELF = [
     "audio",

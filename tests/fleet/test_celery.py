@@ -11,8 +11,8 @@ from typing import Any
 from uuid import uuid4
 
 from penstock import Engine
-from penstock.flow.occurrence import Done, Failed
-from penstock.flow.retry import Timeouts
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run_input import Done, Failed
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.bridges.celery import CeleryFleet, task_id, through
 from penstock.workers.bridges.celery_app import celery_tasks

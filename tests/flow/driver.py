@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from penstock.flow.advance import advance, new_run
-from penstock.flow.compile import Flow, compile_flow
+from penstock.flow.compile.compile import Flow, compile_flow
+from penstock.flow.decisions.advance import advance, new_run
 from penstock.flow.format.reading import read_definition
-from penstock.flow.occurrence import (
+from penstock.flow.model.plan import Attempt, Entry, Plan, Timer
+from penstock.flow.model.run import Failure, Header, RunId, Snapshot
+from penstock.flow.model.run_input import (
     Begun,
     Canceled,
     Continued,
@@ -20,9 +22,7 @@ from penstock.flow.occurrence import (
     Reported,
     TimedOut,
 )
-from penstock.flow.plan import Attempt, Entry, Plan, Timer
-from penstock.flow.replay import fold
-from penstock.flow.run import Failure, Header, RunId, Snapshot
+from penstock.flow.views.replay import fold
 from penstock.kernel.marking import Marking
 from penstock.runtime.inmemory.locks import Locks
 from penstock.steps.kinds import WORLDLY, kinds_with

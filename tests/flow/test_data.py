@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.patch import merge_patch
-from penstock.flow.scope import events_of, inputs_of
-from penstock.flow.tags import LINEAGE, NO_TAGS, TagChange, change, merge, visible
+from penstock.flow.decisions.scope import events_of, inputs_of
+from penstock.flow.model.tags import LINEAGE, NO_TAGS, TagChange, change, merge, visible
+from penstock.flow.values.merge_patch import merge_patch
 from tests.flow.driver import Drive, flow_of
 
 

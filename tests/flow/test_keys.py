@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.keys import key_text
+from penstock.flow.values.key_text import key_text
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from penstock.flow import advance as advance_module
-from penstock.flow import beginning, ending, finishing, withdrawing
-from penstock.flow.compile import Flow
-from penstock.flow.emitting import put_token
-from penstock.flow.occurrence import Begun, Disabled, Done, Paused, Reported, Resumed, Retried
-from penstock.flow.replay import BrokenHistory
-from penstock.flow.run import ENDED
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions import advance as advance_module
+from penstock.flow.decisions import begin, end, finish, withdraw
+from penstock.flow.decisions.emit import put_token
+from penstock.flow.model.run import ENDED
+from penstock.flow.model.run_input import Begun, Disabled, Done, Paused, Reported, Resumed, Retried
+from penstock.flow.views.replay import BrokenHistory
 from penstock.kernel.marking import Token
 from tests.flow.driver import Drive, flow_of
 
@@ -163,17 +163,17 @@ def unfenced(turn: Any, reported: Any) -> Any:
     return REAL_REPORT(turn, fenced)
 
 
-REAL_REPORT = finishing.report
+REAL_REPORT = finish.report
 PLANTED: dict[str, list[tuple[Any, Any, Any]]] = {
     "withdrawn elements are forgotten": [
-        (withdrawing, "withdraw_elements", skip),
-        (finishing, "withdraw_elements", skip),
+        (withdraw, "withdraw_elements", skip),
+        (finish, "withdraw_elements", skip),
     ],
-    "a cancelled step keeps its events": [(beginning, "withdraw_step", skip)],
-    "an ended run keeps its firings": [(ending, "withdraw_all", skip)],
+    "a cancelled step keeps its events": [(begin, "withdraw_step", skip)],
+    "an ended run keeps its firings": [(end, "withdraw_all", skip)],
     "a report needs no attempt number": [(advance_module._RULES, Reported, unfenced)],
-    "a firing that ended stays": [(finishing, "close_firing", skip)],
-    "an event is fired and not recorded": [(finishing, "put_event", unrecorded)],
+    "a firing that ended stays": [(finish, "close_firing", skip)],
+    "an event is fired and not recorded": [(finish, "put_event", unrecorded)],
 }  # fmt: skip
 
 

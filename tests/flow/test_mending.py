@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import GivenUp, Paused, Put, Repaired, Skipped, Take
+from penstock.flow.model.run_input import GivenUp, Paused, Put, Repaired, Skipped, Take
 from tests.flow.driver import Drive, flow_of
 
 JOIN = flow_of(

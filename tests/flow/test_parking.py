@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from penstock.flow.occurrence import Canceled, Done, Failed, Parked, Reminded, Reported, TimedOut
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Canceled, Done, Failed, Parked, Reminded, Reported, TimedOut
 from tests.flow.driver import Drive, flow_of
 
 CALL = "call: {task: http, with: {url: 'https://f.example'}, retries: 1}"

@@ -13,11 +13,20 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.advance import advance, new_run
-from penstock.flow.checking.checks import check_flow
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Begun, Canceled, Done, Failed, Occurrence, Outside, Reported, RunTimedOut
-from penstock.flow.run import Failure, Header, RunId, Snapshot
+from penstock.flow.checks.checks import check_flow
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.model.run import Failure, Header, RunId, Snapshot
+from penstock.flow.model.run_input import (
+    Begun,
+    Canceled,
+    Done,
+    Failed,
+    Occurrence,
+    Outside,
+    Reported,
+    RunTimedOut,
+)
 from penstock.kernel.net import CANCEL, FAIL, TIMEOUT
 from penstock.steps.kinds import OFFERS
 from tests.flow.driver import START_TIME, flow_of

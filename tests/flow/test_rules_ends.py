@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.flow.occurrence import Begun, Canceled, Paused, Resumed
-from penstock.flow.rest import Starving, starving, waiting_for
-from penstock.flow.run import Failure
+from penstock.flow.decisions.quiescence import Starving, starving, waiting_for
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Begun, Canceled, Paused, Resumed
 from tests.flow.driver import Drive, flow_of
 
 

@@ -6,8 +6,8 @@ from itertools import permutations
 
 import pytest
 
-from penstock.flow.definition import Definition
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.definition import Definition
+from penstock.flow.model.problems import DefinitionError
 from tests.flow.driver import Drive, flow_of
 
 JOIN = """

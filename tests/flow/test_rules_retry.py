@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Retried
-from penstock.flow.retry import Backoff, Retry
+from penstock.flow.model.retry_policy import Backoff, Retry
+from penstock.flow.model.run_input import Retried
 from tests.flow.driver import Drive, flow_of
 
 MINUTE = timedelta(minutes=1)

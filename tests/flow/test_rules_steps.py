@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import Disabled, Paused, Resumed
-from penstock.flow.problems import DefinitionError
-from penstock.flow.run import Failure
-from penstock.flow.view import run_view, step_view
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Disabled, Paused, Resumed
+from penstock.flow.views.run_view import run_view, step_view
 from tests.flow.driver import Drive, flow_of
 
 

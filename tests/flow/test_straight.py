@@ -7,10 +7,19 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.advance import advance
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Begun, Disabled, Done, Occurrence, Paused, Reported, Resumed, Retried
-from penstock.flow.straight import straight
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.fast_path import straight
+from penstock.flow.model.run_input import (
+    Begun,
+    Disabled,
+    Done,
+    Occurrence,
+    Paused,
+    Reported,
+    Resumed,
+    Retried,
+)
 from tests.flow import test_laws as laws
 from tests.flow.driver import Drive, flow_of
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from penstock.flow import through
-from penstock.flow.advance import AT_ONCE, Do, advance_through, new_run
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Begun, Done, Failed, Occurrence
-from penstock.flow.plan import Attempt, Plan
-from penstock.flow.run import Failure, Header, RunId, Snapshot
-from penstock.flow.straight import straight as straight_plan
-from penstock.flow.through import play_through
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions import inline_run
+from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through, new_run
+from penstock.flow.decisions.fast_path import straight as straight_plan
+from penstock.flow.decisions.inline_run import play_through
+from penstock.flow.model.plan import Attempt, Plan
+from penstock.flow.model.run import Failure, Header, RunId, Snapshot
+from penstock.flow.model.run_input import Begun, Done, Failed, Occurrence
 from tests.flow import test_laws as laws
 from tests.flow.driver import START_TIME, flow_of
 from tests.flow.test_straight import CHAIN, plain_flow
@@ -61,7 +61,7 @@ def test_it_comes_to_what_the_rules_come_to(
         straight.append(straight_plan(*given))
         return straight[-1]
 
-    monkeypatch.setattr(through, "straight", noted)
+    monkeypatch.setattr(inline_run, "straight", noted)
 
     for seed in range(150):
         chance = random.Random(seed)

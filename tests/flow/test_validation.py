@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.flow.validation import LONGEST, TOO_LONG, pointer_of, violations
+from penstock.flow.values.schema_validation import LONGEST, TOO_LONG, pointer_of, violations
 
 WORDS = [f"word{n}" for n in range(2_000)]
 

@@ -13,8 +13,8 @@ from zoneinfo import ZoneInfo
 
 from penstock.boxes import egress
 from penstock.expression import times
-from penstock.flow import schedule
 from penstock.flow.format import fields, yaml_text
+from penstock.flow.values import schedule
 from penstock.importing import python_text
 from penstock.objects import notifications
 from penstock.runtime.json import strict_json

@@ -18,12 +18,19 @@ from yarl import URL
 
 from penstock.boxes.egress import Denied, Egress
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
-from penstock.flow.definition import Definition
 from penstock.flow.errors import PenstockError
 from penstock.flow.format.reading import from_plain, read_definition
 from penstock.flow.format.writing import to_plain, write_json, write_yaml
-from penstock.flow.problems import DefinitionError
-from penstock.flow.schedule import Schedule, cron_problem, in_words, next_ticks, tick_before, zone_problem
+from penstock.flow.model.definition import Definition
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.values.schedule import (
+    Schedule,
+    cron_problem,
+    in_words,
+    next_ticks,
+    tick_before,
+    zone_problem,
+)
 from penstock.importing.kinds import import_text
 from penstock.objects.notifications import Notice, read_notices
 from penstock.runtime.json.quick_json import quick_json

@@ -8,9 +8,9 @@ from typing import Any
 
 from penstock import Engine
 from penstock.engine.loading import load
-from penstock.flow.checking.checks import check_flow
-from penstock.flow.checking.findings import Report
-from penstock.flow.compile import BOXES
+from penstock.flow.checks.checks import check_flow
+from penstock.flow.checks.findings import Report
+from penstock.flow.compile.compile import BOXES
 from penstock.importing.imported import Imported
 from penstock.steps.kinds import OFFERS
 from penstock.workers.task import make_task, missing_tasks

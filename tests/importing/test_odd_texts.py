@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.names import MOST_HINTS
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.names import MOST_HINTS
+from penstock.flow.model.problems import DefinitionError
 from penstock.importing.imported import Imported
 from penstock.importing.kinds import import_text
 from penstock.importing.pinball import import_pinball

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.expression import compile_expression
 from penstock.flow.format.writing import to_plain
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.importing.zenko import import_zenko
 from penstock.importing.zenko_conditions import script_condition
 from tests.importing.others import Diagram, errors, played

@@ -11,8 +11,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from penstock import Engine
-from penstock.flow.plan import Entry
-from penstock.flow.run import Header, RunId, Snapshot
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.metrics import spans
 from penstock.metrics.spans import Span, spans_of
 from penstock.metrics.tracing import Tracing

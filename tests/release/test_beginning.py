@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from penstock.flow.payload import set_payload_limit
+from penstock.flow.values.payload import set_payload_limit
 from tests.release.conftest import coordinating, states
 from tests.release.remote import Remote, serving
 

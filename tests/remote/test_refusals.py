@@ -11,8 +11,8 @@ from typing import Any, cast
 import aiohttp
 import msgspec
 
-from penstock.flow.occurrence import Done, Failed
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate, _instead
 from penstock.remote.problems import error_of

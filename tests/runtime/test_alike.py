@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from penstock.engine.loading import load
-from penstock.flow.advance import new_run
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Begun, Done, Outcome, Reported
-from penstock.flow.plan import Attempt
-from penstock.flow.run import Header, RunId
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import new_run
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import Header, RunId
+from penstock.flow.model.run_input import Begun, Done, Outcome, Reported
 from penstock.runtime.decisions.decision import Decision, Desk
 from penstock.runtime.decisions.fast.batch_memo import Alike
 from penstock.runtime.decisions.plan_to_change import decide, write_down

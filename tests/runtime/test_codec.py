@@ -10,10 +10,10 @@ from immutables import Map
 from msgspec import msgpack
 from msgspec.structs import replace
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Begun, Paused, Retried
-from penstock.flow.plan import Entry, Plan
-from penstock.flow.run import Header, RunId, Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Entry, Plan
+from penstock.flow.model.run import Header, RunId, Snapshot
+from penstock.flow.model.run_input import Begun, Paused, Retried
 from penstock.runtime.codec.pages import decode_page, encode_page, refs_of
 from penstock.runtime.codec.payloads import INLINE, Packer, Ref, Unreadable, decode
 from penstock.runtime.codec.snapshots import (

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Outside
-from penstock.flow.run import RunId
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.errors import InvalidEvent, UndeclaredEvent
 from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.node.clock import VirtualClock

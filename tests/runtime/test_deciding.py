@@ -12,10 +12,10 @@ from msgspec import structs
 
 from penstock import Engine, Out
 from penstock.engine.loading import load
-from penstock.flow.advance import new_run
-from penstock.flow.occurrence import Begun, Done, Paused, Reported, Resumed
-from penstock.flow.plan import Attempt
-from penstock.flow.run import Header, Pauser, RunId
+from penstock.flow.decisions.advance import new_run
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import Header, Pauser, RunId
+from penstock.flow.model.run_input import Begun, Done, Paused, Reported, Resumed
 from penstock.runtime.decisions import advancer, plan_to_change
 from penstock.runtime.decisions.decision import Decision, Desk, Desks
 from penstock.runtime.decisions.fast.batch_memo import Alike

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from penstock import Engine
-from penstock.flow.occurrence import Done
+from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch import backlog, dispatch
 from penstock.runtime.dispatch.gate import Report
 from penstock.runtime.dispatch.reservations import Reserving

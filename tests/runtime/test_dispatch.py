@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.flow.occurrence import Done
+from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch.gate import Report
 from penstock.runtime.node.node import Node
 from penstock.store.opening import open_store

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Outside
-from penstock.flow.run import RunId
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.errors import (
     BadPayload,
     IdempotencyMismatch,

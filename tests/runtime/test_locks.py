@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from time import process_time
 
-from penstock.flow.run import RunId
+from penstock.flow.model.run import RunId
 from penstock.runtime.inmemory.locks import Holder, Locks
 
 

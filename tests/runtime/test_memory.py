@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from penstock import Engine
 from penstock.engine.loading import load
-from penstock.flow.advance import new_run
-from penstock.flow.run import Header, RunId
+from penstock.flow.decisions.advance import new_run
+from penstock.flow.model.run import Header, RunId
 from penstock.runtime.node import run_cache
 from penstock.runtime.node.run_cache import Live, Memory
 from tests.waiting import until

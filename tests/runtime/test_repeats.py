@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from penstock.engine.running import Running
-from penstock.flow.occurrence import Done, Failed, Reported, TimedOut
-from penstock.flow.plan import Entry
-from penstock.flow.run import Failure
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed, Reported, TimedOut
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch import duplicate_reports
 from penstock.runtime.dispatch.gate import Report, Verdict

@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from penstock.flow.occurrence import RunTimedOut
+from penstock.flow.model.run_input import RunTimedOut
 from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.store_clock import StoreClock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from datetime import timedelta
 
-from penstock.flow.occurrence import Paused, Resumed
+from penstock.flow.model.run_input import Paused, Resumed
 from penstock.runtime.queries.workflow_stats import Spell, StepFigures, add_figures, percentiles
 from tests.flow.driver import Drive, flow_of
 

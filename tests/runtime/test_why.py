@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Paused
+from penstock.flow.model.run_input import Paused
 from penstock.runtime.queries.why import Facts, why_list, why_run
 from penstock.store.change import WHOLE
 from penstock.store.rows import Lease, LockRow, QueueRow, TaskRow, Worker

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from penstock.flow.occurrence import Done, Failed
-from penstock.flow.plan import Entry
-from penstock.flow.replay import BrokenHistory, fold
-from penstock.flow.run import ENDED
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import ENDED
+from penstock.flow.model.run_input import Done, Failed
+from penstock.flow.views.replay import BrokenHistory, fold
 from penstock.store.rows import Lease
 from tests.simulation import outside
 from tests.simulation.evidence import Evidence, Held, Ran, Told, moment, seconds

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Entry
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Snapshot
 from penstock.runtime.dispatch.gate import Assignment, Report
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Change

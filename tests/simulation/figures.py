@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from penstock.flow.occurrence import Done
+from penstock.flow.model.run_input import Done
 from tests.simulation.evidence import Evidence
 from tests.simulation.world import Simulated
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import pairwise
 
-from penstock.flow.occurrence import Done
-from penstock.flow.run import ENDED
+from penstock.flow.model.run import ENDED
+from penstock.flow.model.run_input import Done
 from penstock.store.rows import Lease
 from tests.simulation.evidence import Decided, Evidence, Look, Ran, Told, seconds
 from tests.simulation.workload import POISON_TRIES, TICK

@@ -10,10 +10,10 @@ from zlib import crc32
 
 from msgspec.structs import replace
 
-from penstock.flow import advance, finishing
-from penstock.flow.occurrence import Canceled, Failed, Reported, TimedOut
-from penstock.flow.run import Failure
-from penstock.flow.turn import Turn
+from penstock.flow.decisions import advance, finish
+from penstock.flow.decisions.state import Turn
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Canceled, Failed, Reported, TimedOut
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.decisions import advancer, plan_to_change
 from penstock.runtime.decisions.decision import Decision
@@ -37,7 +37,7 @@ from tests.simulation.planting import Bug, Patch, both, sql
 
 def _any_attempt(patch: Patch) -> None:
     """Take a report for the attempt under way, whichever it was for."""
-    real = finishing.report
+    real = finish.report
 
     def report(turn: Turn, reported: Reported) -> Any:
         element = turn.elements.get((reported.firing, reported.index))

@@ -17,9 +17,9 @@ from penstock.api.guard import admit
 from penstock.api.service import Service
 from penstock.engine import awaiting, overseeing, reading
 from penstock.engine.running import Running
-from penstock.flow import finishing
-from penstock.flow.compile import Flow
-from penstock.flow.retry import Retry
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions import finish
+from penstock.flow.model.retry_policy import Retry
 from penstock.runtime.commands import commands
 from penstock.runtime.dispatch import dispatch
 from penstock.runtime.dispatch.gate import Report, Verdict
@@ -37,13 +37,13 @@ from tests.simulation.planting import Bug, Patch
 
 def _fire_twice(patch: Patch) -> None:
     """Put what a step gives into the net twice."""
-    real = finishing.fire_way
+    real = finish.fire_way
 
     def fire_way(*args: Any) -> None:
         real(*args)
         real(*args)
 
-    patch.setattr(finishing, "fire_way", fire_way)
+    patch.setattr(finish, "fire_way", fire_way)
 
 
 def _forget_the_first(patch: Patch) -> None:

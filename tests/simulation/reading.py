@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from penstock.flow.compile import Flow
+from penstock.flow.compile.compile import Flow
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import Stored

@@ -11,10 +11,10 @@ from immutables import Map
 from msgspec.structs import replace
 
 from penstock.engine.loading import load
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Done
-from penstock.flow.plan import Attempt, Entry
-from penstock.flow.run import ElementKey, RunId
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Attempt, Entry
+from penstock.flow.model.run import ElementKey, RunId
+from penstock.flow.model.run_input import Done
 from penstock.kernel.marking import Marking
 from penstock.runtime.dispatch.gate import Assignment, Report
 from penstock.runtime.inmemory.engine import Host

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Done
-from penstock.flow.view import time_text
+from penstock.flow.model.run_input import Done
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.dispatch.gate import Report
 from tests.simulation import outside
 from tests.simulation.checkers import violations

@@ -11,8 +11,8 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from penstock.flow.occurrence import Done, Failed
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed
 from penstock.runtime.dispatch.gate import Assignment, Gate, Report
 from penstock.store.errors import StoreError
 from penstock.store.rows import Beat, Wish

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.run import ENDED
+from penstock.flow.model.run import ENDED
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter
 from penstock.testing.faults import Faults, Strike

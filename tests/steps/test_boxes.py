@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.steps.kinds import KINDS, OFFERS, WORLDLY
 from tests.flow.driver import START_TIME, Drive, flow_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.step import BadParameter
+from penstock.flow.model.box import BadParameter
 from penstock.steps.kinds import WORLDLY
 from penstock.steps.worldly import check
 

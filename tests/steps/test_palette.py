@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.steps.kinds import OFFERS, WORLDLY
 from tests.flow.driver import flow_of
 

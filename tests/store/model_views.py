@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.patterns import matches
+from penstock.flow.values.name_patterns import matches
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import WHOLE, Post
 from penstock.store.rows import (

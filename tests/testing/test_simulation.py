@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from penstock.flow.plan import Entry
+from penstock.flow.model.plan import Entry
 from penstock.runtime.errors import Invalid
 from penstock.testing import Chances, Summary, simulate
 from penstock.testing.chain import Link, critical_chain

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.metrics.prometheus import Metrics
 from penstock.server.doctor import Finding, examine
 from penstock.server.settings import BadSettings, read_settings

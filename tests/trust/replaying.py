@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from penstock import Context, Engine, __version__
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Entry
-from penstock.flow.replay import Replay
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Entry
+from penstock.flow.views.replay import Replay
 from penstock.kernel.marking import Marking
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer

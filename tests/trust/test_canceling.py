@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from penstock.engine.running import Running
-from penstock.flow.occurrence import Done, Failed, Outcome
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.rows import Beat, Wish
 from tests.chaos.checking import Ran, read_runs, torn

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine, Out
-from penstock.flow.run import ENDED
+from penstock.flow.model.run import ENDED
 from penstock.store.opening import open_store, restore_store
 from penstock.store.protocol import Store
 from penstock.store.rows import Filter

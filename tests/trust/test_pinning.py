@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.flow.replay import fold
+from penstock.flow.views.replay import fold
 from tests.chaos.checking import read_runs, torn
 from tests.trust.replaying import CORPUS, SHAPES, Recorded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from penstock.flow.occurrence import Outside
+from penstock.flow.model.run_input import Outside
 from penstock.store.opening import open_store
 from tests.trust.test_ticking import Shifted, nodes
 

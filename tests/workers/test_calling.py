@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from penstock import Context, Fatal, Out
-from penstock.flow.occurrence import Done, Failed, Outcome
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.workers.calling import call, read_answer
 from penstock.workers.context import Context as RealContext
 from penstock.workers.task import make_task

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextvars import ContextVar
 
-from penstock.flow.occurrence import Done
+from penstock.flow.model.run_input import Done
 from penstock.store.change import WHOLE
 from penstock.testing.scripted_gate import ScriptedGate
 from tests.workers.working import reported, working

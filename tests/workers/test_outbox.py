@@ -9,8 +9,8 @@ from datetime import timedelta
 import msgspec
 
 from penstock import Context
-from penstock.flow.occurrence import Done
-from penstock.flow.retry import Timeouts
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.store.errors import StoreFull
 from penstock.testing.scripted_gate import ScriptedGate

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import Done, Failed, TimedOut
-from penstock.flow.retry import Timeouts
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run_input import Done, Failed, TimedOut
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers import processes
 from penstock.workers.loading import load_tasks

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.cli.shelf import workflows_on
 from penstock.engine.loading import load
-from penstock.flow.run import Snapshot
+from penstock.flow.model.run import Snapshot
 from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock

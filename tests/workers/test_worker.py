@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.occurrence import Done, Failed, Outcome, TimedOut
-from penstock.flow.retry import Timeouts
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run_input import Done, Failed, Outcome, TimedOut
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.rows import Beat, Renewal, Wish

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, Role, allows, roles_for
-from penstock.flow.patterns import matches
-from penstock.flow.payload import kept_text as _kept
+from penstock.flow.values.name_patterns import matches
+from penstock.flow.values.payload import kept_text as _kept
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.store.access_rows import AuditRow
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.access.caller import Caller
 from penstock.access.errors import ForeignWorkflow
 from penstock.expression import compile_template
-from penstock.flow.definition import Definition
+from penstock.flow.model.definition import Definition
 from penstock.runtime.decisions.children import TASK
 
 

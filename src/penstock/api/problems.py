@@ -18,8 +18,8 @@ from penstock.api.wire.workflows import Finding
 from penstock.api.work.errors import AttemptSuperseded, InvalidOutput, ResultTooLarge
 from penstock.engine.checking import CheckFailed
 from penstock.flow.errors import PenstockError
-from penstock.flow.problems import UNREADABLE, DefinitionError
-from penstock.flow.validation import pointer_of
+from penstock.flow.model.problems import UNREADABLE, DefinitionError
+from penstock.flow.values.schema_validation import pointer_of
 from penstock.objects.errors import ObjectStoreAway
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.commands.authority import NotTheirs

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from penstock.api.misfits import misfit
 from penstock.api.quick import exchange_of
 from penstock.flow.errors import PenstockError
-from penstock.flow.payload import payload_limit
+from penstock.flow.values.payload import payload_limit
 from penstock.runtime.errors import Invalid
 from penstock.runtime.json.quick_json import quick_json
 from penstock.runtime.json.strict_json import Unreadable as Unreadable

@@ -12,9 +12,9 @@ from typing import Any
 
 from penstock.api.wire.trying import StubError, Tried, Try, TryStub
 from penstock.engine.drafts import Drafts
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Attempt
-from penstock.flow.view import history_view, run_view
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Attempt
+from penstock.flow.views.run_view import history_view, run_view
 from penstock.kernel.net import Net
 from penstock.runtime.call_errors import CallTimedOut
 from penstock.runtime.dispatch.redaction import Redact, redacted_outcome

@@ -71,7 +71,7 @@ WORKFLOWS = (
 def check_figures(rounds: int = ROUNDS) -> list[CheckFigure]:
     """The check of each workflow, timed; empty where this build has no checks."""
     try:
-        checks = importlib.import_module("penstock.flow.checking.checks")
+        checks = importlib.import_module("penstock.flow.checks.checks")
     except ModuleNotFoundError:
         return []
     return [_timed(checks, name, make(), bar, rounds) for name, make, bar in WORKFLOWS]

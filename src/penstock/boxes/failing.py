@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from penstock.flow.duration import parse_duration
-from penstock.flow.occurrence import Failed
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Failed
+from penstock.flow.values.duration import parse_duration
 
 
 class Failing(Exception):

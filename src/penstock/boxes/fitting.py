@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from penstock.boxes.failing import wrong
-from penstock.flow.task import Offer
-from penstock.flow.validation import Misfits, misfits_of
+from penstock.flow.model.offer import Offer
+from penstock.flow.values.schema_validation import Misfits, misfits_of
 from penstock.steps.palette import HTTP, SERVICE
 
 _OFFERS = {offer.name: offer for offer in (HTTP, SERVICE)}

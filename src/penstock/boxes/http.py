@@ -14,8 +14,8 @@ from penstock.boxes.seals import Place
 from penstock.boxes.sending import Answer, send
 from penstock.boxes.world import World
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Done, Outcome, Parked
-from penstock.flow.payload import TooLarge, plain
+from penstock.flow.model.run_input import Done, Outcome, Parked
+from penstock.flow.values.payload import TooLarge, plain
 from penstock.objects.errors import ObjectStoreAway
 from penstock.workers.context import Context
 

@@ -11,8 +11,8 @@ from penstock.boxes.mail import send_mail
 from penstock.boxes.service import drive_service
 from penstock.boxes.update import update_object
 from penstock.boxes.world import World
-from penstock.flow.occurrence import Failed, Outcome
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.run_input import Failed, Outcome
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
 from penstock.store.access_rows import AuditRow
 from penstock.workers.context import Context

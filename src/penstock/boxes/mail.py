@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from penstock.boxes.failing import Failing, wrong
 from penstock.boxes.world import World
-from penstock.flow.occurrence import Done, Outcome
+from penstock.flow.model.run_input import Done, Outcome
 from penstock.workers.context import Context
 
 SECONDS = 30.0

@@ -16,7 +16,7 @@ from penstock.boxes.failing import Failing, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States
 from penstock.boxes.world import World
-from penstock.flow.retry import Backoff
+from penstock.flow.model.retry_policy import Backoff
 from penstock.workers.context import Context
 
 GONE = (404, 410)

@@ -14,7 +14,7 @@ import msgspec
 
 from penstock.boxes.failing import Failing, Unusable, wrong
 from penstock.boxes.world import World
-from penstock.flow.payload import NotJson, TooLarge, kept_text, pure
+from penstock.flow.values.payload import NotJson, TooLarge, kept_text, pure
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession

@@ -16,7 +16,7 @@ from penstock.boxes.failing import Failing, Unready, Unusable, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States, spelled
 from penstock.boxes.world import World
-from penstock.flow.occurrence import Done, Outcome, Parked
+from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.store.errors import StoreError
 from penstock.workers.context import Context
 

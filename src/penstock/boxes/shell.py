@@ -16,8 +16,8 @@ import msgspec
 from penstock.boxes.failing import Failing, wrong
 from penstock.boxes.functions import context_of
 from penstock.boxes.leavings import MARK, kill_all
-from penstock.flow.occurrence import Done, Outcome
-from penstock.flow.payload import NotJson, TooLarge, kept_text, payload_limit, pure
+from penstock.flow.model.run_input import Done, Outcome
+from penstock.flow.values.payload import NotJson, TooLarge, kept_text, payload_limit, pure
 from penstock.steps.palette import SHELL
 from penstock.workers.context import Context
 from penstock.workers.task import Task

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.boxes.failing import Failing, wrong
 from penstock.boxes.world import World
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Done, Outcome
+from penstock.flow.model.run_input import Done, Outcome
 from penstock.objects.context import MARK
 from penstock.objects.errors import ObjectStoreAway
 from penstock.objects.protocol import Object

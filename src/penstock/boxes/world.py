@@ -13,8 +13,8 @@ from penstock.boxes.egress import Egress
 from penstock.boxes.failing import Unready, wrong
 from penstock.boxes.seals import Seals
 from penstock.flow.errors import PenstockError
-from penstock.flow.payload import payload_limit as limit_in_force
-from penstock.flow.references import Path, reference
+from penstock.flow.model.secret_references import Path, reference
+from penstock.flow.values.payload import payload_limit as limit_in_force
 from penstock.objects.presigning import presign
 from penstock.objects.stores import Stores
 from penstock.secrets.errors import SecretKeyError

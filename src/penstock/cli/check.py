@@ -14,10 +14,10 @@ from penstock.cli.console import out, plural, print_json
 from penstock.cli.findings import show_report
 from penstock.cli.inputs import AsJson, NoTasks, Read, Tasks, read, read_duration
 from penstock.cli.problems import Wrong
-from penstock.flow.checking.checks import check_flow
-from penstock.flow.checking.findings import Report
+from penstock.flow.checks.checks import check_flow
+from penstock.flow.checks.findings import Report
 from penstock.flow.errors import PenstockError
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.steps.kinds import OFFERS
 
 Files = Annotated[

@@ -14,7 +14,7 @@ from penstock.cli.console import note
 from penstock.cli.demo_parts import SLOW
 from penstock.engine.engine import Engine
 from penstock.engine.running import Running
-from penstock.flow.definition import Definition
+from penstock.flow.model.definition import Definition
 from penstock.runtime.errors import InvalidInput
 
 PATIENCE = 30.0

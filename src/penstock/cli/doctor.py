@@ -18,7 +18,7 @@ from penstock.cli.console import out, print_json, printable
 from penstock.cli.databases import DbOption
 from penstock.cli.inputs import AsJson
 from penstock.cli.tables import print_table
-from penstock.flow.duration import format_duration
+from penstock.flow.values.duration import format_duration
 from penstock.server.doctor import Finding, examine
 from penstock.server.settings import Settings, Value
 

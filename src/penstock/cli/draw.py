@@ -10,7 +10,7 @@ import typer
 from penstock.cli.console import answers, note, print_json
 from penstock.cli.inputs import AsJson, File, NoTasks, Read, Tasks, read
 from penstock.cli.problems import Wrong
-from penstock.flow.drawing import diagram_of, to_mermaid, to_pnml, to_svg
+from penstock.flow.drawings import diagram_of, to_mermaid, to_pnml, to_svg
 from penstock.steps.kinds import OFFERS
 
 FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}

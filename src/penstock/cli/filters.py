@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.problems import Wrong
 from penstock.cli.times import read_moment
-from penstock.flow.run import Status
+from penstock.flow.model.run import Status
 
 SORTS = ("newest", "oldest", "ended")
 

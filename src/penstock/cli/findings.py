@@ -9,7 +9,7 @@ from rich.text import Text
 
 from penstock.cli.console import plural, printable
 from penstock.cli.problems import find_name, show_line
-from penstock.flow.checking.findings import Finding, Report
+from penstock.flow.checks.findings import Finding, Report
 from penstock.kernel.net import START
 from penstock.kernel.proof.trace import Event, Fire
 

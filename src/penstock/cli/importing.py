@@ -16,7 +16,7 @@ from penstock.cli.inputs import STDIN, STDIN_NAME, AsJson, Read, text_in
 from penstock.cli.problems import Wrong
 from penstock.engine.loading import load
 from penstock.flow.format.writing import to_plain
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.importing.imported import Imported
 from penstock.importing.kinds import KINDS, import_text
 from penstock.workers.loading import beside

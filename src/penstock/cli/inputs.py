@@ -14,11 +14,11 @@ import typer
 from penstock.cli.console import divert_prints, note
 from penstock.cli.problems import Wrong
 from penstock.engine.loading import Loaded, load, read_text
-from penstock.flow.duration import parse_duration
 from penstock.flow.format.json_text import read_json_text
 from penstock.flow.format.nodes import Findings, check_text, plain
-from penstock.flow.occurrence import Outside
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.model.run_input import Outside
+from penstock.flow.values.duration import parse_duration
 from penstock.workers.loading import beside, load_tasks
 from penstock.workers.task import Task
 

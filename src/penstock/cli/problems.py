@@ -13,7 +13,7 @@ from rich.text import Text
 
 from penstock.cli.console import err, printable
 from penstock.flow.errors import PenstockError
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.server.settings import BadSettings
 
 

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from penstock.cli.console import err, printable
 from penstock.cli.running import Follower
-from penstock.flow.plan import Entry
-from penstock.flow.run import StepState
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import StepState
 from penstock.runtime.inmemory.engine import Hosted
 
 LOOKS = {

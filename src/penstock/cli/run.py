@@ -16,9 +16,9 @@ from penstock.cli.problems import Wrong
 from penstock.cli.progress import following
 from penstock.cli.run_report import show_run
 from penstock.cli.running import Played, play_fast, play_real, stub
-from penstock.flow.compile import Flow
-from penstock.flow.run import RunId
-from penstock.flow.view import history_view, run_view
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import RunId
+from penstock.flow.views.run_view import history_view, run_view
 from penstock.runtime.inmemory.engine import Host
 from penstock.server.build import world_of
 from penstock.steps.kinds import OFFERS

@@ -15,10 +15,10 @@ from rich.text import Text
 from penstock.cli.console import out, printable
 from penstock.cli.progress import LOOKS, seconds
 from penstock.cli.tables import print_table
-from penstock.flow.definition import External
-from penstock.flow.plan import Entry
-from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Failure, Snapshot, StepState
+from penstock.flow.decisions.quiescence import starving, waiting_for
+from penstock.flow.model.definition import External
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Failure, Snapshot, StepState
 from penstock.runtime.inmemory.engine import Hosted
 from penstock.testing.summary import NEVER_OK
 

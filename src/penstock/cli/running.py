@@ -12,9 +12,9 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Attempt
-from penstock.flow.run import RunId, Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import RunId, Snapshot
 from penstock.runtime.errors import RunEnded
 from penstock.runtime.inmemory.engine import Host, Hosted
 from penstock.runtime.inmemory.play import play_out

@@ -26,8 +26,8 @@ from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
 from penstock.engine import loop
 from penstock.engine.running import Running
-from penstock.flow.names import wrong_identifier
-from penstock.flow.payload import set_payload_limit
+from penstock.flow.model.names import wrong_identifier
+from penstock.flow.values.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to, redacting
 from penstock.objects.stores import Stores
 from penstock.server.build import Front, answering, opened, world_of

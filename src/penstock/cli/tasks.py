@@ -11,7 +11,7 @@ import typer
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.inputs import AsJson, import_tasks
 from penstock.cli.tables import print_table
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import OFFERS
 
 Modules = Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from penstock.cli.problems import Wrong
 from penstock.cli.progress import seconds
-from penstock.flow.duration import parse_duration
+from penstock.flow.values.duration import parse_duration
 
 Local = Annotated[bool, typer.Option("--local", help="Show times of this machine's zone instead of UTC.")]
 

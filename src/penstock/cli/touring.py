@@ -19,9 +19,9 @@ from penstock.cli.inputs import Read, read
 from penstock.cli.run import play
 from penstock.cli.run_report import event_option, failures
 from penstock.cli.shelf import BROKEN, workflows_on
-from penstock.flow.checking.findings import Report
-from penstock.flow.rest import waiting_for
-from penstock.flow.run import Snapshot
+from penstock.flow.checks.findings import Report
+from penstock.flow.decisions.quiescence import waiting_for
+from penstock.flow.model.run import Snapshot
 
 BUDGET = 2.0
 MOST_ROUNDS = 5

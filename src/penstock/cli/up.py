@@ -33,8 +33,8 @@ from penstock.cli.serving import (
 from penstock.engine.checking import CheckFailed, refuse_errors
 from penstock.engine.loading import SUFFIXES, load, read_text
 from penstock.engine.running import Running
-from penstock.flow.compile import Flow
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.workers.loading import beside
 from penstock.workers.task import Task
 from penstock.workers.worker import CONCURRENCY

@@ -17,7 +17,7 @@ from rich.text import Text
 from penstock.cli.console import err, out, printable
 from penstock.cli.progress import LOOKS, entry_words, seconds
 from penstock.cli.run_report import STYLES
-from penstock.flow.plan import Entry
+from penstock.flow.model.plan import Entry
 
 LAST = 8
 """How many of the latest happenings are shown."""

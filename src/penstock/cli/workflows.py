@@ -22,8 +22,8 @@ from penstock.cli.tables import print_table
 from penstock.cli.watching import watched
 from penstock.engine.checking import CheckFailed, check_loaded
 from penstock.engine.running import Running
-from penstock.flow.checking.findings import Finding
-from penstock.flow.problems import DefinitionError
+from penstock.flow.checks.findings import Finding
+from penstock.flow.model.problems import DefinitionError
 
 Files = Annotated[
     list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")

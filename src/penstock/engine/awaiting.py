@@ -18,11 +18,11 @@ from penstock.boxes.states import States
 from penstock.engine.deciding import Form, port_of
 from penstock.engine.overseeing import Opening
 from penstock.engine.running import Running
-from penstock.flow.keys import key_text
-from penstock.flow.occurrence import Done, Outcome, Reported
-from penstock.flow.plan import Answer
-from penstock.flow.run import Element
-from penstock.flow.view import time_text
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run import Element
+from penstock.flow.model.run_input import Done, Outcome, Reported
+from penstock.flow.values.key_text import key_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.authority import barring
 from penstock.runtime.commands.validation import refuse_no_text
 from penstock.runtime.decisions.children import parent_of

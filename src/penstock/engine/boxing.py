@@ -16,7 +16,7 @@ from penstock.boxes.world import World
 from penstock.engine.jobs import Jobs
 from penstock.engine.reminding import Reminding
 from penstock.engine.turning import Turns
-from penstock.flow.compile import BOXES
+from penstock.flow.compile.compile import BOXES
 from penstock.runtime.node.node import Node
 from penstock.store.access_rows import AuditRow
 from penstock.store.errors import StoreError

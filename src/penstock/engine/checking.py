@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.engine.loading import Loaded
-from penstock.flow.checking.checks import BUDGET, check_flow
-from penstock.flow.checking.findings import Report
+from penstock.flow.checks.checks import BUDGET, check_flow
+from penstock.flow.checks.findings import Report
 from penstock.runtime.errors import Invalid
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.occurrence import Done
-from penstock.flow.validation import violations
+from penstock.flow.model.run_input import Done
+from penstock.flow.values.schema_validation import violations
 from penstock.runtime.errors import Invalid, InvalidFields
 from penstock.runtime.inmemory.engine import plain_payload
 

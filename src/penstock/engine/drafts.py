@@ -14,14 +14,14 @@ from penstock.engine.listing import Listing
 from penstock.engine.loading import Loaded, load_text
 from penstock.engine.offering import kept_offers
 from penstock.engine.running import Running
-from penstock.flow.checking.checks import BUDGET
-from penstock.flow.checking.findings import Report
-from penstock.flow.definition import Definition
+from penstock.flow.checks.checks import BUDGET
+from penstock.flow.checks.findings import Report
 from penstock.flow.format.reading import from_plain
 from penstock.flow.format.writing import to_plain, write_yaml
-from penstock.flow.problems import DefinitionError
-from penstock.flow.task import Offer
-from penstock.flow.view import time_text
+from penstock.flow.model.definition import Definition
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import DraftChanged, Invalid, NameMismatch, UnknownVersion, UnknownWorkflow
 from penstock.runtime.node.audit_context import by_for
 from penstock.store.draft_rows import DraftRow, NewDraft, etag_of

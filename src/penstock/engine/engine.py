@@ -22,10 +22,10 @@ from penstock.engine.reading import Reading
 from penstock.engine.running import Running
 from penstock.engine.scheduling import Schedules
 from penstock.engine.sync import SyncEngine, closed
-from penstock.flow.compile import LONE, SERVED
-from penstock.flow.occurrence import Outside, Paused, Resumed
-from penstock.flow.run import Pauser, RunId, Snapshot
-from penstock.flow.view import run_view
+from penstock.flow.compile.compile import LONE, SERVED
+from penstock.flow.model.run import Pauser, RunId, Snapshot
+from penstock.flow.model.run_input import Outside, Paused, Resumed
+from penstock.flow.views.run_view import run_view
 from penstock.objects.stores import Stores
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.codec.messages import encode_message

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from penstock.engine.running import Running
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.queries.row_views import count_view
 from penstock.store.draft_rows import DraftLine
 from penstock.store.rows import WorkflowState

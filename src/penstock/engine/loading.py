@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.compile import Flow, Places, compile_flow
-from penstock.flow.definition import Definition
+from penstock.flow.compile.compile import Flow, Places, compile_flow
 from penstock.flow.format.reading import from_plain, read_located
-from penstock.flow.problems import DefinitionError, Problem
-from penstock.flow.task import Offer
+from penstock.flow.model.definition import Definition
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.workers.task import Task

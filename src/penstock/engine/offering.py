@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
 from penstock.store.people import Notes
 
 PREFIX = "offer/"

@@ -17,9 +17,9 @@ import msgspec
 from msgspec import Struct
 
 from penstock.engine.webhooks import NotTaken, Webhooks, shown_address
+from penstock.flow.compile.notices import WEBHOOKS
 from penstock.flow.errors import PenstockError
-from penstock.flow.notices import WEBHOOKS
-from penstock.flow.occurrence import Outside
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.decisions.decision import Decision

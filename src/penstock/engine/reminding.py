@@ -9,8 +9,8 @@ from typing import Any
 from penstock.boxes.failing import Failing
 from penstock.boxes.mail import tell_by_mail
 from penstock.boxes.world import World
-from penstock.flow.compile import APPROVAL
-from penstock.flow.occurrence import Reminded
+from penstock.flow.compile.compile import APPROVAL
+from penstock.flow.model.run_input import Reminded
 from penstock.runtime.decisions.approvals import approval_id
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.background_tasks import Chores

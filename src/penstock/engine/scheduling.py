@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from penstock.engine.running import Running
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.validation import refuse_no_number, refuse_no_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.audit_context import by_for

@@ -16,8 +16,8 @@ from msgspec import Struct
 from penstock.boxes.failing import Failing
 from penstock.boxes.sending import Call, send
 from penstock.boxes.world import World
+from penstock.flow.compile.notices import webhook_of
 from penstock.flow.errors import PenstockError
-from penstock.flow.notices import webhook_of
 from penstock.sources.errors import Unverified
 from penstock.sources.signatures import sign, standard_key
 from penstock.topics.bus import Outgoing

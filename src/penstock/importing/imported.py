@@ -9,11 +9,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.definition import Definition
 from penstock.flow.format.reading import from_plain
 from penstock.flow.format.writing import write_yaml
-from penstock.flow.names import LONGEST, is_reserved
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.model.definition import Definition
+from penstock.flow.model.names import LONGEST, is_reserved
+from penstock.flow.model.problems import DefinitionError, Problem
 
 _NOT_IN_STEP = re.compile(r"[^\w \-/()]")
 _NOT_IN_WORKFLOW = re.compile(r"[^A-Za-z0-9_.-]+")

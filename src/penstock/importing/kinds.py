@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from penstock.flow.names import nearest
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.model.names import nearest
+from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.importing.imported import Imported
 from penstock.importing.pinball import import_pinball
 from penstock.importing.viblio import import_viblio

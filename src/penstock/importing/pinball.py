@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from penstock.flow.duration import format_duration
+from penstock.flow.values.duration import format_duration
 from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, step_name, workflow_name
 from penstock.importing.pinball_jobs import Job, Schedule, Workflow, read_workflow
 from penstock.importing.shell_text import single_quoted

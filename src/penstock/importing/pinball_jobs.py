@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.names import Hints, nearest
+from penstock.flow.model.names import Hints, nearest
 from penstock.importing.imported import Wrongs
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Call, Module, Unknown, read_either

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.importing.json_document import JsonDocument
 
 LONGEST = 512 * 1024

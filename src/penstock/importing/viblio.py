@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from penstock.flow.format.nodes import Place
-from penstock.flow.names import Hints, wrong_identifier, wrong_name
+from penstock.flow.model.names import Hints, wrong_identifier, wrong_name
 from penstock.importing.imported import Imported, Notes, Wrongs, listed, made, workflow_name
 from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Module, Unknown, read_either

@@ -15,8 +15,8 @@ from prometheus_client import CollectorRegistry, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
-from penstock.flow.compile import BOXES
-from penstock.flow.occurrence import Done, Failed, Reported
+from penstock.flow.compile.compile import BOXES
+from penstock.flow.model.run_input import Done, Failed, Reported
 from penstock.metrics.catalogue import MEASURES
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node

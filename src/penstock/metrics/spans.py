@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.plan import Entry
-from penstock.flow.run import Snapshot
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Snapshot
 from penstock.runtime.node.trace_ids import span_id
 
 MOST = 2000

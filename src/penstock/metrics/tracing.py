@@ -16,7 +16,7 @@ from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
-from penstock.flow.run import Snapshot
+from penstock.flow.model.run import Snapshot
 from penstock.metrics.spans import MOST, Span, spans_of
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.expression import Expression, compile_expression
-from penstock.flow.scopes import OBJECT_SCOPE, glob_over_key
+from penstock.flow.compile.source_scopes import OBJECT_SCOPE, glob_over_key
 
 _LISTED = frozenset({"bucket", "key", "size", "etag", "event", "transport"})
 _LISTED_SYSTEM = frozenset({"store", "last_modified", "storage_class"})

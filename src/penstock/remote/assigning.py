@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.plan import Attempt
-from penstock.flow.retry import Timeouts
-from penstock.flow.run import Header, Origin, RunId
-from penstock.flow.tags import NO_TAGS, Tag
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run import Header, Origin, RunId
+from penstock.flow.model.tags import NO_TAGS, Tag
 from penstock.kernel.marking import Taken, Token
 from penstock.remote.wire import Given, Left, Line, Offered
 from penstock.runtime.dispatch.gate import Assignment

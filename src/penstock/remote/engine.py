@@ -8,7 +8,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any
 
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.remote.connection import DEFAULT, Connection, Told, path_of
 from penstock.remote.scheduling import RemoteSchedules
 from penstock.runtime.errors import Conflict

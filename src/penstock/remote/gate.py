@@ -14,10 +14,10 @@ import msgspec
 
 from penstock.access.errors import TooManyRequests
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Done, Failed, Parked, TimedOut
-from penstock.flow.payload import kept_text
-from penstock.flow.run import Failure
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed, Parked, TimedOut
+from penstock.flow.values.payload import kept_text
 from penstock.remote.assigning import assignment_of, offered, said_of
 from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, RemoteError, ServerAway

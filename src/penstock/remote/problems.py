@@ -13,7 +13,7 @@ import penstock.secrets.errors
 import penstock.store.errors  # noqa: F401
 from penstock.access.errors import Unauthenticated
 from penstock.flow.errors import PenstockError
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.remote.errors import RemoteError
 from penstock.store.errors import StoreAway
 

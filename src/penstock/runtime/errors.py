@@ -42,7 +42,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.names import is_reserved
+from penstock.flow.model.names import is_reserved
 
 
 class NotFound(PenstockError):

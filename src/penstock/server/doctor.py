@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from penstock.flow.compile import BOXES
+from penstock.flow.compile.compile import BOXES
 from penstock.flow.errors import PenstockError
 from penstock.objects.stores import Stores
 from penstock.remote.engine import RemoteEngine

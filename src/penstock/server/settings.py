@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.problems import Problem
+from penstock.flow.model.problems import Problem
 from penstock.server import values
 from penstock.store.masking import without_password
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from penstock.access.claims import OidcSettings
-from penstock.flow.duration import parse_duration
+from penstock.flow.values.duration import parse_duration
 from penstock.runtime.node.retention import DAYS
 from penstock.topics.errors import BadBus
 from penstock.topics.opening import refuse_bad

@@ -16,7 +16,7 @@ from msgspec import Struct, convert, to_builtins
 from msgspec import ValidationError as Misfit
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Outside
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import decode_message, encode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.commands.commands import Intake

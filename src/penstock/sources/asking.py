@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import EvaluationError, Expression, ExpressionError, compile_expression
-from penstock.flow.definition import From
-from penstock.flow.limits import KEY, length_problem
-from penstock.flow.scopes import HOOK_SCOPE
+from penstock.flow.compile.source_scopes import HOOK_SCOPE
+from penstock.flow.model.definition import From
+from penstock.flow.values.text_limits import KEY, length_problem
 from penstock.runtime.node.trace_ids import LABEL, read_parent
 from penstock.sources.envelope import Message
 from penstock.sources.errors import CallRefused

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from penstock.flow.compile import Flow
-from penstock.flow.definition import Definition, External
+from penstock.flow.compile.compile import Flow
 from penstock.flow.format.reading import read_definition
+from penstock.flow.model.definition import Definition, External
 from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.node.flow_cache import Flows
 from penstock.store.protocol import Store

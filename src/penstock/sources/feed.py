@@ -11,11 +11,11 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
-from penstock.flow.compile import Flow
-from penstock.flow.definition import External, Source
-from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Answer
-from penstock.flow.run import RunId
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.definition import External, Source
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import Outside
 from penstock.objects.stores import Stores
 from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.errors import IdempotencyMismatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.node import Node
 from penstock.sources.feeding_lease import FEEDS, Record, fed_by, read_record
 from penstock.store.protocol import Tokens

@@ -15,7 +15,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.objects.context import Event, context_of, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import ASIDE, FolderStore, is_key

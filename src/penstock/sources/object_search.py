@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.schedule import next_tick
+from penstock.flow.values.schedule import next_tick
 from penstock.objects.context import context_of, listed_object, subject_of
 from penstock.objects.errors import ObjectGone, ObjectRefused
 from penstock.objects.folder import FolderStore

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.objects.address import Address
 from penstock.objects.errors import OtherBucket
 from penstock.objects.matching import Matching

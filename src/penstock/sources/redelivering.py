@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct, convert
 from msgspec import ValidationError as Misfit
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Outside
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.flow_cache import Flows

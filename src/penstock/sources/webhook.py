@@ -13,10 +13,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.compile import Flow
-from penstock.flow.definition import External, Source
+from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Outside
+from penstock.flow.model.definition import External, Source
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import (
     Conflict,

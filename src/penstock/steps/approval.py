@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.duration import FORMS, moment_of
-from penstock.flow.step import TIMES, BadParameter, BoxError, Queue, Reaction, View
-from penstock.flow.validation import schema_fault
+from penstock.flow.model.box import TIMES, BadParameter, BoxError, Queue, Reaction, View
+from penstock.flow.values.duration import FORMS, moment_of
+from penstock.flow.values.schema_validation import schema_fault
 from penstock.steps.palette import APPROVAL
 from penstock.steps.parameters import template
 from penstock.steps.worldly import check, is_open

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.names import wrong_name
-from penstock.flow.step import BadParameter, Finish, Reaction, View
-from penstock.flow.task import Offer
+from penstock.flow.model.box import BadParameter, Finish, Reaction, View
+from penstock.flow.model.names import wrong_name
+from penstock.flow.model.offer import Offer
 from penstock.steps.parameters import condition, only
 
 

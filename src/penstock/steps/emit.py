@@ -8,10 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.limits import EVENT, KEY, length_problem
-from penstock.flow.plan import Emission
-from penstock.flow.step import BoxError, Finish, Reaction, View
-from penstock.flow.task import Offer
+from penstock.flow.model.box import BoxError, Finish, Reaction, View
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.plan import Emission
+from penstock.flow.values.text_limits import EVENT, KEY, length_problem
 from penstock.steps.parameters import only, template
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.step import Finish, Reaction, View
-from penstock.flow.task import Offer
+from penstock.flow.model.box import Finish, Reaction, View
+from penstock.flow.model.offer import Offer
 from penstock.steps.parameters import only, template
 
 

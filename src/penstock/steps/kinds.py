@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.flow.compile import BOXES, LONE
-from penstock.flow.step import Kind
-from penstock.flow.task import Offer
+from penstock.flow.compile.compile import BOXES, LONE
+from penstock.flow.model.box import Kind
+from penstock.flow.model.offer import Offer
 from penstock.steps import palette
 from penstock.steps.approval import Approval
 from penstock.steps.data import SetData

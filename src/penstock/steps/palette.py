@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.flow.compile import BOXES
-from penstock.flow.task import Offer
+from penstock.flow.compile.compile import BOXES
+from penstock.flow.model.offer import Offer
 from penstock.steps.worldly import NO_SECRETS, SECRETS, schema, span, text
 
 _SECRET = {

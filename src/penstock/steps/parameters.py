@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from penstock.expression import Expression, ExpressionError, Template, compile_expression, compile_template
-from penstock.flow.compile import SCOPE
-from penstock.flow.step import BadParameter
+from penstock.flow.compile.compile import SCOPE
+from penstock.flow.model.box import BadParameter
 
 
 def only(params: Mapping[str, Any], task: str, known: tuple[str, ...]) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.step import BadParameter, Finish, Reaction, View
-from penstock.flow.tags import TagChange
-from penstock.flow.task import Offer
+from penstock.flow.model.box import BadParameter, Finish, Reaction, View
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.tags import TagChange
 from penstock.steps.parameters import choice, only, template
 
 

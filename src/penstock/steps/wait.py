@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.flow.duration import parse_duration
-from penstock.flow.step import BadParameter, BoxError, Reaction, Sleep, View
-from penstock.flow.task import Offer
+from penstock.flow.model.box import BadParameter, BoxError, Reaction, Sleep, View
+from penstock.flow.model.offer import Offer
+from penstock.flow.values.duration import parse_duration
 from penstock.steps.parameters import only, template
 
 EARLIEST, LATEST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from penstock.expression import Expression, Template
 from penstock.expression.literals import map_literals
-from penstock.flow.duration import parse_duration
-from penstock.flow.references import named, reference
-from penstock.flow.step import BadParameter, Queue, Reaction, View
-from penstock.flow.task import Offer
-from penstock.flow.task_box import TaskBox
-from penstock.flow.validation import violations
+from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.model.box import BadParameter, Queue, Reaction, View
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.secret_references import named, reference
+from penstock.flow.values.duration import parse_duration
+from penstock.flow.values.schema_validation import violations
 from penstock.steps.parameters import only, template
 
 DURATION: dict[str, Any] = {"type": ["string", "number"], "format": "duration"}

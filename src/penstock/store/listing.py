@@ -12,7 +12,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from penstock.flow.patterns import matches
+from penstock.flow.values.name_patterns import matches
 from penstock.store.rows import Filter, RunRow
 from penstock.store.walks import MOST_FOUND, MOST_TASKS, Dialect, Question, Writing
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from penstock.flow.plan import Entry
+from penstock.flow.model.plan import Entry
 
 
 class Link(Struct, frozen=True):

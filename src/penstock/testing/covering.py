@@ -10,8 +10,8 @@ from math import inf
 from typing import Any
 
 from penstock.engine.loading import Source, load
-from penstock.flow.compile import Flow, FlowStep
-from penstock.flow.rest import waiting_for
+from penstock.flow.compile.compile import Flow, FlowStep
+from penstock.flow.decisions.quiescence import waiting_for
 from penstock.testing.distance import Distances
 from penstock.testing.exploring import Move, Node, Pair, Port, begin, follow, may_come, moves, running, state
 from penstock.testing.relaxing import relaxed

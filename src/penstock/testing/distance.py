@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
-from penstock.flow.compile import Flow
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import Snapshot
 from penstock.kernel.marking import Place
 from penstock.kernel.net import CANCEL, FAIL, TIMEOUT, Exit
 from penstock.kernel.wiring import WiredSlot

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from penstock.flow.compile import APPROVAL
-from penstock.flow.occurrence import Done, Failed, Outcome, Parked, Reported, TimedOut
-from penstock.flow.plan import Attempt, Timer
-from penstock.flow.retry import Timeouts
-from penstock.flow.run import ElementKey, RunId
+from penstock.flow.compile.compile import APPROVAL
+from penstock.flow.model.plan import Attempt, Timer
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run import ElementKey, RunId
+from penstock.flow.model.run_input import Done, Failed, Outcome, Parked, Reported, TimedOut
 from penstock.runtime.decisions.approvals import times_of
 from penstock.runtime.errors import Invalid
 from penstock.runtime.inmemory.executor import Report

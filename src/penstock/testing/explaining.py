@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Entry
-from penstock.flow.rest import starving, waiting_for
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.quiescence import starving, waiting_for
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Snapshot
 from penstock.kernel.net import RESERVED
 from penstock.kernel.wiring import WiredSlot
 

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from penstock.flow.advance import advance, new_run
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import (
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.model.run import Element, Failure, Header, RunId, Snapshot
+from penstock.flow.model.run_input import (
     Begun,
     Canceled,
     Continued,
@@ -21,7 +22,6 @@ from penstock.flow.occurrence import (
     Reported,
     RunTimedOut,
 )
-from penstock.flow.run import Element, Failure, Header, RunId, Snapshot
 from penstock.kernel.net import CANCEL, TIMEOUT
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from penstock.engine.deciding import Form, port_of
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Attempt, Entry
-from penstock.flow.rest import Starving, starving, waiting_for
-from penstock.flow.run import ElementKey, Failure, RunId, Snapshot, StepState
-from penstock.flow.tags import visible
-from penstock.flow.view import keys_view, run_view, time_text
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.quiescence import Starving, starving, waiting_for
+from penstock.flow.model.plan import Attempt, Entry
+from penstock.flow.model.run import ElementKey, Failure, RunId, Snapshot, StepState
+from penstock.flow.model.run_input import Outside
+from penstock.flow.model.tags import visible
+from penstock.flow.views.run_view import keys_view, run_view, time_text
 from penstock.runtime.errors import Invalid, NotSeparate
 from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Try

@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.expression import Expression, Template, compile_expression
-from penstock.flow.compile import Flow, FlowStep
-from penstock.flow.retry import Retry, Timeouts
-from penstock.flow.step import Box, Finish, Queue, Reaction, View
-from penstock.flow.task_box import TaskBox
+from penstock.flow.compile.compile import Flow, FlowStep
+from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.model.box import Box, Finish, Queue, Reaction, View
+from penstock.flow.model.retry_policy import Retry, Timeouts
 
 
 class StubBox(Struct, frozen=True):

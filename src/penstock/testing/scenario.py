@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Attempt
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Attempt
 from penstock.testing.executor import End
 from penstock.testing.exploring import Move, Node, Pair, Port, outcome_of
 from penstock.testing.playing import Play

@@ -10,10 +10,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.plan import Attempt
-from penstock.flow.retry import Timeouts
-from penstock.flow.run import Header, Origin, RunId
-from penstock.flow.tags import NO_TAGS
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run import Header, Origin, RunId
+from penstock.flow.model.tags import NO_TAGS
 from penstock.kernel.marking import Taken, Token
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway

@@ -11,10 +11,10 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.engine.loading import Source, load
-from penstock.flow.compile import Flow, FlowStep
-from penstock.flow.duration import parse_duration
-from penstock.flow.plan import Attempt
-from penstock.flow.rest import starving
+from penstock.flow.compile.compile import Flow, FlowStep
+from penstock.flow.decisions.quiescence import starving
+from penstock.flow.model.plan import Attempt
+from penstock.flow.values.duration import parse_duration
 from penstock.runtime.errors import Invalid
 from penstock.steps.wait import WaitBox
 from penstock.testing.chain import critical_chain

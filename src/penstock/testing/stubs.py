@@ -9,9 +9,9 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.duration import parse_duration
-from penstock.flow.occurrence import Failed, TimedOut
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Failed, TimedOut
+from penstock.flow.values.duration import parse_duration
 from penstock.runtime.errors import Invalid
 from penstock.workers.calling import Outcome, read_answer
 from penstock.workers.task import Out

@@ -23,8 +23,8 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.occurrence import Done, Failed
-from penstock.flow.retry import Timeouts
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run_input import Done, Failed
 from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.scripted_gate import USUAL, ScriptedGate
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 from weakref import ref
 
 from penstock.engine.loading import Source, load
-from penstock.flow.compile import Flow
+from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Plan
-from penstock.flow.run import RunId
+from penstock.flow.model.plan import Plan
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.errors import Invalid, NoTask
 from penstock.runtime.inmemory.engine import Host, Hosted
 from penstock.runtime.node.clock import VirtualClock

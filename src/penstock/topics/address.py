@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from msgspec import Struct
 
-from penstock.flow.duration import parse_duration
+from penstock.flow.values.duration import parse_duration
 from penstock.topics.errors import BadBus
 
 KINDS = ("nats", "amqp", "amqps", "kafka")

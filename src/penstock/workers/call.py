@@ -14,12 +14,12 @@ from weakref import WeakKeyDictionary
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Reported
-from penstock.flow.plan import Attempt
-from penstock.flow.run import RunId, Snapshot
-from penstock.flow.tags import visible
-from penstock.flow.view import failure_view, step_view
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import RunId, Snapshot
+from penstock.flow.model.run_input import Reported
+from penstock.flow.model.tags import visible
+from penstock.flow.views.run_view import failure_view, step_view
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
 from penstock.runtime.inmemory.engine import Host

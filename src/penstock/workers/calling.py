@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.finishing import unknown_port
-from penstock.flow.occurrence import Done, Failed, Parked
-from penstock.flow.payload import NotJson, TooLarge, copied, kept_text, pure
-from penstock.flow.plan import Attempt
-from penstock.flow.run import Failure
+from penstock.flow.decisions.finish import unknown_port
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed, Parked
+from penstock.flow.values.payload import NotJson, TooLarge, copied, kept_text, pure
 from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context
 from penstock.workers.task import Fatal, Out, Task

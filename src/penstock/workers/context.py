@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from penstock.flow.payload import copied
-from penstock.flow.plan import Attempt
-from penstock.flow.references import References
-from penstock.flow.scope import events_of, inputs_of, run_variable
-from penstock.flow.tags import visible
+from penstock.flow.decisions.scope import events_of, inputs_of, run_variable
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.secret_references import References
+from penstock.flow.model.tags import visible
+from penstock.flow.values.payload import copied
 from penstock.runtime.node.trace_ids import traceparent
 
 LogSink = Callable[[Attempt, str, str], None]

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import copy_context
 
-from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.calling import call_async, failure
 from penstock.workers.context import Context, LogSink

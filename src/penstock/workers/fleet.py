@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Protocol
 
-from penstock.flow.occurrence import Outcome
+from penstock.flow.model.run_input import Outcome
 from penstock.runtime.errors import Invalid
 from penstock.workers.context import LogSink
 from penstock.workers.hands import Ended

@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Done, Failed, Parked
-from penstock.flow.plan import Attempt
-from penstock.flow.run import Failure, Origin
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import Failure, Origin
+from penstock.flow.model.run_input import Done, Failed, Parked
 from penstock.kernel.marking import Taken, Token
 
 _LENGTH = 4

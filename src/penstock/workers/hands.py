@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from queue import SimpleQueue
 
-from penstock.flow.occurrence import Outcome, TimedOut
-from penstock.flow.payload import PAYLOAD_LIMIT
+from penstock.flow.model.run_input import Outcome, TimedOut
+from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.workers.calling import call
 from penstock.workers.work import Hand, Work
 

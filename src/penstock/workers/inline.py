@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from penstock.flow.occurrence import Reported
-from penstock.flow.payload import payload_limit
-from penstock.flow.plan import Attempt
-from penstock.flow.run import ElementKey, RunId
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import ElementKey, RunId
+from penstock.flow.model.run_input import Reported
+from penstock.flow.values.payload import payload_limit
 from penstock.runtime.errors import NoTask
 from penstock.runtime.inmemory.executor import Report
 from penstock.workers.calling import Outcome, call, call_async, failure

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.payload import NotJson, TooLarge, pure
-from penstock.flow.retry import Backoff, Timeouts
+from penstock.flow.model.retry_policy import Backoff, Timeouts
+from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.rows import Renewal
 from penstock.workers.work import NEVER, UNWANTED, Work

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import timedelta
 
-from penstock.flow.occurrence import Reported, TimedOut
-from penstock.flow.plan import Attempt
-from penstock.flow.run import ElementKey, RunId
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import ElementKey, RunId
+from penstock.flow.model.run_input import Reported, TimedOut
 from penstock.runtime.errors import NoTask
 from penstock.runtime.inmemory.executor import Report
 from penstock.workers.calling import Outcome, call, call_async, failure

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from penstock.flow.occurrence import Outcome
-from penstock.flow.plan import Attempt
-from penstock.flow.retry import Backoff
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.retry_policy import Backoff
+from penstock.flow.model.run_input import Outcome
 from penstock.runtime.dispatch.gate import Gate, Report
 from penstock.store.errors import StoreError, StoreUnavailable
 from penstock.store.rows import LogLine

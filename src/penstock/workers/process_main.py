@@ -11,8 +11,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import BinaryIO
 
-from penstock.flow.payload import NotJson, TooLarge, pure
-from penstock.flow.plan import Attempt
+from penstock.flow.model.plan import Attempt
+from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.runtime.errors import NoTask
 from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context

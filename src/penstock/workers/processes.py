@@ -13,9 +13,9 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import BinaryIO, cast
 
-from penstock.flow.occurrence import Outcome, TimedOut
-from penstock.flow.payload import PAYLOAD_LIMIT
-from penstock.flow.retry import Backoff
+from penstock.flow.model.retry_policy import Backoff
+from penstock.flow.model.run_input import Outcome, TimedOut
+from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.workers.context import LogSink
 from penstock.workers.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, read_up, send
 from penstock.workers.work import Work

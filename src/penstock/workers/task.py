@@ -10,11 +10,11 @@ from typing import Any, TypeVar, get_type_hints, overload
 
 import msgspec
 
-from penstock.flow.compile import LONE, SERVED, Flow
-from penstock.flow.names import shown, wrong_name
-from penstock.flow.task import Offer
-from penstock.flow.task_box import TaskBox
-from penstock.flow.validation import misfits_of
+from penstock.flow.compile.compile import LONE, SERVED, Flow
+from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.model.names import shown, wrong_name
+from penstock.flow.model.offer import Offer
+from penstock.flow.values.schema_validation import misfits_of
 from penstock.workers.context import Context
 from penstock.workers.resources import Resources, resources_of
 

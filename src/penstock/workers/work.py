@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from penstock.flow.occurrence import Outcome
-from penstock.flow.plan import Attempt
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run_input import Outcome
 from penstock.store.rows import Beat, Lease
 from penstock.workers.context import Context
 from penstock.workers.task import Task

@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import uuid4
 
-from penstock.flow.occurrence import Outcome
-from penstock.flow.payload import payload_limit
+from penstock.flow.model.run_input import Outcome
+from penstock.flow.values.payload import payload_limit
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.errors import NoTask
 from penstock.store.rows import Lease, Wish

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from tests.flow.checks.workflows import report
 
-from penstock.flow.checking.findings import Finding
+from penstock.flow.checks.findings import Finding
 from penstock.kernel.proof.trace import Fire
 
 CASES: dict[str, tuple[str, list[Finding]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.flow.checks.workflows import report
 
-from penstock.flow.names import MOST_COMPARED, MOST_HINTS, nearest
+from penstock.flow.model.names import MOST_COMPARED, MOST_HINTS, nearest
 
 MANY = 3 * MOST_HINTS
 KNOWN = [f"known_{number}" for number in range(MANY)]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from penstock.flow.checking.checks import check_flow
-from penstock.flow.checking.findings import Finding
-from penstock.flow.compile import compile_flow
+from penstock.flow.checks.checks import check_flow
+from penstock.flow.checks.findings import Finding
+from penstock.flow.compile.compile import compile_flow
 from penstock.flow.format.reading import from_plain
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import OFFERS, kinds_with
 
 

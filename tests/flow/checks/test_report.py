@@ -10,9 +10,9 @@ from tests.flow.checks.workflows import codes, finding, report
 from tests.kernel.analysis.nets import branches, net
 
 from penstock.engine.loading import load
-from penstock.flow.checking.checks import check, check_flow, verdict_of
-from penstock.flow.checking.findings import Finding, Report
-from penstock.flow.definition import Definition, Step
+from penstock.flow.checks.checks import check, check_flow, verdict_of
+from penstock.flow.checks.findings import Finding, Report
+from penstock.flow.model.definition import Definition, Step
 from penstock.kernel.proof.trace import Event, Fire
 from penstock.steps.kinds import OFFERS
 

@@ -10,7 +10,7 @@ import pytest
 from tests.flow.checks.test_findings import CASES
 from tests.flow.checks.workflows import report
 
-from penstock.flow.checking.findings import Finding
+from penstock.flow.checks.findings import Finding
 
 ROOT = Path(__file__).parents[3]
 SHAPES: dict[str, str] = json.loads((ROOT / "web/src/editor/problems/sentences.json").read_text())

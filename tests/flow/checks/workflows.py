@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import count
 
-from penstock.flow.checking.checks import check_flow
-from penstock.flow.checking.findings import Finding, Report
-from penstock.flow.compile import compile_flow
+from penstock.flow.checks.checks import check_flow
+from penstock.flow.checks.findings import Finding, Report
+from penstock.flow.compile.compile import compile_flow
 from penstock.flow.format.reading import read_located
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
 from penstock.steps.kinds import KINDS, OFFERS
 
 HEAD = "penstock: 1\nname: w\n"

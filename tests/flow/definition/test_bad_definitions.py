@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.flow.format.reading import read_definition
-from penstock.flow.problems import UNREADABLE, DefinitionError, Problem
+from penstock.flow.model.problems import UNREADABLE, DefinitionError, Problem
 
 NAMES = "letters, digits, spaces and _ . - / ( ) are allowed."
 FORMS = "write it like 500ms, 0.5s, 90s, 15m, 10h or 2d, or as a number of seconds."

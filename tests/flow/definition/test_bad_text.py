@@ -6,7 +6,7 @@ import pytest
 
 from penstock.flow.format.nodes import LARGEST
 from penstock.flow.format.reading import from_plain, read_definition
-from penstock.flow.problems import UNREADABLE, DefinitionError, Problem
+from penstock.flow.model.problems import UNREADABLE, DefinitionError, Problem
 
 EMPTY = "The definition is empty; begin with `penstock: 1`."
 MISFIT = "This line does not fit the lines above; check its indentation and quotes."

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.flow.duration import LONGEST, format_duration, parse_duration
+from penstock.flow.values.duration import LONGEST, format_duration, parse_duration
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from penstock.flow.format.reading import from_plain, read_definition
 from penstock.flow.format.writing import write_json, write_yaml
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 
 VALID = """\
 penstock: 1

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from penstock.flow.definition import Definition, External, From, Policy, Slot, Source, Step
 from penstock.flow.format.reading import from_plain, read_definition, read_located
+from penstock.flow.model.definition import Definition, External, From, Policy, Slot, Source, Step
 
 MEDIATHREAD = """\
 penstock: 1

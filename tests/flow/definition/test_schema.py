@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from penstock.flow import problems
 from penstock.flow.format import schema
 from penstock.flow.format.fields import Level
 from penstock.flow.format.notify_reading import NOTICE, WEBHOOK
@@ -20,7 +19,8 @@ from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES
 from penstock.flow.format.step_reading import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
 from penstock.flow.format.verify_reading import METHODS
 from penstock.flow.format.writing import to_plain
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model import problems
+from penstock.flow.model.problems import DefinitionError
 
 PACKAGE = Path(schema.__file__).parent
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "definition.md"

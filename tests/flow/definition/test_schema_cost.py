@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from penstock.flow.format.reading import from_plain
-from penstock.flow.problems import DefinitionError
-from penstock.flow.schema_cost import is_too_costly
-from penstock.flow.validation import misfits_of
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.values.schema_cost import is_too_costly
+from penstock.flow.values.schema_validation import misfits_of
 from penstock.steps import approval
 
 

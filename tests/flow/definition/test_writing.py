@@ -12,7 +12,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.flow.definition import (
+from penstock.flow.format.reading import from_plain, read_definition
+from penstock.flow.format.schema import definition_schema
+from penstock.flow.format.writing import to_plain, write_json, write_yaml
+from penstock.flow.model.definition import (
     Backoff,
     Definition,
     External,
@@ -24,9 +27,6 @@ from penstock.flow.definition import (
     Step,
     Timeouts,
 )
-from penstock.flow.format.reading import from_plain, read_definition
-from penstock.flow.format.schema import definition_schema
-from penstock.flow.format.writing import to_plain, write_json, write_yaml
 
 WORDS = """
 no yes on off y n ~ null true 1:30 0o7 0x1F 1e3 1_000 .5 1. +1 -1 << = 2024-01-01 .inf .nan NaN 010 0b11

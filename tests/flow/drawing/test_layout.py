@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.flow.drawing.workflows import EXAMPLES, drawn, loop, mediathread, step, workflow
 
-from penstock.flow.definition import Definition, External
-from penstock.flow.drawing.layout import Layout, Spot, layout_of
+from penstock.flow.drawings.layout import Layout, Spot, layout_of
+from penstock.flow.model.definition import Definition, External
 
 Stroke = tuple[tuple[float, float], tuple[float, float]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.flow.drawing.workflows import drawn, loop, mediathread, step, workflow
 
-from penstock.flow.drawing import to_mermaid
+from penstock.flow.drawings import to_mermaid
 
 GOLDEN = """\
 ---

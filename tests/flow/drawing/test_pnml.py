@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from tests.flow.drawing.workflows import decision, fork_join, loop, mediathread, net_of, zenko
 
-from penstock.flow.definition import Definition
-from penstock.flow.drawing import to_pnml
+from penstock.flow.drawings import to_pnml
+from penstock.flow.model.definition import Definition
 from penstock.kernel.net import START, Exit, Net, Outside, Slot, Step
 
 Incidence = tuple[Counter[str], Counter[str]]

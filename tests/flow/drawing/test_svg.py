@@ -21,10 +21,10 @@ from tests.flow.drawing.workflows import (
     zenko,
 )
 
-from penstock.flow.definition import Definition, External, Policy
-from penstock.flow.drawing import diagram_of, to_svg
-from penstock.flow.drawing.lettering import shorten, width_of, wrap
-from penstock.flow.task import Offer
+from penstock.flow.drawings import diagram_of, to_svg
+from penstock.flow.drawings.lettering import shorten, width_of, wrap
+from penstock.flow.model.definition import Definition, External, Policy
+from penstock.flow.model.offer import Offer
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = """<script>alert("x")</script> & 'y' ]]> <!-- \x00\x1b\ufffe"""

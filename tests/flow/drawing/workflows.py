@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.flow.definition import Definition, External, Policy, Slot, Step
-from penstock.flow.drawing import Diagram, diagram_of
+from penstock.flow.drawings import Diagram, diagram_of
+from penstock.flow.model.definition import Definition, External, Policy, Slot, Step
 from penstock.kernel import net
 
 PORTS = {

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.flow.schedule import (
+from penstock.flow.values.schedule import (
     ALIASES,
     Schedule,
     cron_problem,

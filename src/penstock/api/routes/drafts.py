@@ -10,7 +10,7 @@ from penstock.api.definitions import DEFINITION, YAML, expected, read_written, w
 from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.workflows import Draft, Version, VersionLine
 from penstock.flow.format.writing import to_plain
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 
 calls = Calls("drafts")
 

@@ -11,7 +11,7 @@ from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.reading import raw_body
-from penstock.flow.payload import payload_limit
+from penstock.flow.values.payload import payload_limit
 from penstock.sources.envelope import Call
 from penstock.sources.hook_listing import HookLine
 from penstock.sources.webhook import Received

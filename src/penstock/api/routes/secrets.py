@@ -7,7 +7,7 @@ from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.store.access_rows import Audited
 
 calls = Calls("access")

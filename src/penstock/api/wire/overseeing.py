@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from penstock.api.paging import Cursor, Limit, Paged
 from penstock.api.reading import Unreadable
 from penstock.api.wire.runs import Version
-from penstock.flow.run import Status
+from penstock.flow.model.run import Status
 from penstock.store.rows import Sort
 
 Name = Annotated[str, Meta(min_length=1, max_length=512)]

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from penstock.api.paging import Paged
-from penstock.flow.plan import EntryKind
-from penstock.flow.run import Status
+from penstock.flow.model.plan import EntryKind
+from penstock.flow.model.run import Status
 
 Key = Annotated[str, Meta(min_length=1, max_length=256)]
 Subject = Annotated[str, Meta(min_length=1, max_length=1000)]

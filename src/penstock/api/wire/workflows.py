@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from penstock.api.paging import Paged
-from penstock.flow.checking.findings import Severity, Verdict
+from penstock.flow.checks.findings import Severity, Verdict
 
 Definition = dict[str, Any]
 Text = Annotated[str, Meta(min_length=1)]

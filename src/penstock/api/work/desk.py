@@ -17,8 +17,8 @@ from penstock.access.caller import Caller
 from penstock.api.work.errors import TooManyPolls, TooManyWorkers
 from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
-from penstock.flow.payload import payload_limit
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
+from penstock.flow.values.payload import payload_limit
 from penstock.remote.wire import Poll
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.node.background_tasks import Chores

@@ -16,9 +16,9 @@ from penstock.api.work.errors import OtherOffer
 from penstock.api.work.polling import require_lists
 from penstock.engine.engine import Engine
 from penstock.engine.offering import PREFIX, Kept, kept_by, kept_offers, offer_text
-from penstock.flow.names import wrong_name
-from penstock.flow.task import Offer
-from penstock.flow.validation import misfits_of
+from penstock.flow.model.names import wrong_name
+from penstock.flow.model.offer import Offer
+from penstock.flow.values.schema_validation import misfits_of
 from penstock.remote.wire import Offered, Offers
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS

@@ -13,10 +13,10 @@ from penstock.api.reading import NotFitting
 from penstock.api.work.desk import Behind, Desk, seat
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
-from penstock.flow.names import LONGEST, wrong_identifier
-from penstock.flow.retry import Timeouts
-from penstock.flow.scope import events_of, inputs_of
-from penstock.flow.tags import visible
+from penstock.flow.decisions.scope import events_of, inputs_of
+from penstock.flow.model.names import LONGEST, wrong_identifier
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.tags import visible
 from penstock.remote.wire import MOST, Given, Left, Poll, Polled, RunOf
 from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows import Wish

@@ -22,11 +22,11 @@ from penstock.api.work.errors import (
     UnknownTask,
 )
 from penstock.api.work.leases import Held
-from penstock.flow.compile import Flow
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.finish import MISFITS
 from penstock.flow.errors import PenstockError
-from penstock.flow.finishing import MISFITS
-from penstock.flow.occurrence import Done, Failed, TimedOut
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Done, Failed, TimedOut
 from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.node.flow_cache import Flows

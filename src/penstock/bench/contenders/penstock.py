@@ -9,8 +9,8 @@ from penstock.bench.runs import SCRIPTS, Script, fetch, label, measure, run_name
 from penstock.bench.shapes import SHAPES, SIZES, Shape, shape_of, work_name
 from penstock.bench.work import Work, Works
 from penstock.engine.loading import load
-from penstock.flow.compile import Flow
-from penstock.flow.tags import visible
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.tags import visible
 from penstock.kernel.firing import begin, fire
 from penstock.kernel.wiring import Wiring
 from penstock.runtime.inmemory.engine import Host

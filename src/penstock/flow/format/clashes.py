@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from penstock.flow.definition import External, Step
 from penstock.flow.format.fields import Spot
 from penstock.flow.format.nodes import Place
+from penstock.flow.model.definition import External, Step
 
 
 class _Use(Struct, frozen=True):

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.definition import Json
-from penstock.flow.duration import parse_duration
 from penstock.flow.format.nodes import BROKEN, Findings, Node, Place, describe, plain
-from penstock.flow.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
-from penstock.flow.validation import STRANGE_DIALECT, has_strange_dialect, schema_fault
+from penstock.flow.model.definition import Json
+from penstock.flow.model.names import is_reserved, nearest, shown, wrong_identifier, wrong_name
+from penstock.flow.values.duration import parse_duration
+from penstock.flow.values.schema_validation import STRANGE_DIALECT, has_strange_dialect, schema_fault
 
 
 class Spot(Struct, frozen=True):

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from json import decoder
 from typing import Any
 
-from penstock.flow.definition import Json
 from penstock.flow.format.nodes import (
     BROKEN,
     OUT_OF_RANGE,
@@ -19,9 +18,10 @@ from penstock.flow.format.nodes import (
     check_scalar,
     too_deep,
 )
-from penstock.flow.limits import DEEPEST
-from penstock.flow.names import shown
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.definition import Json
+from penstock.flow.model.names import shown
+from penstock.flow.model.problems import DefinitionError
+from penstock.flow.values.text_limits import DEEPEST
 
 _scan: Callable[[str, int, bool], tuple[str, int]] = decoder.scanstring  # type: ignore[attr-defined]
 _SPACE = re.compile(r"[ \t\n\r]*")

@@ -9,10 +9,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.definition import Json
-from penstock.flow.limits import DEEPEST
-from penstock.flow.names import shown, shown_character
-from penstock.flow.problems import DefinitionError, Problem
+from penstock.flow.model.definition import Json
+from penstock.flow.model.names import shown, shown_character
+from penstock.flow.model.problems import DefinitionError, Problem
+from penstock.flow.values.text_limits import DEEPEST
 
 LARGEST = 512 * 1024
 MOST_NODES = 200_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from penstock.flow.definition import Notice
 from penstock.flow.format.fields import (
     Level,
     Read,
@@ -17,7 +16,8 @@ from penstock.flow.format.fields import (
     read_level,
 )
 from penstock.flow.format.verify_reading import secret_name
-from penstock.flow.limits import is_keepable
+from penstock.flow.model.definition import Notice
+from penstock.flow.values.text_limits import is_keepable
 
 MOST = 20
 """Entries that `notify` may have."""

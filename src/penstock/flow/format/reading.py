@@ -7,7 +7,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.flow.definition import Definition, Json, Step
 from penstock.flow.format.clashes import check_clashes
 from penstock.flow.format.fields import (
     Level,
@@ -46,7 +45,8 @@ from penstock.flow.format.step_reading import (
     read_step,
 )
 from penstock.flow.format.yaml_text import read_yaml_text
-from penstock.flow.names import is_reserved
+from penstock.flow.model.definition import Definition, Json, Step
+from penstock.flow.model.names import is_reserved
 
 FORMAT = 1
 MOST_STEPS = 500

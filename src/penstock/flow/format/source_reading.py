@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.flow.definition import External, From, Json, Source
 from penstock.flow.format.fields import (
     Level,
     Read,
@@ -25,8 +24,9 @@ from penstock.flow.format.fields import (
 )
 from penstock.flow.format.nodes import plain
 from penstock.flow.format.verify_reading import read_verify
-from penstock.flow.names import nearest
-from penstock.flow.schedule import SHORTEST, cron_problem, zone_problem
+from penstock.flow.model.definition import External, From, Json, Source
+from penstock.flow.model.names import nearest
+from penstock.flow.values.schedule import SHORTEST, cron_problem, zone_problem
 
 
 def _every(spot: Spot) -> Json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from penstock.flow.definition import Backoff, Policy, Slot, Step, Timeouts
 from penstock.flow.format.fields import (
     Level,
     Read,
@@ -24,7 +23,8 @@ from penstock.flow.format.fields import (
     text,
     whole,
 )
-from penstock.flow.names import Hints
+from penstock.flow.model.definition import Backoff, Policy, Slot, Step, Timeouts
+from penstock.flow.model.names import Hints
 from penstock.kernel.net import CANCEL, FAIL, OK, START, TIMEOUT
 
 event_in_emits = name("an event", reserved=(OK, FAIL, CANCEL, START, TIMEOUT))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from penstock.flow.definition import Json
 from penstock.flow.format.fields import (
     Level,
     Read,
@@ -17,7 +16,8 @@ from penstock.flow.format.fields import (
     text,
 )
 from penstock.flow.format.nodes import plain
-from penstock.flow.names import nearest
+from penstock.flow.model.definition import Json
+from penstock.flow.model.names import nearest
 
 _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_.-]{1,256}")
 _LIKE_A_SECRET = re.compile(r"whsec_|sk_|ghp_|ps_[a-z]+_")

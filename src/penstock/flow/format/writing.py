@@ -10,7 +10,10 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from penstock.flow.definition import (
+from penstock.flow.format.reading import WORKFLOW
+from penstock.flow.format.source_reading import EXTERNAL, SOURCES
+from penstock.flow.format.step_reading import DEFAULTS, STEP
+from penstock.flow.model.definition import (
     Backoff,
     Definition,
     External,
@@ -23,10 +26,7 @@ from penstock.flow.definition import (
     Step,
     Timeouts,
 )
-from penstock.flow.duration import format_duration
-from penstock.flow.format.reading import WORKFLOW
-from penstock.flow.format.source_reading import EXTERNAL, SOURCES
-from penstock.flow.format.step_reading import DEFAULTS, STEP
+from penstock.flow.values.duration import format_duration
 
 _WIDEST = 90
 """A list of plain values up to this long stands on one line."""

@@ -7,8 +7,8 @@ from typing import Any
 import yaml
 
 from penstock.flow.format.nodes import Findings, Place
-from penstock.flow.names import shown_character
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.names import shown_character
+from penstock.flow.model.problems import DefinitionError
 
 _MISFIT = "This line does not fit the lines above; check its indentation and quotes."
 _SECOND_COLON = "There is a second `: ` on this line; put the value in quotes."

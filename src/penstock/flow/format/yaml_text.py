@@ -12,7 +12,6 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from penstock.flow.definition import Json
 from penstock.flow.format.json_text import put
 from penstock.flow.format.nodes import (
     BROKEN,
@@ -25,8 +24,9 @@ from penstock.flow.format.nodes import (
     too_deep,
 )
 from penstock.flow.format.yaml_mistakes import explain
-from penstock.flow.limits import DEEPEST
-from penstock.flow.names import shown, shown_character
+from penstock.flow.model.definition import Json
+from penstock.flow.model.names import shown, shown_character
+from penstock.flow.values.text_limits import DEEPEST
 
 MOST_ALIASES = 100
 MOST_REPEATED = 10_000

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, ValidationError
 from msgspec.msgpack import Decoder
 
-from penstock.flow.occurrence import Occurrence
+from penstock.flow.model.run_input import Occurrence
 from penstock.runtime.codec.payloads import Unreadable, encode
 
 

@@ -8,8 +8,8 @@ from typing import Any, get_args
 from msgspec import convert
 from msgspec.msgpack import Ext
 
-from penstock.flow.plan import Entry, EntryKind
-from penstock.flow.tags import TagChange
+from penstock.flow.model.plan import Entry, EntryKind
+from penstock.flow.model.tags import TagChange
 from penstock.runtime.codec.payloads import INLINE, SAME, SAME_CODE, Packer, Ref, decode, encode
 
 KINDS: tuple[EntryKind, ...] = get_args(EntryKind)

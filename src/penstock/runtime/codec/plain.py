@@ -10,8 +10,8 @@ from msgspec import Struct, convert
 from msgspec.msgpack import Decoder
 from msgspec.structs import replace
 
-from penstock.flow.run import Element, Firing, Header, Origin, Pauser, Snapshot, Status, StepState
-from penstock.flow.tags import Tag
+from penstock.flow.model.run import Element, Firing, Header, Origin, Pauser, Snapshot, Status, StepState
+from penstock.flow.model.tags import Tag
 from penstock.kernel.marking import Join, Marking, Place, Taken, Token
 from penstock.runtime.codec.payloads import encode
 

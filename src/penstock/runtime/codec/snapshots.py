@@ -10,8 +10,18 @@ from immutables import Map
 from msgspec import Raw
 from msgspec.structs import astuple
 
-from penstock.flow.run import Aside, Element, Failure, Firing, Header, Origin, Result, Snapshot, StepState
-from penstock.flow.tags import NO_TAGS, Tag, Tags
+from penstock.flow.model.run import (
+    Aside,
+    Element,
+    Failure,
+    Firing,
+    Header,
+    Origin,
+    Result,
+    Snapshot,
+    StepState,
+)
+from penstock.flow.model.tags import NO_TAGS, Tag, Tags
 from penstock.kernel.marking import Marking, Taken, Token
 from penstock.runtime.codec.payloads import INLINE, MARK, Packer, Ref, Unreadable, decode, encode
 from penstock.runtime.codec.plain import PLAIN, decode_plain, encode_plain

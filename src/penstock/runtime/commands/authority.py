@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextvars import ContextVar
 
-from penstock.flow.compile import APPROVAL, Flow
+from penstock.flow.compile.compile import APPROVAL, Flow
 from penstock.flow.errors import PenstockError
-from penstock.flow.occurrence import Put
+from penstock.flow.model.run_input import Put
 from penstock.runtime.errors import NotSeparate
 from penstock.runtime.node.audit_context import WHO
 from penstock.runtime.node.run_cache import Live

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.run import ENDED
+from penstock.flow.model.run import ENDED
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.runtime.queries.run_lists import place_of

@@ -12,11 +12,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.advance import new_run
-from penstock.flow.compile import Flow
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import new_run
 from penstock.flow.errors import PenstockError
-from penstock.flow.keys import key_text
-from penstock.flow.occurrence import (
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run import Header, RunId, Snapshot
+from penstock.flow.model.run_input import (
     Begun,
     BegunFrom,
     Canceled,
@@ -26,8 +27,7 @@ from penstock.flow.occurrence import (
     Resumed,
     Retried,
 )
-from penstock.flow.plan import Answer
-from penstock.flow.run import Header, RunId, Snapshot
+from penstock.flow.values.key_text import key_text
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.commands.authority import approvals_in, refuse_going_round
 from penstock.runtime.commands.ownership import Managed

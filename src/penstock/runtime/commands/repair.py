@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
 
-from penstock.flow.advance import advance, new_run
-from penstock.flow.forking import Fork, Forking
-from penstock.flow.mending import misfit, no_way, unskippable
-from penstock.flow.occurrence import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
-from penstock.flow.plan import Plan
-from penstock.flow.run import RunId
-from penstock.flow.tags import visible
-from penstock.flow.turn import Turn
+from penstock.flow.decisions.advance import advance, new_run
+from penstock.flow.decisions.fork import Fork, Forking
+from penstock.flow.decisions.repair import misfit, no_way, unskippable
+from penstock.flow.decisions.state import Turn
+from penstock.flow.model.plan import Plan
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
+from penstock.flow.model.tags import visible
 from penstock.runtime.commands.authority import approvals_in, approvals_left_out, refuse_going_round
 from penstock.runtime.commands.commands import TRIES, Intake, restless
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep

@@ -16,8 +16,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from penstock.flow.run import ENDED
-from penstock.flow.view import step_view, time_text
+from penstock.flow.model.run import ENDED
+from penstock.flow.views.run_view import step_view, time_text
 from penstock.runtime.commands.ownership import Managers
 from penstock.runtime.commands.repair import Mender
 from penstock.runtime.commands.validation import refuse_no_text

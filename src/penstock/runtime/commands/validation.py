@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.flow.limits import EVENT, KEY, SUBJECT, is_keepable, length_problem
+from penstock.flow.values.text_limits import EVENT, KEY, SUBJECT, is_keepable, length_problem
 from penstock.runtime.errors import Invalid
 
 _MOST = {"subject": SUBJECT, "event": EVENT}

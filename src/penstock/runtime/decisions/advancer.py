@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from penstock.flow.occurrence import Outside, Retried, Skipped
+from penstock.flow.model.run_input import Outside, Retried, Skipped
 from penstock.runtime.decisions.decision import Decision, Desks, Reserved
 from penstock.runtime.decisions.fast.batch_memo import Alike
 from penstock.runtime.decisions.plan_to_change import decide, write_down

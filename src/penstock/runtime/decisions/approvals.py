@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.compile import APPROVAL, Flow
-from penstock.flow.dispatching import limits
-from penstock.flow.occurrence import Done, Failed, Reminded, Reported
-from penstock.flow.plan import Attempt, Timer
-from penstock.flow.run import Element, ElementKey, Failure, Snapshot
-from penstock.flow.view import time_text
+from penstock.flow.compile.compile import APPROVAL, Flow
+from penstock.flow.decisions.dispatch import limits
+from penstock.flow.model.plan import Attempt, Timer
+from penstock.flow.model.run import Element, ElementKey, Failure, Snapshot
+from penstock.flow.model.run_input import Done, Failed, Reminded, Reported
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.decisions.children import child_id
 from penstock.store.change import Asked, Decided
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.flow.compile import WORKFLOW
-from penstock.flow.occurrence import Canceled, Done, Failed, Reported
-from penstock.flow.plan import Attempt
-from penstock.flow.run import Element, ElementKey, Failure, Snapshot
+from penstock.flow.compile.compile import WORKFLOW
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import Element, ElementKey, Failure, Snapshot
+from penstock.flow.model.run_input import Canceled, Done, Failed, Reported
 from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.store.change import Post
 

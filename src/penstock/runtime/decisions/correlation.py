@@ -10,8 +10,8 @@ from itertools import count
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Outside
-from penstock.flow.run import RunId
+from penstock.flow.model.run import RunId
+from penstock.flow.model.run_input import Outside
 
 KEPT_FOR = timedelta(days=7)
 NO_RUN = "no live run has its key"

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from penstock.flow.plan import Answer, Attempt, Plan
-from penstock.flow.run import Pauser
+from penstock.flow.model.plan import Answer, Attempt, Plan
+from penstock.flow.model.run import Pauser
 from penstock.runtime.codec.snapshots import encode_header
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import Live

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Answer
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.validation import refuse_long_text, refuse_no_text, refuse_no_texts
 from penstock.runtime.decisions.limits import refuse_full
 from penstock.runtime.decisions.pending_events import keep, seen_by_key

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Outside
-from penstock.flow.patch import merge_patch
-from penstock.flow.payload import TooLarge, refuse_large_data
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import Snapshot
+from penstock.flow.model.run_input import Outside
+from penstock.flow.values.merge_patch import merge_patch
+from penstock.flow.values.payload import TooLarge, refuse_large_data
 from penstock.kernel.wiring import WiredSlot
 from penstock.runtime.errors import PayloadTooLarge, SlotFull
 

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from penstock.expression import EvaluationError, Expression, compile_expression
-from penstock.flow.definition import Notice
-from penstock.flow.notices import NOTICE_SCOPE, place_of
-from penstock.flow.plan import Entry
-from penstock.flow.run import Snapshot
-from penstock.flow.scope import run_variable
-from penstock.flow.tags import visible
-from penstock.flow.view import failure_view, time_text
+from penstock.flow.compile.notices import NOTICE_SCOPE, place_of
+from penstock.flow.decisions.scope import run_variable
+from penstock.flow.model.definition import Notice
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import Snapshot
+from penstock.flow.model.tags import visible
+from penstock.flow.views.run_view import failure_view, time_text
 from penstock.runtime.errors import BadPayload
 from penstock.runtime.inmemory.engine import plain_payload
 from penstock.store.outgoing import Letter

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from penstock.flow.occurrence import Outside
-from penstock.flow.plan import Emission
+from penstock.flow.model.plan import Emission
+from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import KEPT_FOR, NO_RUN
 from penstock.store.change import Kept, Seen

@@ -9,9 +9,13 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from penstock.flow.advance import advance
-from penstock.flow.compile import LONE
-from penstock.flow.occurrence import (
+from penstock.flow.compile.compile import LONE
+from penstock.flow.decisions.advance import advance
+from penstock.flow.decisions.fast_path import straight
+from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
+from penstock.flow.model.plan import Answer, Attempt, Plan
+from penstock.flow.model.run import Element, ElementKey, Snapshot
+from penstock.flow.model.run_input import (
     Canceled,
     CleanupTimedOut,
     Continued,
@@ -22,10 +26,6 @@ from penstock.flow.occurrence import (
     RunTimedOut,
     Skipped,
 )
-from penstock.flow.plan import Answer, Attempt, Plan
-from penstock.flow.rest import parked_steps, starving, waiting_for
-from penstock.flow.run import Element, ElementKey, Snapshot
-from penstock.flow.straight import straight
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.snapshots import encode_parts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from penstock.flow.occurrence import GivenUp
-from penstock.flow.plan import Answer
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run_input import GivenUp
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
 from penstock.store.errors import StoreError

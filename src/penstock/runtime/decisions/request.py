@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from penstock.flow.occurrence import Occurrence, Retried, Skipped
-from penstock.flow.plan import Answer
-from penstock.flow.run import Snapshot
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run import Snapshot
+from penstock.flow.model.run_input import Occurrence, Retried, Skipped
 from penstock.store.access_rows import AuditRow
 from penstock.store.change import Post, Seen
 from penstock.store.rows import Lease

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.flow.compile import Flow
-from penstock.flow.rest import parked_steps, starving, waiting_for
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
+from penstock.flow.model.run import Snapshot
 
 RESTS = frozenset({"waiting", "stalled", "failed"})
 

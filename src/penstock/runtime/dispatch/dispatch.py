@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Done, Reported
-from penstock.flow.plan import Answer, Attempt
-from penstock.flow.retry import Timeouts
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Answer, Attempt
+from penstock.flow.model.retry_policy import Timeouts
+from penstock.flow.model.run import Snapshot
+from penstock.flow.model.run_input import Done, Reported
 from penstock.runtime.decisions.decision import HEARTBEAT
 from penstock.runtime.decisions.decision import Desk as AnyDesk
 from penstock.runtime.decisions.request import Request, Told

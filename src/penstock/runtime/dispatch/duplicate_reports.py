@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.msgpack import Encoder
 
-from penstock.flow.finishing import plain_failure, tag_change
-from penstock.flow.occurrence import Done, Failed, Outcome, Parked, TimedOut
-from penstock.flow.plan import Entry
+from penstock.flow.decisions.finish import plain_failure, tag_change
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run_input import Done, Failed, Outcome, Parked, TimedOut
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.queries.history import read_history
 from penstock.store.change import WHOLE

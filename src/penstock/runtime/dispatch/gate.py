@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from penstock.flow.occurrence import Outcome
-from penstock.flow.plan import Attempt
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run_input import Outcome
 from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
 Verdict = Literal["accepted", "repeated", "superseded", "conflict"]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from penstock.flow.occurrence import Done, Outcome, Parked, TimedOut
+from penstock.flow.model.run_input import Done, Outcome, Parked, TimedOut
 from penstock.runtime.dispatch.gate import Report
 from penstock.store.rows import Beat, LogLine
 

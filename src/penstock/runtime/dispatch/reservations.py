@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from penstock.flow.plan import Attempt
+from penstock.flow.model.plan import Attempt
 from penstock.runtime.decisions.decision import Desk as AnyDesk
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.worker_slots import Desk

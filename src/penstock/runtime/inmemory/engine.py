@@ -11,10 +11,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.advance import Do, advance, new_run
-from penstock.flow.compile import Flow
-from penstock.flow.keys import key_text
-from penstock.flow.occurrence import (
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import Do, advance, new_run
+from penstock.flow.decisions.inline_run import play_through
+from penstock.flow.model.plan import Answer, Entry, Plan
+from penstock.flow.model.run import Header, RunId, Snapshot
+from penstock.flow.model.run_input import (
     Begun,
     Canceled,
     CleanupTimedOut,
@@ -28,11 +30,9 @@ from penstock.flow.occurrence import (
     Retried,
     RunTimedOut,
 )
-from penstock.flow.payload import NotJson, TooLarge, plain
-from penstock.flow.plan import Answer, Entry, Plan
-from penstock.flow.run import Header, RunId, Snapshot
-from penstock.flow.through import play_through
-from penstock.flow.validation import violations
+from penstock.flow.values.key_text import key_text
+from penstock.flow.values.payload import NotJson, TooLarge, plain
+from penstock.flow.values.schema_validation import violations
 from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Undelivered
 from penstock.runtime.errors import (
     BadPayload,

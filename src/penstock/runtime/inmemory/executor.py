@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from penstock.flow.occurrence import Reported
-from penstock.flow.plan import Attempt
-from penstock.flow.run import ElementKey, RunId
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import ElementKey, RunId
+from penstock.flow.model.run_input import Reported
 
 Report = Callable[[Reported], None]
 

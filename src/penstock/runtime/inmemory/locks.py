@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from penstock.flow.run import ElementKey, RunId
+from penstock.flow.model.run import ElementKey, RunId
 
 Holder = tuple[RunId, ElementKey]
 

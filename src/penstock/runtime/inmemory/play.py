@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from penstock.flow.run import RunId, Snapshot
+from penstock.flow.model.run import RunId, Snapshot
 from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.node.clock import VirtualClock
 

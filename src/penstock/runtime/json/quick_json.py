@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.limits import DEEPEST, MOST_KEYS
+from penstock.flow.values.text_limits import DEEPEST, MOST_KEYS
 
 
 def quick_json(raw: bytes) -> Any:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.limits import DEEPEST, MOST_KEYS
+from penstock.flow.values.text_limits import DEEPEST, MOST_KEYS
 
 
 class Unreadable(PenstockError):

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from penstock.flow.compile import Flow, compile_flow
+from penstock.flow.compile.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
-from penstock.flow.run import Pauser
-from penstock.flow.task import Offer
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.run import Pauser
 from penstock.runtime.commands.ownership import Managers
 from penstock.runtime.commands.validation import can_be_kept, refuse_no_number
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 
-from penstock.flow.plan import Attempt
+from penstock.flow.model.plan import Attempt
 
 ATTEMPT: ContextVar[Attempt | None] = ContextVar("penstock_attempt", default=None)
 """The attempt that this code is part of."""

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from penstock.flow.format.reading import read_definition
-from penstock.flow.problems import DefinitionError
+from penstock.flow.model.problems import DefinitionError
 from penstock.store.protocol import Shelf, Upkeep
 
 DAYS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from penstock.flow.compile import Flow
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import Snapshot
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
 from penstock.runtime.commands.validation import can_be_kept

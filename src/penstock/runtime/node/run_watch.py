@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
-from penstock.flow.compile import Flow
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import Snapshot
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.run_cache import Live, Memory
 from penstock.store.errors import StoreAway

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from penstock.flow.occurrence import Outside, Reported, TimedOut
-from penstock.flow.plan import Answer
+from penstock.flow.model.plan import Answer
+from penstock.flow.model.run_input import Outside, Reported, TimedOut
 from penstock.runtime.codec.messages import StartChild, decode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.decisions.decision import Decision

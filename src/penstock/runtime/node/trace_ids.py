@@ -7,8 +7,8 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from penstock.flow.plan import Attempt
-from penstock.flow.run import Header
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.run import Header
 
 LABEL = "traceparent"
 """The label of a run that says which trace it belongs to, as the caller said."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 
 LATEST = 1_000
 """Calls whose times are kept, for percentiles."""

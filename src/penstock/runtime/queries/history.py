@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.plan import Entry
-from penstock.flow.view import history_view
+from penstock.flow.model.plan import Entry
+from penstock.flow.views.run_view import history_view
 from penstock.runtime.codec.pages import decode_page, refs_of
 from penstock.runtime.codec.payloads import Ref, decode
 from penstock.store.protocol import Runs, Store

@@ -9,9 +9,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.patterns import matches
-from penstock.flow.rest import starving
-from penstock.flow.view import failure_view, time_text
+from penstock.flow.decisions.quiescence import starving
+from penstock.flow.values.name_patterns import matches
+from penstock.flow.views.run_view import failure_view, time_text
 from penstock.runtime.node.run_cache import Live, Memory
 from penstock.runtime.queries.bounded_page import fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.flow.compile import Flow
-from penstock.flow.plan import Entry
-from penstock.flow.replay import begun
-from penstock.flow.run import NEVER_FIRED, Snapshot
-from penstock.flow.tags import visible
-from penstock.flow.view import time_text
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Entry
+from penstock.flow.model.run import NEVER_FIRED, Snapshot
+from penstock.flow.model.tags import visible
+from penstock.flow.views.replay import begun
+from penstock.flow.views.run_view import time_text
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.wiring import WiredSlot
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.workflow_stats import DAY, lasted, percentiles
 from penstock.store.change import timed

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from penstock.flow.compile import Flow
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run import Snapshot
 from penstock.kernel.firing import Board
 from penstock.kernel.marking import Token
 from penstock.kernel.proof.prospect import Here, Prospect, prospect

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from penstock.flow.occurrence import Outside
-from penstock.flow.run import Status
-from penstock.flow.view import time_text
+from penstock.flow.model.run import Status
+from penstock.flow.model.run_input import Outside
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.store.rows import KeptRow, QueueRow, RunRow, Worker

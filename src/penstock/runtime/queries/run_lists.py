@@ -8,7 +8,7 @@ from typing import Any, get_args
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
-from penstock.flow.run import Status
+from penstock.flow.model.run import Status
 from penstock.runtime.commands.validation import refuse_no_text
 from penstock.runtime.errors import BadCursor, Invalid
 from penstock.runtime.node.flow_cache import LATEST

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from penstock.flow.run import NEVER_FIRED, Snapshot
-from penstock.flow.view import run_view, time_text
+from penstock.flow.model.run import NEVER_FIRED, Snapshot
+from penstock.flow.views.run_view import run_view, time_text
 from penstock.runtime.node.run_cache import Live
 from penstock.store.change import WHOLE, NewTask
 from penstock.store.protocol import Views

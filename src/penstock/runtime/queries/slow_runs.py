@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.flow_cache import Flows
 from penstock.runtime.queries.why import Facts, warn_after
 from penstock.store.protocol import Store

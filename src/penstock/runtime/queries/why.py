@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from penstock.flow.compile import APPROVAL, Flow, FlowStep
-from penstock.flow.occurrence import Rang
-from penstock.flow.rest import missing_slots, waiting_for
-from penstock.flow.run import NEVER_FIRED, Element, Firing, Snapshot
-from penstock.flow.view import time_text
+from penstock.flow.compile.compile import APPROVAL, Flow, FlowStep
+from penstock.flow.decisions.quiescence import missing_slots, waiting_for
+from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Snapshot
+from penstock.flow.model.run_input import Rang
+from penstock.flow.views.run_view import time_text
 from penstock.kernel.firing import enabled
 from penstock.runtime.decisions.approvals import ROLE, approval_id
 from penstock.runtime.decisions.children import TASK, child_id

@@ -16,8 +16,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from penstock.flow.plan import Entry
-from penstock.flow.view import time_text
+from penstock.flow.model.plan import Entry
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.errors import Invalid
 from penstock.store.change import timed

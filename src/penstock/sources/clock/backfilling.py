@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.schedule import Schedule, ticks_between
+from penstock.flow.values.schedule import Schedule, ticks_between
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.sources.clock.feeder import KIND, input_of, tick_text
 from penstock.sources.clock.rules import Rules, rules_of

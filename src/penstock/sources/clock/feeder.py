@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.schedule import Schedule, next_tick, tick_before
-from penstock.flow.view import time_text
+from penstock.flow.values.schedule import Schedule, next_tick, tick_before
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
 from penstock.sources.clock.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
 from penstock.sources.feed import BACKFILL, ROOM, Feed, Means, Want

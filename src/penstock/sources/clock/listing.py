@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from penstock.flow.compile import Flow
-from penstock.flow.duration import format_duration, parse_duration
-from penstock.flow.schedule import (
+from penstock.flow.compile.compile import Flow
+from penstock.flow.values.duration import format_duration, parse_duration
+from penstock.flow.values.schedule import (
     SHORTEST,
     Schedule,
     cron_problem,
@@ -15,7 +15,7 @@ from penstock.flow.schedule import (
     next_ticks,
     zone_problem,
 )
-from penstock.flow.view import time_text
+from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.node import Node
 from penstock.sources.clock.backfilling import Backfill, Job, jobs_of, read_backfill

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from penstock.flow.definition import Definition
-from penstock.flow.duration import parse_duration
-from penstock.flow.schedule import Schedule, next_tick, tick_before
+from penstock.flow.model.definition import Definition
+from penstock.flow.values.duration import parse_duration
+from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 
 Overrun = Literal["skip", "start", "abort", "delay", "delay_until_success"]
 CatchUp = Literal["none", "latest", "all"]

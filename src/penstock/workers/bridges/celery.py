@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
-from penstock.flow.occurrence import TimedOut
-from penstock.flow.plan import Attempt
-from penstock.flow.retry import Backoff
+from penstock.flow.model.plan import Attempt
+from penstock.flow.model.retry_policy import Backoff
+from penstock.flow.model.run_input import TimedOut
 from penstock.workers.bridges.celery_app import Call, call_of
 from penstock.workers.bridges.celery_results import ENDED, Meta, outcome_of, progress_of, read_many
 from penstock.workers.calling import failure

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.plan import Attempt
+from penstock.flow.model.plan import Attempt
 from penstock.workers.fleet import CannotOpen
 from penstock.workers.task import Fatal, Task, make_task
 

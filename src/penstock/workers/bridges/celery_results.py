@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from penstock.flow.occurrence import Failed, Outcome, TimedOut
-from penstock.flow.run import Failure
+from penstock.flow.model.run import Failure
+from penstock.flow.model.run_input import Failed, Outcome, TimedOut
 from penstock.workers.calling import read_answer
 from penstock.workers.task import Fatal
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from penstock.flow.occurrence import Outcome, TimedOut
+from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.workers.calling import failure
 from penstock.workers.context import Context, LogSink
 from penstock.workers.executors.ray_node import WAIT, Mailbox, run_attempt

@@ -14,10 +14,10 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.flow.compile import Flow
-from penstock.flow.occurrence import Begun, Done, Reported
-from penstock.flow.plan import Attempt, Plan
-from penstock.flow.run import Snapshot
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.plan import Attempt, Plan
+from penstock.flow.model.run import Snapshot
+from penstock.flow.model.run_input import Begun, Done, Reported
 from penstock.runtime.decisions.decision import Decision, Desk, Reserve, new_run_of, new_task
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import Live

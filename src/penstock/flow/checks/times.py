@@ -1,0 +1,88 @@
+"""`time-outs`: times that contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import chain
+
+from penstock.flow.checks.findings import Finding
+from penstock.flow.model.definition import Definition, Policy, Step, Timeouts
+from penstock.flow.values.duration import format_duration, parse_duration
+
+Times = dict[str, timedelta]
+
+
+def contradicting_times(definition: Definition) -> Iterator[Finding]:
+    """Every pair of times of a step that cannot both be meant."""
+    defaults = definition.defaults or Policy()
+    for name, step in definition.steps.items():
+        own = _contradictions(times_of(step, defaults), definition.timeout)
+        for said, hint in chain(own, _late_reminder(step)):
+            yield Finding(
+                code="time-outs", severity="warning", step=name, message=f"Step '{name}': {said}.", hint=hint
+            )
+
+
+def times_of(step: Step, defaults: Policy) -> Times:
+    """The times in force that are written down, the step's own before the workflow's defaults."""
+    own, shared = step.policy.timeouts or Timeouts(), defaults.timeouts or Timeouts()
+    found: Times = {}
+    for key in Timeouts.__struct_fields__:
+        value = getattr(own, key) if getattr(own, key) is not None else getattr(shared, key)
+        if value is not None:
+            found[key] = value
+    warn = step.policy.warn_after if step.policy.warn_after is not None else defaults.warn_after
+    if warn is not None:
+        found["warn_after"] = warn
+    return found
+
+
+def _contradictions(times: Times, run: timedelta | None) -> Iterator[tuple[str, str]]:
+    whole, start = times.get("schedule_to_close"), times.get("schedule_to_start")
+    close, beat, warn = times.get("start_to_close"), times.get("heartbeat"), times.get("warn_after")
+    alone = False
+    if whole and close and close > whole:
+        alone = True
+        yield _beyond("start_to_close", close, "schedule_to_close", whole)
+    if whole and start and start >= whole:
+        alone = True
+        yield _beyond("schedule_to_start", start, "schedule_to_close", whole)
+    if whole and start and close and not alone and start + close > whole:
+        said = f"`schedule_to_start` and `start_to_close` add up to {format_duration(start + close)}"
+        yield (
+            f"{said}, longer than `schedule_to_close` ({format_duration(whole)})",
+            "Raise `schedule_to_close` to their sum.",
+        )
+    if close and beat and beat >= close:
+        yield _beyond("heartbeat", beat, "start_to_close", close)
+    limit = min((time for time in (whole, close) if time), default=None)
+    if warn and limit and warn >= limit:
+        late, over = format_duration(warn), format_duration(limit)
+        yield (
+            f"`warn_after` ({late}) comes only after the attempt has timed out ({over})",
+            f"Make `warn_after` shorter than {over}.",
+        )
+    longest = whole or close
+    if run and longest and longest > run:
+        spans = format_duration(longest), format_duration(run)
+        said = "an attempt may take {}, longer than the whole run (`timeout: {}`)".format(*spans)
+        yield said, "Raise the workflow's `timeout` or lower the step's time-outs."
+
+
+def _late_reminder(step: Step) -> Iterator[tuple[str, str]]:
+    """Of an approval; what is filled in later, or is no time, is told elsewhere."""
+    given = step.params or {}
+    if step.task != "approval" or given.get("due") is None or given.get("remind") is None:
+        return
+    try:
+        due, remind = parse_duration(given["due"]), parse_duration(given["remind"])
+    except ValueError:
+        return
+    if remind >= due:
+        yield _beyond("remind", remind, "due", due)
+
+
+def _beyond(inner: str, time: timedelta, outer: str, limit: timedelta) -> tuple[str, str]:
+    said = f"`{inner}` ({format_duration(time)}) never matters, because `{outer}` ({format_duration(limit)}) ends first"
+    return said, f"Make `{inner}` shorter than `{outer}`, or leave one of them out."

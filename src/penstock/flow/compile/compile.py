@@ -1,0 +1,400 @@
+"""Definition → flow: the net, and every step with its box, expressions and policies compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from penstock.expression import Expression, ExpressionError, Template, compile_expression
+from penstock.flow.compile.notices import NOTICE_SCOPE, topic_problems
+from penstock.flow.compile.source_scopes import HOOK_SCOPE, OBJECT_SCOPE, glob_over_key
+from penstock.flow.compile.task_box import TaskBox
+from penstock.flow.model.box import BadParameter, Box, Kind, Queue
+from penstock.flow.model.defaults import backoff_of, pick, timeouts_of
+from penstock.flow.model.definition import Definition, Policy, Slot, Step
+from penstock.flow.model.offer import Offer
+from penstock.flow.model.problems import DefinitionError, Problem
+from penstock.flow.model.retry_policy import Retry, Timeouts
+from penstock.flow.model.secret_references import References, references
+from penstock.flow.values.schema_validation import Misfits, misfits_of, promise_of
+from penstock.kernel import net as kernel
+from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net
+from penstock.kernel.wiring import WiredStep, Wiring
+
+CLEANUP_TIMEOUT = timedelta(minutes=10)
+APPROVAL, WORKFLOW = "approval", "workflow"
+LONE = frozenset({APPROVAL, WORKFLOW})
+"""Tasks that the engine does by itself: a person, or another run, ends them."""
+PARKING = frozenset({APPROVAL, "http", "service"})
+"""Tasks that may wait for somebody outside without a worker."""
+SERVED = frozenset({"http", "mail", "service", "update"})
+"""Tasks that the server does with a worker of its own, unless a step names another task list."""
+BOXES = "penstock"
+"""The task list of the built-in tasks that the server's own worker does."""
+Places = Mapping[str, tuple[int, int]]
+
+
+class Way(Struct, frozen=True):
+    """One exit, compiled: the events to fire, and whether it reaches the goal or ends the run."""
+
+    port: str | None
+    names: tuple[str, ...]
+    ok: bool = False
+    ending: str | None = None
+    failure: bool = False
+    put_off: bool = False
+
+
+class FlowStep(Struct, frozen=True):
+    """One step, ready to run."""
+
+    wired: WiredStep
+    name: str
+    task: str
+    box: Box
+    ways: dict[str | None, Way]
+    ports: tuple[str, ...]
+    each: Expression | None
+    collect: bool
+    match: Expression | None
+    serialize: Expression | None
+    serialize_limit: int
+    serialize_scope: str
+    retry: Retry
+    timeouts: Timeouts
+    task_list: str
+    priority: int
+    parallel: int | None  # firings at once; of an `each` step: elements at once, None is all
+    disabled: str | None
+    fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
+    under_way: Literal["running", "parked"]  # what an attempt is from the beginning
+    output: Misfits | None = None  # what its task promised to give on `done`
+    secrets: References = {}  # what its parameters name
+
+
+class Flow:
+    """A workflow version compiled. Shared by all its runs; nothing in it changes."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        net: Net,
+        steps: Mapping[str, FlowStep],
+        wiring: Wiring,
+        result: Expression | None,
+        version: int,
+    ) -> None:
+        self.definition = definition
+        self.net = net
+        self.wiring = wiring
+        self.steps = steps
+        self.result, self.version = result, version
+        self.by_index = tuple(steps[step.name] for step in wiring.steps)
+        self.outside = {event.name: event for event in net.outside}
+        self.fans = any(step.each is not None for step in steps.values())
+        self.asks = any(step.task == APPROVAL for step in steps.values())
+        self.parks = any(step.task in PARKING for step in steps.values())
+        # No decision writes for others.
+        self.is_plain = not (self.fans or definition.notify or {step.task for step in steps.values()} & LONE)
+        self._fits: Misfits | None = None
+        self.routes: dict[Any, Any] = {}  # what `straight` has worked out
+        self.timeout, given = definition.timeout, definition.cleanup_timeout
+        self.cleanup_timeout = CLEANUP_TIMEOUT if given is None else given
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    def input_problems(self, value: Any) -> list[str]:
+        """What is wrong with an input, by `params`; the check is made once for all runs."""
+        if self.definition.params is None:
+            return []
+        if self._fits is None:
+            self._fits = misfits_of(self.definition.params)
+        return self._fits({} if value is None else value)
+
+    def as_version(self, version: int) -> Flow:
+        """The same flow, published as another version."""
+        return Flow(self.definition, self.net, self.steps, self.wiring, self.result, version)
+
+    def readers(self) -> Iterator[tuple[str, Expression | Template]]:
+        """Every expression of the workflow with its path in the definition."""
+        for name, step in self.steps.items():
+            for key in ("each", "match", "serialize"):
+                expression: Expression | None = getattr(step, key)
+                if expression is not None:
+                    yield f"steps.{name}.{key}", expression
+            for path, reader in step.box.readers.items():
+                yield f"steps.{name}.with.{path}" if path else f"steps.{name}.with", reader
+        if self.result is not None:
+            yield "result", self.result
+
+
+SCOPE = ("run", "data", "tags", "events", "event", "steps", "item", "index", "now")
+
+
+def compile_flow(
+    definition: Definition,
+    kinds: Mapping[str, Kind],
+    offers: Mapping[str, Offer] | None = None,
+    *,
+    version: int = 1,
+    places: Places | None = None,
+    file: str | None = None,
+    suffix: str = "",
+) -> Flow:
+    """The flow of a definition. Raises DefinitionError with every problem that only compiling can find.
+
+    `suffix` is appended to the names of its task lists.
+    """
+    return _Compiler(definition, kinds, offers or {}, places or {}, suffix).flow(version, file)
+
+
+class _Compiler:
+    """Gathers problems while it compiles, so that all are told at once."""
+
+    def __init__(
+        self, definition: Definition, kinds: Mapping[str, Kind], offers: Mapping[str, Offer], places: Places,
+        suffix: str = "",
+    ) -> None:  # fmt: skip
+        self.definition = definition
+        self.kinds = kinds
+        self.offers = offers
+        self.places, self.suffix = places, suffix
+        self.problems: list[Problem] = []
+        self.unmade: set[str] = set()  # steps whose box cannot be made: nobody knows its ports
+        self.awaited = {
+            name for step in definition.steps.values() for slot in slots_of(step) for name in slot.events
+        }
+        self.told = {name for notice in definition.notify or () for name in notice.events or ()}
+
+    def flow(self, version: int, file: str | None) -> Flow:
+        boxes = {name: self.box(name, step) for name, step in self.definition.steps.items()}
+        ports = {name: self.ports_of(name, step, boxes[name]) for name, step in self.definition.steps.items()}
+        net = self.net(ports)
+        wiring = Wiring(net)
+        steps = {
+            name: self.step(name, step, boxes[name], wiring.by_name[name], ports[name])
+            for name, step in self.definition.steps.items()
+        }
+        result = self.expression("result", self.definition.result, ("run", "data", "tags", "steps", "now"))
+        self.check_hooks()
+        self.check_notify(net)
+        if self.problems:
+            raise DefinitionError(
+                sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)), file
+            )
+        return Flow(self.definition, net, steps, wiring, result, version)
+
+    # -- the net -------------------------------------------------------------------------------------------
+
+    def net(self, ports: Mapping[str, tuple[str | None, ...]]) -> Net:
+        steps = tuple(
+            kernel.Step(
+                name,
+                tuple(kernel.Slot(slot.events, slot.need or 0, slot.keep) for slot in slots_of(step)),
+                tuple(self.exit(name, step, port) for port in self.live_ports(name, step, ports[name])),
+                step.cancels or (),
+                step.match is not None,
+            )
+            for name, step in self.definition.steps.items()
+        )
+        outside = tuple(
+            kernel.Outside(event.name, bool(event.many), bool(event.optional))
+            for event in self.definition.external or ()
+        )
+        return Net(steps, outside, bool(self.definition.endless), self.definition.timeout is not None)
+
+    def live_ports(self, name: str, step: Step, ports: tuple[str | None, ...]) -> tuple[str | None, ...]:
+        if not step.disabled:
+            return ports
+        port = "done" if step.disabled is True else step.disabled
+        if port not in ports:
+            offered = ", ".join(str(other) for other in ports if other) or "none"
+            self.problem(
+                "unknown_port",
+                f"steps.{name}.disabled",
+                f"step '{name}' cannot be disabled to port '{port}': its ports are {offered}; "
+                f"write `disabled: PORT` with one of them",
+            )
+        return (port,)
+
+    def exit(self, name: str, step: Step, port: str | None) -> Exit:
+        """R3: the events listed for the port, `<step>.<port>`, and on `done` the step's own name, each once."""
+        if port is None:
+            return Exit(None, (FAIL,) if step.task == "fail" else ())
+        listed = (step.emits or {}).get(port, ())
+        implied = (f"{name}.{port}", name) if port == "done" else (f"{name}.{port}",)
+        fires = tuple(dict.fromkeys((*listed, *implied)))
+        if port != "failed":
+            return Exit(port, fires)
+        handled = any(event in self.awaited for event in fires) or not {OK, FAIL, CANCEL}.isdisjoint(listed)
+        if handled:
+            return Exit(port, fires, failure=True)
+        if self.definition.on_failure == "continue":
+            return Exit(port, fires, failure=True, put_off=True)
+        return Exit(port, (*fires, FAIL), failure=True)
+
+    # -- steps ---------------------------------------------------------------------------------------------
+
+    def box(self, name: str, step: Step) -> Box:
+        kind = self.kinds.get(step.task)
+        params = step.params or {}
+        try:
+            return kind.box(params) if kind else TaskBox.of(params, SCOPE)
+        except BadParameter as error:
+            self.problem(
+                error.code,
+                f"steps.{name}.with.{error.path}".rstrip("."),
+                f"step '{name}': {error.message}",
+            )
+        except ExpressionError as error:
+            path = getattr(error, "path", "")
+            self.problem("bad_expression", f"steps.{name}.with.{path}".rstrip("."), f"step '{name}': {error}")
+        self.unmade.add(name)
+        return TaskBox.of({}, SCOPE)
+
+    def ports_of(self, name: str, step: Step, box: Box) -> tuple[str | None, ...]:
+        if name in self.unmade:
+            return said_ports(name, step, self.awaited | self.told)
+        offered = self.offered_ports(step, box)
+        for port in step.emits or {}:
+            if port not in offered:
+                known = ", ".join(str(other) for other in offered if other) or "none"
+                self.problem(
+                    "unknown_port",
+                    f"steps.{name}.emits.{port}",
+                    f"step '{name}' has no port '{port}': task '{step.task}' ends on {known}",
+                )
+        if step.each is not None and "done" not in offered:
+            self.problem(
+                "bad_each",
+                f"steps.{name}.each",
+                f"step '{name}' cannot have `each`: task '{step.task}' has no port `done` to end on",
+            )
+        return offered
+
+    def offered_ports(self, step: Step, box: Box) -> tuple[str | None, ...]:
+        if step.task in self.kinds:
+            return box.ports
+        if step.task in self.offers:
+            return tuple(dict.fromkeys((*self.offers[step.task].ports, "failed")))
+        listed = [port for port in step.emits or {} if port != "failed"]
+        return (*(listed or ["done"]), "failed")
+
+    def step(
+        self, name: str, step: Step, box: Box, wired: WiredStep, ports: tuple[str | None, ...]
+    ) -> FlowStep:
+        defaults = self.definition.defaults or Policy()
+        own, offer = step.policy, self.offers.get(step.task)
+        path = f"steps.{name}"
+        return FlowStep(
+            wired=wired,
+            name=name,
+            task=step.task,
+            box=box,
+            ways={port: self.way(step, self.exit(name, step, port)) for port in ports},
+            ports=tuple(port for port in ports if port is not None),
+            each=self.expression(f"{path}.each", step.each, (*SCOPE[:6], "now")),
+            collect=step.each_failure == "collect",
+            match=self.expression(f"{path}.match", step.match, ("event", "data")),
+            serialize=self.expression(f"{path}.serialize", step.serialize, SCOPE),
+            serialize_limit=step.serialize_limit or 1,
+            serialize_scope=step.serialize_scope or name,
+            retry=Retry(
+                pick(own.retries, defaults.retries, 0),
+                pick(own.timeout_retries, defaults.timeout_retries, (1, 1, 1)),
+                backoff_of(own.backoff, defaults.backoff),
+                offer is not None and offer.resumes,
+            ),
+            timeouts=timeouts_of(own.timeouts, defaults.timeouts),
+            task_list=self.task_list(step, defaults),
+            priority=pick(own.priority, defaults.priority, 0),
+            parallel=pick(own.parallel, defaults.parallel, None if step.each else 1),
+            disabled=None if not step.disabled else "done" if step.disabled is True else step.disabled,
+            fixed=box.constant if isinstance(box, TaskBox) and step.serialize is None else None,
+            output=promise_of(offer.output if offer else None),
+            under_way="parked" if step.task == APPROVAL else "running",
+            secrets=references(step.params or {}),
+        )
+
+    def task_list(self, step: Step, defaults: Policy) -> str:
+        """Where its attempts wait; what the server itself does goes to its own list, unless the step names another."""
+        offer = self.offers.get(step.task)
+        fallback = (offer.task_list if offer else None) or "default"
+        if fallback == BOXES and step.policy.task_list is None:
+            return BOXES
+        return pick(step.policy.task_list, defaults.task_list, fallback) + self.suffix
+
+    def way(self, step: Step, exit: Exit) -> Way:
+        listed = (step.emits or {}).get(exit.port or "", ())
+        names = tuple(
+            name
+            for name in exit.fires
+            if name in self.awaited - {FAIL, CANCEL}
+            or (name in {*listed, *self.told} and name not in RESERVED)
+        )
+        ending = next((name for name in (FAIL, CANCEL) if name in exit.fires), None)
+        return Way(exit.port, names, OK in exit.fires, ending, exit.failure, exit.put_off)
+
+    def check_hooks(self) -> None:
+        """What is said about calls and messages can be worked out, as far as its text shows."""
+        source = self.definition.source
+        if source is not None and source.kind in ("webhook", "topic"):
+            for key in ("where", "subject", "input", "id"):
+                self.expression(f"source.{key}", source.options.get(key), HOOK_SCOPE)
+        if source is not None and source.kind in ("object", "search"):
+            self.expression("source.where", source.options.get("where"), OBJECT_SCOPE)
+            glob = source.options.get("glob")
+            self.expression("source.glob", None if glob is None else glob_over_key(glob), OBJECT_SCOPE)
+        for number, event in enumerate(self.definition.external or ()):
+            if (says := event.from_) is None:
+                continue
+            keys = {f"key.{name}": text for name, text in (says.key or {}).items()}
+            parts = {"where": says.where, "data": says.data, "set": says.set, "id": says.id, **keys}
+            for key, text in parts.items():
+                self.expression(f"external[{number}].from.{key}", text, HOOK_SCOPE)
+
+    def check_notify(self, net: Net) -> None:
+        """Of what somebody is told can happen, and what is told can be worked out, as far as its text shows."""
+        for number, notice in enumerate(self.definition.notify or ()):
+            self.expression(f"notify[{number}].data", notice.data, NOTICE_SCOPE)
+        for problem in topic_problems(self.definition, net):
+            self.problem(*problem)
+
+    def expression(self, path: str, source: str | None, names: tuple[str, ...]) -> Expression | None:
+        if source is None:
+            return None
+        try:
+            return compile_expression(source, names)
+        except ExpressionError as error:
+            self.problem("bad_expression", path, f"`{path}`: {error}")
+            return None
+
+    def problem(self, code: str, path: str, message: str) -> None:
+        line, column = self.place(path)
+        self.problems.append(Problem(code, path, message, line, column))
+
+    def place(self, path: str) -> tuple[int | None, int | None]:
+        """The line and column of a path, or of the nearest thing around it."""
+        while path:
+            if path in self.places:
+                return self.places[path]
+            path = path.rpartition(".")[0]
+        return None, None
+
+
+def slots_of(step: Step) -> tuple[Slot, ...]:
+    """R6: a step without `after`, or with an empty one, waits for START."""
+    return step.after or (Slot((START,)),)
+
+
+def said_ports(name: str, step: Step, events: set[str]) -> tuple[str, ...]:
+    """The ports that a definition speaks of, where its parameters hide which there are."""
+    told = (each.partition(".") for each in sorted(events))
+    meant = [port for of, _, port in told if of == name and port]
+    disabled = (step.disabled,) if isinstance(step.disabled, str) else ()
+    return tuple(dict.fromkeys((*(step.emits or {}), *meant, *disabled, "done", "failed")))

@@ -1,0 +1,250 @@
+"""A step begins: what it takes, what it withdraws, and what it reads, once (R1, R4, R9 to R11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.expression import EvaluationError
+from penstock.flow.compile.compile import FlowStep
+from penstock.flow.decisions.dispatch import dispatch_plain, hold, refill, start
+from penstock.flow.decisions.finish import correlate, end_failed, end_firing, fail_element, finish_inline
+from penstock.flow.decisions.scope import NO_ITEM, FiringView
+from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.withdraw import withdraw_step
+from penstock.flow.format.nodes import Node, describe
+from penstock.flow.model.box import BoxError, Queue, Reaction, Sleep
+from penstock.flow.model.plan import Timer
+from penstock.flow.model.run import NEVER_FIRED, Element, Failure, Firing, Result, StepState
+from penstock.flow.model.run_input import Rang, Skipped
+from penstock.flow.model.tags import Tags, merge
+from penstock.flow.values.key_text import key_text
+from penstock.flow.values.text_limits import length_problem
+from penstock.kernel.marking import Taken, Token
+
+INLINE_FIRINGS = 1_000
+"""How many firings without a task one decision may make: a loop of decisions alone must not hold the engine."""
+
+MOST_TASKS = 20_000
+"""Tasks that a run may have pending: every item of an `each` is one."""
+
+
+def begin_woken(turn: Turn) -> None:
+    """Begin every step that became enabled, in the order in which it did."""
+    woken = turn.board.woken
+    at = 0
+    while at < len(woken) and not turn.ended and not turn.unfinished:
+        begin_step(turn, turn.flow.by_index[woken[at]])
+        at += 1
+    if turn.unfinished and not turn.ended:
+        turn.agenda = (*turn.agenda, *woken[at - 1 :])
+    woken.clear()
+
+
+def go_on(turn: Turn) -> None:
+    """Look at the steps that a decision left because it had gone on for long enough."""
+    turn.board.woken.extend(turn.agenda)
+    turn.agenda = ()
+    begin_woken(turn)
+
+
+def wake_all(turn: Turn) -> None:
+    """Look at every step again: after a pause or a repair."""
+    board = turn.board
+    board.woken.extend(step.index for step in turn.flow.wiring.steps if board.enabled(step))
+    begin_woken(turn)
+
+
+def begin_step(turn: Turn, step: FlowStep) -> None:
+    """R4: begin as many firings as the events and `parallel` allow."""
+    room = 1 if step.each is not None else step.parallel or 1
+    board, wired, name = turn.board, step.wired, step.name
+    while turn.open:
+        if len(turn.steps.get(name, NEVER_FIRED).live) >= room:
+            return
+        if turn.inline >= INLINE_FIRINGS:
+            turn.unfinished = turn.unfinished or board.enabled(wired)
+            return
+        taken = board.take_if_enabled(wired)
+        if taken is None:
+            return
+        begin_firing(turn, step, taken)
+
+
+def begin_firing(turn: Turn, step: FlowStep, taken: Taken, skipped: Skipped | None = None) -> None:
+    """One firing begins with what it took; one that is skipped ends at once."""
+    name, tokens = step.name, taken.tokens()
+    consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
+    number = turn.record("fired", name, None, None, None, {"consumed": consumed})
+    for _, token in taken.dropped:
+        turn.record("withdrawn", name, token.name, data={"event": token.number, "reason": "not needed"})
+    for index in step.wired.cancels:
+        withdraw_step(turn, turn.flow.by_index[index], number, f"cancelled by '{name}'")
+    tags = tokens[0].load.tags if len(tokens) == 1 else _merged_tags(turn, step, tokens)
+    firing = Firing(number, name, taken, turn.now, tags)
+    turn.firings = turn.firings.set(number, firing)
+    before = turn.steps.get(name, NEVER_FIRED)
+    state = StepState(
+        "running", before.firings + 1, (*before.live, number), number, 0, before.output, spoke=before.spoke
+    )
+    turn.steps = turn.steps.set(name, state)
+    port = turn.disabled.get(name, step.disabled) if turn.disabled else step.disabled
+    if skipped is not None:
+        end_firing(turn, step, firing, skipped.port, skipped.output, None)
+    elif port:
+        turn.inline += 1
+        end_firing(turn, step, firing, port, None, None, disabled=True)
+    elif step.each is not None:
+        _begin_each(turn, step, firing, tokens)
+    elif step.fixed is not None:
+        dispatch_plain(turn, step, firing, step.fixed.params)
+    else:
+        reaction = _evaluate(turn, step, firing, tokens, None, NO_ITEM)
+        _react(turn, step, firing, None, reaction)
+
+
+def _evaluate(
+    turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...], index: int | None, item: Any
+) -> tuple[Reaction, str | None] | Failure:
+    """What the box says and the `serialize` key, or why they cannot be told."""
+    view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now, item, index)
+    try:
+        reaction = step.box.enter(view)
+        if step.serialize is None:
+            return reaction, None
+        value = step.serialize(view.scope(step.serialize))
+        return (reaction, None) if value is None else _with_key(reaction, step, key_text(value))
+    except (EvaluationError, BoxError) as error:
+        return Failure("expression", str(error))
+    except (
+        Exception
+    ) as error:  # a box with a defect must fail its step: else nobody would see why the run stays
+        return Failure("expression", f"what step '{step.name}' is to do cannot be told: {_named(error)}")
+
+
+def _with_key(reaction: Reaction, step: FlowStep, key: str) -> tuple[Reaction, str] | Failure:
+    problem = length_problem(key)
+    if problem is not None:
+        return Failure("too_large", f"the `serialize` key of step '{step.name}' {problem}")
+    return reaction, f"{step.serialize_scope}/{key}"
+
+
+def _react(
+    turn: Turn,
+    step: FlowStep,
+    firing: Firing,
+    index: int | None,
+    said: tuple[Reaction, str | None] | Failure,
+) -> None:
+    if isinstance(said, Failure):
+        turn.inline += 1
+        fail_element(turn, step, firing, Element(firing.number, index, step.name, "running"), said)
+        return
+    reaction, key = said
+    if isinstance(reaction, Queue):
+        if reaction.correlate and (wrong := correlate(turn, step, firing, reaction.correlate)) is not None:
+            fail_element(turn, step, firing, Element(firing.number, index, step.name, "running"), wrong)
+            return
+        element = Element(firing.number, index, step.name, "queued", reaction.params, key=key)
+        if index is None:
+            start(turn, step, firing, element)
+        else:
+            turn.keep_element(element)
+        return
+    turn.inline += 1
+    if isinstance(reaction, Sleep):
+        asleep = Element(firing.number, index, step.name, "sleep", output=reaction.output)
+        hold(turn, asleep, "sleep")
+        turn.timers += (Timer(reaction.until, Rang(firing.number, index, 0)),)
+    else:
+        finish_inline(turn, step, firing, Element(firing.number, index, step.name, "running"), reaction)
+
+
+def _begin_each(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
+    """R11: one element for each item of the list; those that a retried firing has finished are kept."""
+    items = _items(turn, step, firing, tokens)
+    if isinstance(items, Failure):
+        turn.inline += 1
+        end_failed(turn, step, firing, items, 0, None)
+        return
+    firing = replace(firing, total=len(items), items=tuple(items))
+    kept = _kept_results(turn, firing, tokens)
+    firing = replace(firing, done=len(kept))
+    for index, output in kept.items():
+        turn.keep_result(firing.number, index, Result(output))
+    turn.firings = turn.firings.set(firing.number, firing)
+    state = turn.steps[step.name]
+    turn.steps = turn.steps.set(step.name, replace(state, elements=(len(items), len(kept), 0)))
+    if len(kept) == len(items):
+        outputs = [kept[index] for index in range(len(items))]
+        turn.inline += 1
+        end_firing(turn, step, firing, "done", outputs, None)
+        return
+    said = {
+        index: _evaluate(turn, step, firing, tokens, index, item)
+        for index, item in enumerate(items)
+        if index not in kept
+    }
+    _begin_elements(turn, step, firing, said)
+
+
+def _begin_elements(
+    turn: Turn, step: FlowStep, firing: Firing, said: dict[int, tuple[Reaction, str | None] | Failure]
+) -> None:
+    """Queue what needs a worker first: one that ends at once may start others or end the whole firing."""
+    queued = {index for index, word in said.items() if isinstance(word, tuple) and isinstance(word[0], Queue)}
+    for index in sorted(said, key=lambda each: each not in queued):
+        if firing.number not in turn.firings:
+            return
+        _react(turn, step, turn.firings[firing.number], index, said[index])
+    if firing.number in turn.firings:
+        refill(turn, step, turn.firings[firing.number])
+
+
+def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> list[Any] | Failure:
+    assert step.each is not None
+    view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now)
+    try:
+        items = step.each(view.scope(step.each))
+    except EvaluationError as error:
+        return Failure("expression", f"`each`: {error}")
+    except Exception as error:
+        return Failure("expression", f"`each` cannot be told: {_named(error)}")
+    if not isinstance(items, list):
+        return Failure("expression", f"`each` must give a list; it gave {describe(Node(items))}")
+    if len(items) > MOST_TASKS - len(turn.elements):
+        others = f" beside {len(turn.elements)} tasks that are pending" if turn.elements else ""
+        message = (
+            f"`each` has {len(items)} items{others}, a run may have {MOST_TASKS} at most: split the list"
+        )
+        return Failure("too_large", message)
+    return items
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
+    consumed = tuple(token.number for token in tokens)
+    old = turn.kept.get(consumed)
+    if old is None:
+        return {}
+    turn.kept = turn.kept.delete(consumed)
+    kept = {}
+    for index in range(old.total or 0):
+        result = turn.results.get((old.number, index))
+        if result is None:
+            continue
+        turn.drop_result(old.number, index)
+        if not result.failed and old.items[index : index + 1] == firing.items[index : index + 1]:
+            kept[index] = result.entry
+    return kept
+
+
+def _merged_tags(turn: Turn, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
+    tags, conflicts = merge([token.load.tags for token in tokens])
+    for clash in conflicts:
+        turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})
+    return tags

@@ -1,0 +1,68 @@
+"""Events are fired: recorded, and a copy put into every slot that waits for them (R2, R3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.expression import EvaluationError
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.scope import event_variable
+from penstock.flow.decisions.state import Turn
+from penstock.flow.model.run import Aside, Origin
+from penstock.flow.values.key_text import key_text
+from penstock.kernel.marking import Token
+from penstock.kernel.wiring import WiredStep
+
+
+def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
+    """Fire one event of the run."""
+    number = turn.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
+    put_token(turn, Token(number, name, origin))
+
+
+def put_token(turn: Turn, token: Token) -> None:
+    """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
+    board = turn.board
+    if not board.wiring.keyed:
+        board.put(token)
+        if board.dropped:
+            record_refused(turn, {})
+        return
+    reasons: dict[int, str] = {}
+    board.put(token, lambda step, event: _key(turn, step, event, reasons))
+    record_refused(turn, reasons)
+
+
+def record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+    """Record what slots did not take."""
+    board = turn.board
+    for slot, dropped in board.dropped:
+        name = turn.flow.by_index[slot.step].name
+        turn.record("withdrawn", name, dropped.name, data={"event": dropped.number, "reason": "not needed"})
+    for slot, aside in board.aside:
+        name, reason = turn.flow.by_index[slot.step].name, reasons[slot.step]
+        turn.record(
+            "withdrawn", name, aside.name, data={"event": aside.number, "reason": f"set aside: {reason}"}
+        )
+        turn.aside = (*turn.aside, Aside(name, slot.position, aside, reason))
+    board.dropped = board.aside = ()
+
+
+def _key(turn: Turn, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
+    """R1: the key of an event at a step with `match`, evaluated as it arrives; None sets it aside."""
+    key = match_key(turn.flow, step, token, turn.data)
+    if isinstance(key, str):
+        return key
+    reasons[step.index] = "its key is null" if key is None else str(key)
+    return None
+
+
+def match_key(flow: Flow, step: WiredStep, token: Token, data: Any) -> str | EvaluationError | None:
+    """The key as a text, None where it is null, or why there is none."""
+    match = flow.by_index[step.index].match
+    assert match is not None
+    try:
+        value = match({"event": event_variable(token), "data": data})
+    except EvaluationError as error:
+        return error
+    return None if value is None else key_text(value)

@@ -1,0 +1,41 @@
+"""A run in memory, played through: its attempts are done as they come, and what follows is decided at once.
+
+Most of it goes the straight way; from where something rare follows, the rules of `advance` go on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through
+from penstock.flow.decisions.fast_path import straight
+from penstock.flow.model.plan import Attempt, Entry, Plan
+from penstock.flow.model.run import Snapshot
+from penstock.flow.model.run_input import Occurrence, Reported
+
+
+def play_through(flow: Flow, was: Snapshot, events: Sequence[Occurrence], now: datetime, do: Do) -> Plan:
+    """The plan of `advance_through`, but for the revision of its snapshot, which counts the decisions."""
+    if len(events) != 1:
+        return advance_through(flow, was, events, now, do)
+    event, snapshot = events[0], was
+    history: list[Entry] = []
+    line: deque[Attempt] = deque()
+    for _ in range(AT_ONCE):
+        plan = straight(flow, snapshot, event, now)
+        if plan is None:
+            break
+        snapshot = plan.snapshot
+        history += plan.history
+        line += plan.attempts
+        if not line:
+            return replace(plan, base=was.revision, history=history)
+        attempt = line.popleft()
+        event = Reported(attempt.firing, attempt.index, attempt.attempt, do(attempt))
+    rest = advance_through(flow, snapshot, [event], now, do, line)
+    return replace(rest, base=was.revision, history=history + rest.history)

@@ -1,0 +1,93 @@
+"""Firings and events are withdrawn: they fire nothing, their leases are void, their keys free (R6, R10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from penstock.flow.compile.compile import FlowStep
+from penstock.flow.decisions.state import Turn
+from penstock.flow.model.plan import Release
+from penstock.flow.model.run import NEVER_FIRED, Element, Failure, Firing, StepState, StepStatus, attempts_of
+
+
+def close_element(turn: Turn, element: Element) -> None:
+    """Forget an element; it no longer holds or awaits its `serialize` key."""
+    key = element.firing, element.index
+    turn.drop_element(key)
+    if element.key is not None:
+        turn.releases += (Release(element.key, key),)
+
+
+def close_firing(
+    turn: Turn,
+    firing: Firing,
+    status: StepStatus,
+    attempts: int = 0,
+    port: str | None = None,
+    output: Any = None,
+    error: Failure | None = None,
+) -> None:
+    """Forget a firing that has ended or was withdrawn, show its step so, and let the step begin again."""
+    turn.firings = turn.firings.delete(firing.number)
+    state = turn.steps[firing.step]
+    live = () if len(state.live) == 1 else tuple(number for number in state.live if number != firing.number)
+    if state.latest == firing.number:
+        spoke = state.spoke or status in ("complete", "disabled")
+        shown = StepState(
+            status,
+            state.firings,
+            live,
+            state.latest,
+            attempts,
+            output,
+            error,
+            port,
+            None,
+            state.elements,
+            spoke,
+        )
+    else:
+        shown = replace(state, live=live)
+    turn.steps = turn.steps.set(firing.step, shown)
+    wired = turn.flow.steps[firing.step].wired
+    if turn.board.enabled(wired):
+        turn.board.woken.append(wired.index)
+
+
+def withdraw_elements(turn: Turn, firing: Firing) -> None:
+    """Void every element of a firing that has not ended."""
+    keys = [(firing.number, index) for index in ([None] if firing.total is None else range(firing.total))]
+    elements = [element for key in keys if (element := turn.elements.get(key)) is not None]
+    turn.withdrawn += tuple(element.id for element in elements if element.state != "queued")
+    for element in elements:
+        close_element(turn, element)
+
+
+def drop_results(turn: Turn, firing: Firing) -> None:
+    """Forget the outputs of the elements of an `each` that is over."""
+    for index in range(firing.total or 0):
+        if (firing.number, index) in turn.results:
+            turn.drop_result(firing.number, index)
+
+
+def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:
+    """One firing is withdrawn."""
+    attempts = attempts_of(turn.elements, firing)
+    withdraw_elements(turn, firing)
+    close_firing(turn, firing, "canceled", attempts, output=turn.steps[firing.step].output)
+    turn.record("withdrawn", firing.step, data={"reason": reason}, firing=firing.number)
+
+
+def withdraw_step(turn: Turn, step: FlowStep, keep: int, reason: str) -> None:
+    """R10: the other firings and the waiting events of a step are withdrawn."""
+    for number in turn.steps.get(step.name, NEVER_FIRED).live:
+        if number != keep:
+            firing = turn.firings[number]
+            withdraw_firing(turn, firing, reason)
+            drop_results(turn, firing)
+    gone = turn.board.clear(step.wired)
+    if gone:
+        data = {"events": [token.number for token in gone], "reason": reason}
+        turn.record("withdrawn", step.name, data=data)

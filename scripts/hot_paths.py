@@ -24,9 +24,9 @@ from penstock.bench.contenders.penstock import works
 from penstock.bench.engine.workflows import CHAIN, DEFINITIONS, FAN, tasks
 from penstock.bench.work import Work
 from penstock.engine.engine import Engine
-from penstock.store.change import Change, Committed
 from penstock.store.postgres.database import Session
 from penstock.store.postgres.store import PostgresStore
+from penstock.store.rows.change import Change, Committed
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import SimLoop, run_simulated

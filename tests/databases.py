@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import cache
 
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 
 

@@ -9,9 +9,9 @@ from penstock.access.audit import digest_of, verify_audit, verify_chain
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.doors import Access
 from penstock.access.tokens import TokenWish
-from penstock.store.access_rows import Audited, AuditHead, AuditRow
-from penstock.store.auditing import START, chained
 from penstock.store.protocol import Store
+from penstock.store.rows.access import Audited, AuditHead, AuditRow
+from penstock.store.rows.audit_chain import START, chained
 from tests.store.builders import NOON
 from tests.store.places import Place
 

@@ -11,7 +11,7 @@ from penstock.access.errors import Forbidden
 from penstock.access.roles import ACTIONS, ROLES, Action, Role, allows
 from penstock.flow.values.name_patterns import matches
 from penstock.runtime.errors import UnknownWorkflow
-from penstock.store.access_rows import AuditRow
+from penstock.store.rows.access import AuditRow
 
 
 def caller(role: Role, **more: Any) -> Caller:

@@ -26,9 +26,9 @@ from penstock.secrets.errors import KeysElsewhere, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import Keyring, Keys
 from penstock.secrets.redaction import Redactor
 from penstock.secrets.vault import Vault
-from penstock.store.access_rows import SecretRow
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
+from penstock.store.rows.access import SecretRow
 from tests.store.builders import NOON
 from tests.store.places import Place, SqliteFile
 

@@ -14,8 +14,8 @@ from penstock.access.sessions import clear_cookie, read_cookie, set_cookie
 from penstock.access.tokens import TokenWish, digest
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.store.access_rows import NewSession
 from penstock.store.protocol import Store
+from penstock.store.rows.access import NewSession
 from tests.access.conftest import Seconds
 from tests.store.conftest import Clock
 

@@ -17,8 +17,8 @@ from penstock.access.roles import ROLES, Role
 from penstock.access.tokens import TokenWish, admit, digest, make_token, parse_token
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.store.access_rows import AccessTokenRow
 from penstock.store.protocol import Store
+from penstock.store.rows.access import AccessTokenRow
 from tests.access.conftest import Seconds
 from tests.store.builders import NOON
 from tests.store.conftest import Clock

@@ -13,7 +13,7 @@ from penstock.api.work import desk as desks
 from penstock.api.work import offering
 from penstock.api.work.desk import Desk
 from penstock.engine.offering import PREFIX, Kept, offer_text
-from penstock.store.rows import Worker
+from penstock.store.rows.rows import Worker
 from tests.api.conftest import Answer
 from tests.api.test_tasks import TAKEN, Talk
 from tests.waiting import until

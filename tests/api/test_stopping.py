@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from penstock.server import http
-from penstock.store.change import Change
+from penstock.store.rows.change import Change
 from tests.api.conftest import standing
 
 

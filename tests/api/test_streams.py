@@ -18,7 +18,7 @@ from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.api import streams
 from penstock.api.routes import streams as routes
 from penstock.runtime.queries import change_feed
-from penstock.store.rows import RunState
+from penstock.store.rows.rows import RunState
 from tests.api.conftest import OWN, Client, Serve
 from tests.waiting import until
 

@@ -22,7 +22,7 @@ from penstock.boxes.world import World
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
 from tests.waiting import until

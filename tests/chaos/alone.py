@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from penstock.remote.engine import RemoteEngine
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import free_port
 from tests.chaos.checking import BOUND, Runs, read_runs
 from tests.chaos.client import Client, Nodes

@@ -18,7 +18,7 @@ from penstock.runtime.node.flow_cache import Flows
 from penstock.runtime.node.run_cache import Live, Memory
 from penstock.runtime.queries.history import read_history
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 from tests.waiting import within
 
 STEPS = ("take", "left", "right", "rest", "join")

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.chaos.checking import (
     Runs,
     all_ended,

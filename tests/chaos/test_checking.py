@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from penstock import Engine
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.chaos.checking import (
     Execution,
     Ran,

@@ -12,7 +12,7 @@ import pytest
 
 from penstock import Engine
 from penstock.store.errors import StoreAway
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from tests.chaos.checking import Runs, lost, read_runs
 from tests.chaos.client import Client

@@ -12,7 +12,7 @@ import pytest
 
 from penstock.access.limits import TOKEN_RATE
 from penstock.remote.engine import RemoteEngine
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.chaos.alone import TOKEN, Alone
 from tests.chaos.checking import read_runs
 from tests.chaos.figures import Record, tell

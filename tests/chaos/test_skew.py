@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer, free_port
 from tests.chaos import carrying
 from tests.chaos.alone import TOKEN, Outcome

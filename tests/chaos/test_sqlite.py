@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from penstock import Engine
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.chaos import carrying
 from tests.chaos.checking import read_executions, read_runs
 from tests.chaos.client import Client

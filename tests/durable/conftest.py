@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.databases import new_database

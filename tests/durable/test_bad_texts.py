@@ -13,9 +13,9 @@ import pytest
 
 from penstock import Engine, Out
 from penstock.runtime.errors import Invalid, UnknownRun, UnknownVersion
-from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreError
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
+from penstock.store.rows.change import Change, Committed
 from tests.durable.conftest import VIRTUAL, Place
 
 WIDE = "".join(map(chr, range(0x4E00, 0x4E00 + 400)))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.store.change import Change, Committed
+from penstock.store.rows.change import Change, Committed
 from tests.durable.conftest import Place
 from tests.waiting import nothing_happens
 

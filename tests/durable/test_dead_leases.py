@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from penstock import Engine
-from penstock.store.opening import open_store
-from penstock.store.rows import Wish
+from penstock.store.open import open_store
+from penstock.store.rows.rows import Wish
 
 STEPS = {"penstock": 1, "name": "w", "steps": {"a": {"task": "note", "emits": "OK"}}}
 

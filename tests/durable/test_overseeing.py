@@ -23,7 +23,7 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from penstock.runtime.queries import workflow_stats
-from penstock.store.rows import Wish
+from penstock.store.rows.rows import Wish
 from tests.durable.conftest import Place
 
 JOIN = """

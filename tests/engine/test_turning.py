@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engine.turning import ROOT, Turns
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database

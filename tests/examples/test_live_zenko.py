@@ -15,7 +15,7 @@ from tests.objects.test_search import Shifted, searched
 
 from penstock import Engine
 from penstock.objects.folder import FolderStore
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.workers.loading import load_tasks
 
 SYSTEM = FOLDER / "zenko"

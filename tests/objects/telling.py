@@ -19,7 +19,7 @@ from penstock.api.table import CALLS
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.api.conftest import Client
 
 TOKEN = "the-token-that-the-store-shows"

@@ -14,7 +14,7 @@ import pytest
 from penstock import Engine
 from penstock.objects.folder import FolderStore
 from penstock.sources.object_search import searches_of
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.objects.places import FolderPlace, StorePlace
 from tests.objects.telling import TASKS
 from tests.sources.feeding.feeders import until_there

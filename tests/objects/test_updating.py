@@ -22,7 +22,7 @@ from penstock.objects.s3_reading import clock_ahead
 from penstock.objects.stores import Stores
 from penstock.objects.turns import TURNS, Turns
 from penstock.objects.updating import Target, Wish, target_of, write_back
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import SeaweedFS

@@ -20,7 +20,7 @@ from penstock.boxes.world import World
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock_release.api import calls_for
 from penstock_release.api.answering import PART
 from penstock_release.coordinator import Coordinator

@@ -17,8 +17,8 @@ from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
-from penstock.store.access_rows import AuditRow
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
+from penstock.store.rows.access import AuditRow
 
 
 class Kept:

@@ -18,7 +18,7 @@ from penstock.remote.gate import HttpGate, _instead
 from penstock.remote.problems import error_of
 from penstock.remote.wire import Items, Told
 from penstock.runtime.dispatch.gate import Report
-from penstock.store.rows import Beat, Lease, LogLine, Renewal
+from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal
 from tests.remote.engines import engine_behind_http, launch
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,10 +12,10 @@ import pytest
 from penstock import Engine
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.ids import new_run_id
-from penstock.store.change import Change, Committed
 from penstock.store.errors import StoreAway
-from penstock.store.opening import open_store
-from penstock.store.rows import Wish
+from penstock.store.open import open_store
+from penstock.store.rows.change import Change, Committed
+from penstock.store.rows.rows import Wish
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: echo}\n"
 

@@ -20,8 +20,8 @@ from penstock.runtime.decisions.fast.batch_memo import Alike
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import Live
-from penstock.store.change import WHOLE
-from penstock.store.rows import Lease
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import Lease
 from tests.flow.driver import flow_of
 from tests.flow.test_straight import CHAIN, plain_flow
 

@@ -11,7 +11,7 @@ import pytest
 from penstock.runtime.queries import change_feed as module
 from penstock.runtime.queries.change_feed import Batch, Changes
 from penstock.store.errors import StoreAway
-from penstock.store.rows import RunState
+from penstock.store.rows.rows import RunState
 
 
 def state(run: str, seq: int = 1) -> RunState:

@@ -22,7 +22,7 @@ from penstock.runtime.codec.snapshots import (
     encode_header,
     encode_parts,
 )
-from penstock.store.change import Part
+from penstock.store.rows.change import Part
 from tests.flow.driver import START_TIME, Drive, flow_of
 from tests.flow.test_laws import one_move, random_flow
 

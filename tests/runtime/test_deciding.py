@@ -22,8 +22,8 @@ from penstock.runtime.decisions.fast.batch_memo import Alike
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import Live
-from penstock.store.change import WHOLE, Change
-from penstock.store.rows import Lease
+from penstock.store.rows.change import WHOLE, Change
+from penstock.store.rows.rows import Lease
 
 RUN = RunId("0" * 20)
 FLOW = load("penstock: 1\nname: one\nsteps:\n  a: {task: t}\n").flow

@@ -16,9 +16,9 @@ from penstock.runtime.dispatch import backlog, dispatch
 from penstock.runtime.dispatch.gate import Report
 from penstock.runtime.dispatch.reservations import Reserving
 from penstock.runtime.dispatch.worker_slots import Desk
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.store.rows import Leased, Wish
+from penstock.store.rows.rows import Leased, Wish
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time, until
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.engine.catalog import Catalog
 from penstock.runtime.node.flow_cache import Flows
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait, with: {for: 1s}}\n"
 

@@ -12,9 +12,9 @@ import pytest
 
 from penstock import Engine, PenstockError
 from penstock.runtime.errors import IdempotencyMismatch, Invalid
-from penstock.store.change import Change, Committed
 from penstock.store.errors import OutcomeUnknown, StoreAway
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
+from penstock.store.rows.change import Change, Committed
 from penstock.testing.simloop import SimLoop, run_simulated
 
 WORKFLOW = "penstock: 1\nname: w\nexternal: [go]\nsteps:\n  a: {task: echo, after: go}\n"

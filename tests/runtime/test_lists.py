@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from penstock.runtime.errors import BadCursor, Invalid
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.run_lists import Place, read_filter
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 
 PLACE = Place("newest", datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=UTC), "run")
 

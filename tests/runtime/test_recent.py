@@ -10,7 +10,7 @@ import pytest
 from penstock.runtime.node import flow_cache
 from penstock.runtime.node.flow_cache import Flows
 from penstock.store.protocol import Shelf
-from penstock.store.rows import Version, WorkflowState
+from penstock.store.rows.rows import Version, WorkflowState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 TEXT = "penstock: 1\nname: w\nsteps: {a: {task: set, with: {x: 1}}}\n"

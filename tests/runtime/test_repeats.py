@@ -18,8 +18,8 @@ from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch import duplicate_reports
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.queries.history import read_history
-from penstock.store.opening import open_store
-from penstock.store.rows import Lease, Wish
+from penstock.store.open import open_store
+from penstock.store.rows.rows import Lease, Wish
 from tests.waiting import until
 
 Outcome = Done | Failed | TimedOut

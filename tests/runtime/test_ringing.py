@@ -11,8 +11,8 @@ from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.runtime.node.timers import MOST, Ringing
-from penstock.store.change import Message
-from penstock.store.rows import Due, DueTask, DueTimer, Lease
+from penstock.store.rows.change import Message
+from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BODY = encode_message(RunTimedOut())

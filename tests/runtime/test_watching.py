@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock import Engine
 from penstock.store.errors import StoreAway
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time
 

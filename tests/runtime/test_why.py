@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from penstock.flow.model.run_input import Paused
 from penstock.runtime.queries.why import Facts, why_list, why_run
-from penstock.store.change import WHOLE
-from penstock.store.rows import Lease, LockRow, QueueRow, TaskRow, Worker
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import Lease, LockRow, QueueRow, TaskRow, Worker
 from tests.flow.driver import START_TIME, Drive, flow_of
 
 NOW = START_TIME + timedelta(minutes=5)

@@ -20,7 +20,7 @@ from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server import http
 from penstock.server.http import serving
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 
 CHAIN: dict[str, Any] = {
     "penstock": 1,

@@ -14,7 +14,7 @@ from penstock.server.settings import (
     read_settings,
     unknown_variables,
 )
-from penstock.store.masking import without_password
+from penstock.store.address_redaction import without_password
 
 
 def write(folder: Path, text: str) -> Path:

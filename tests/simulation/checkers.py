@@ -10,7 +10,7 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import ENDED
 from penstock.flow.model.run_input import Done, Failed
 from penstock.flow.views.replay import BrokenHistory, fold
-from penstock.store.rows import Lease
+from penstock.store.rows.rows import Lease
 from tests.simulation import outside
 from tests.simulation.evidence import Evidence, Held, Ran, Told, moment, seconds
 from tests.simulation.workload import FAILURES, FIRINGS, NEXT_FIRINGS, WAIT, Order

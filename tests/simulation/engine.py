@@ -37,8 +37,8 @@ from penstock.secrets.vault import Vault
 from penstock.sources.feeding import Feeding
 from penstock.store.protocol import Store
 from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
-from penstock.store.sqlite.ledger import MEMORY
 from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.transaction_runner import MEMORY
 from penstock.testing.faults import watched_gate
 from penstock.workers.threads import Threads
 from tests.simulation.nodes import SimNode, Surroundings

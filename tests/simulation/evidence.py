@@ -13,9 +13,9 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.dispatch.gate import Assignment, Report
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Change
-from penstock.store.rows import DueTimer, Lease
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Change
+from penstock.store.rows.rows import DueTimer, Lease
 from penstock.testing.faults import Watch
 from tests.simulation.workload import Order
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from penstock.flow.model.run import ENDED
 from penstock.flow.model.run_input import Done
-from penstock.store.rows import Lease
+from penstock.store.rows.rows import Lease
 from tests.simulation.evidence import Decided, Evidence, Look, Ran, Told, seconds
 from tests.simulation.workload import POISON_TRIES, TICK
 

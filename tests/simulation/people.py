@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from penstock.access.tokens import TokenWish, make_token
-from penstock.store.access_rows import AccessToken, AuditRow
+from penstock.store.rows.access import AccessToken, AuditRow
 from tests.simulation.evidence import BEGIN
 
 NAMES = ("ann", "ben", "cem")

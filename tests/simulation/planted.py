@@ -25,10 +25,10 @@ from penstock.runtime.node import node, timers
 from penstock.runtime.node.run_cache import Live
 from penstock.runtime.node.supervisor import Pulse
 from penstock.runtime.node.timers import Ringing
-from penstock.store.change import WHOLE
-from penstock.store.rows import DueTask, Worker
-from penstock.store.sqlite import upkeep
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import DueTask, Worker
 from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.tables import maintenance
 from penstock.testing.simloop import current_process
 from penstock.workers.worker import Worker as RealWorker
 from tests.simulation import planted_outside
@@ -134,13 +134,13 @@ def _reaper_knows_kinds(patch: Patch) -> None:
 
 def _prune_the_dead(patch: Patch) -> None:
     """Sweep out workers that have not been seen for a while, whenever another one comes."""
-    real = upkeep.attend
+    real = maintenance.attend
 
     def attend(session: Session, worker: Worker) -> None:
         real(session, worker)
         session.run("drop_gone_workers", (session.now - 12 * _SECONDS,))
 
-    patch.setattr(upkeep, "attend", attend)
+    patch.setattr(maintenance, "attend", attend)
 
 
 def _escape(patch: Patch) -> None:

@@ -31,7 +31,7 @@ from penstock.runtime.queries.history import show_page
 from penstock.runtime.queries.run_lists import list_runs
 from penstock.sources.clock import feeder
 from penstock.sources.clock.rules import Rules, due_tick
-from penstock.store.rows import ApprovalRow
+from penstock.store.rows.rows import ApprovalRow
 from tests.simulation.planting import Bug, Patch
 
 

@@ -9,7 +9,7 @@ from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import Stored
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 from tests.simulation.engine import loaded_once
 from tests.simulation.evidence import Ran
 

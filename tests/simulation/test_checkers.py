@@ -21,9 +21,9 @@ from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.inmemory.executor import Report as Reporting
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import WHOLE
-from penstock.store.rows import DueTimer, Lease
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import DueTimer, Lease
 from penstock.workers.inline import InlineExecutor
 from penstock.workers.task import tasks_of
 from tests.simulation import outside

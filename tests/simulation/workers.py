@@ -15,8 +15,8 @@ from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed
 from penstock.runtime.dispatch.gate import Assignment, Gate, Report
 from penstock.store.errors import StoreError
-from penstock.store.rows import Beat, Wish
-from penstock.store.rows import Worker as Attendance
+from penstock.store.rows.rows import Beat, Wish
+from penstock.store.rows.rows import Worker as Attendance
 from penstock.testing.faults import Faults
 from penstock.workers.context import Context
 from penstock.workers.task import Out, Task, tasks_of

@@ -16,10 +16,10 @@ from penstock.runtime.node import flow_cache
 from penstock.sources.cloudevents import Handshake
 from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, SourceStopped, Stale, UnknownHook, Unverified
-from penstock.store.change import Change, Committed
 from penstock.store.errors import OutcomeUnknown, StoreAway
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Change, Committed
 from tests.durable.conftest import FILE, Place
 from tests.sources.amazon import NOW
 from tests.sources.hooking import ORDERS, TASKS, counted, hooks_of, order

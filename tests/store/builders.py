@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from penstock.store.change import WHOLE, Change, EndedTask, Kept, Lock, NewRun, NewTask, Seen, Unlock
 from penstock.store.protocol import Store
-from penstock.store.rows import Lease, Leased, Wish
+from penstock.store.rows.change import WHOLE, Change, EndedTask, Kept, Lock, NewRun, NewTask, Seen, Unlock
+from penstock.store.rows.rows import Lease, Leased, Wish
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When every test begins, by the store's time."""

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import (
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import (
     Change,
     Committed,
     EndedTask,
@@ -23,7 +23,7 @@ from penstock.store.change import (
     Seen,
     belief_of,
 )
-from penstock.store.rows import (
+from penstock.store.rows.rows import (
     Beat,
     Due,
     DueTask,

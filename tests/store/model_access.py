@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from penstock.store.access_rows import (
+from penstock.store.rows.access import (
     AccessToken,
     AccessTokenRow,
     Audited,
@@ -20,7 +20,7 @@ from penstock.store.access_rows import (
     SecretRow,
     SessionRow,
 )
-from penstock.store.auditing import START, chained
+from penstock.store.rows.audit_chain import START, chained
 
 
 class DoorRows:

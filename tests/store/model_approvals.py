@@ -7,8 +7,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from penstock.store.change import Change
-from penstock.store.rows import ApprovalRow
+from penstock.store.rows.change import Change
+from penstock.store.rows.rows import ApprovalRow
 
 
 class ModelApprovals:

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
-from penstock.store.rows import RunState, Version
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
+from penstock.store.rows.rows import RunState, Version
 
 if TYPE_CHECKING:
     from tests.store.model import Rows

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from penstock.store.change import Change
-from penstock.store.outgoing import Letter, LetterRow, OutboxRow
+from penstock.store.rows.change import Change
+from penstock.store.rows.outbox import Letter, LetterRow, OutboxRow
 
 
 class ModelOutbox:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from penstock.store.change import Change, Kept, NewRun, NewTask
-from penstock.store.rows import Lease
+from penstock.store.rows.change import Change, Kept, NewRun, NewTask
+from penstock.store.rows.rows import Lease
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.rows import TokenChange, TokenRow
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.rows import TokenChange, TokenRow
 
 
 class ModelTokens:

@@ -11,9 +11,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.values.name_patterns import matches
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import WHOLE, Post
-from penstock.store.rows import (
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import WHOLE, Post
+from penstock.store.rows.rows import (
     PRESENT,
     Filter,
     KeptRow,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import apsw
 import asyncpg
 
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.protocol import Store
 from penstock.testing.postgres import PostgresServer

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from penstock.store.access_rows import (
+from penstock.store.protocol import Store
+from penstock.store.rows.access import (
     AccessToken,
     AccessTokenRow,
     Audited,
@@ -20,11 +21,10 @@ from penstock.store.access_rows import (
     SecretRow,
     SessionRow,
 )
-from penstock.store.auditing import START, chained
-from penstock.store.change import Seen
-from penstock.store.draft_rows import NewDraft
-from penstock.store.protocol import Store
-from penstock.store.rows import TokenChange
+from penstock.store.rows.audit_chain import START, chained
+from penstock.store.rows.change import Seen
+from penstock.store.rows.drafts import NewDraft
+from penstock.store.rows.rows import TokenChange
 from tests.store.builders import NOON, A, B, C, D, change, given, seconds, start
 from tests.store.conftest import Clock
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from penstock.store.change import Asked, Decided
 from penstock.store.protocol import Store
-from penstock.store.rows import ApprovalRow
+from penstock.store.rows.change import Asked, Decided
+from penstock.store.rows.rows import ApprovalRow
 from tests.store.builders import NOON, A, B, change, end, given, seconds, start
 from tests.store.conftest import Clock
 

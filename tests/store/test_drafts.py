@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from penstock.store.draft_rows import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, etag_of
 from penstock.store.protocol import Store
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, etag_of
 from tests.store.builders import NOON, A, B, C, end, given, new_run, start
 from tests.store.conftest import Clock
 

@@ -11,12 +11,12 @@ from typing import Any
 import apsw
 import pytest
 
-from penstock.store.listing import allowed, driver_of, questions
-from penstock.store.migrate import read_migrations
-from penstock.store.postgres.views import DIALECT as POSTGRES
-from penstock.store.rows import Filter
-from penstock.store.sqlite.views import DIALECT as SQLITE
-from penstock.store.walks import Question
+from penstock.store.postgres.tables.views import DIALECT as POSTGRES
+from penstock.store.rows.rows import Filter
+from penstock.store.sql.index_scans import Question
+from penstock.store.sql.migrations import read_migrations
+from penstock.store.sql.run_lists import allowed, driver_of, questions
+from penstock.store.sqlite.tables.views import DIALECT as SQLITE
 from tests.store.builders import NOON
 from tests.store.places import PostgresPlace
 

@@ -20,9 +20,9 @@ from hypothesis.stateful import (
 )
 from msgspec.structs import replace
 
-from penstock.store.change import Change, EndedTask, Kept, Part, Post, Seen
 from penstock.store.protocol import Store
-from penstock.store.rows import Beat, Filter, Lease
+from penstock.store.rows.change import Change, EndedTask, Kept, Part, Post, Seen
+from penstock.store.rows.rows import Beat, Filter, Lease
 from tests.store.builders import (
     A,
     B,

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import apsw
 import pytest
 
-from penstock.store.migrate import read_migrations
 from penstock.store.postgres.database import SQL as POSTGRES
-from penstock.store.queries import read_queries
+from penstock.store.sql.migrations import read_migrations
+from penstock.store.sql.queries import read_queries
 from tests.store.places import PostgresPlace
 
 SQLITE = read_queries("penstock.store.sqlite")

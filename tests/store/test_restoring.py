@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.store.change import Change
-from penstock.store.opening import open_store, restore_store
+from penstock.store.open import open_store, restore_store
 from penstock.store.protocol import Store
-from penstock.store.rows import Beat, Lease, Renewal
+from penstock.store.rows.change import Change
+from penstock.store.rows.rows import Beat, Lease, Renewal
 from tests.store.builders import A, B, change, end, ended, given, lease, start, task
 from tests.store.places import Place, PostgresPlace
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Version, WorkflowState
+from penstock.store.rows.rows import Version, WorkflowState
 from tests.store.builders import NOON, A, B, C, D, end, given, mail, new_run, start
 from tests.store.conftest import Clock
 

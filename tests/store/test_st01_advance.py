@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from penstock.store.change import Change
-from penstock.store.postgres import committing
+from penstock.store.postgres.commit import commit
 from penstock.store.protocol import Store
-from penstock.store.rows import Lease, StoredRun
+from penstock.store.rows.change import Change
+from penstock.store.rows.rows import Lease, StoredRun
 from tests.store.builders import (
     NOON,
     SHORT,
@@ -50,7 +50,7 @@ def under_way(run: str, **more: Any) -> Change:
 @pytest.fixture(params=[16, 0], ids=["at once", "by statements"], autouse=True)
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of PostgreSQL; SQLite has one."""
-    monkeypatch.setattr(committing, "FEW", request.param)
+    monkeypatch.setattr(commit, "FEW", request.param)
 
 
 async def tasks_of(store: Store, runs: Sequence[str]) -> list[list[int]]:

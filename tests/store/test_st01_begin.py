@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.store.change import Change, NewRun
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, StoredRun
+from penstock.store.rows.change import Change, NewRun
+from penstock.store.rows.rows import Filter, StoredRun
 from tests.store.builders import A, B, C, given, new_run, revisions, start, task, wish
 
 

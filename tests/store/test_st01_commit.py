@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from penstock.store.change import WHOLE, Change, EndedTask, Part, Post, Seen
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, StoredRun
+from penstock.store.rows.change import WHOLE, Change, EndedTask, Part, Post, Seen
+from penstock.store.rows.rows import Filter, StoredRun
 from tests.store.builders import (
     LATER,
     NOON,

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from penstock.store.change import Change
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Change
 from tests.store.builders import A, B, C, D, change, given, mail, new_run, revisions, run_id, start
 
 

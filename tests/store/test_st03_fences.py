@@ -9,9 +9,9 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from penstock.store.change import EndedTask
 from penstock.store.protocol import Store
-from penstock.store.rows import Beat, Lease, Renewal
+from penstock.store.rows.change import EndedTask
+from penstock.store.rows.rows import Beat, Lease, Renewal
 from tests.store.builders import (
     BEAT,
     NOON,

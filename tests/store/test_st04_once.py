@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from penstock.store.change import Change, Post, Seen
 from penstock.store.protocol import Store
-from penstock.store.rows import DueTimer
+from penstock.store.rows.change import Change, Post, Seen
+from penstock.store.rows.rows import DueTimer
 from tests.store.builders import (
     LATER,
     NOON,

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Leased, QueueRow, TaskRow
+from penstock.store.rows.rows import Leased, QueueRow, TaskRow
 from tests.store.builders import (
     BEAT,
     NOON,

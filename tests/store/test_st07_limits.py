@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Beat, DueTask
+from penstock.store.rows.rows import Beat, DueTask
 from tests.store.builders import (
     NOON,
     SHORT,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
-from penstock.store.change import Change
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Change
 from tests.store.builders import A, B, C, D, change, end, given, lock, mail, run_id, start, unlock
 from tests.store.conftest import Clock
 

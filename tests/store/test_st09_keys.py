@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Seen
 from penstock.store.protocol import Store
-from penstock.store.rows import KeptRow
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Seen
+from penstock.store.rows.rows import KeptRow
 from tests.store.builders import (
     LATER,
     NOON,

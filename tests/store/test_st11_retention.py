@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from penstock.runtime.node.retention import Retention
-from penstock.store.change import Asked, Change, Part, Post, Seen
 from penstock.store.protocol import Store
-from penstock.store.rows import Beat, Filter, LogLine, Renewal
+from penstock.store.rows.change import Asked, Change, Part, Post, Seen
+from penstock.store.rows.rows import Beat, Filter, LogLine, Renewal
 from tests.store.builders import (
     LATER,
     NOON,

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from penstock.store.protocol import Store
-from penstock.store.rows import TokenChange, TokenRow
+from penstock.store.rows.rows import TokenChange, TokenRow
 from tests.store.builders import NOON, seconds
 from tests.store.conftest import Clock
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.store.outgoing import Letter, OutboxRow
 from penstock.store.protocol import Store
+from penstock.store.rows.outbox import Letter, OutboxRow
 from tests.store.builders import NOON, A, B, change, new_run
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import RunState
+from penstock.store.rows.rows import RunState
 from tests.store.builders import A, B, C, end, given, new_run, start
 
 

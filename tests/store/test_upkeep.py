@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.store.change import Part
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Part
 from tests.store.builders import LATER, A, B, C, D, change, end, given, lock, run_id, seconds, start, task
 from tests.store.places import Place
 

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, LockRow, LogLine, QueueRow, RunRow, TimingRow, WaitingTasks, Worker
+from penstock.store.rows.rows import (
+    Filter,
+    LockRow,
+    LogLine,
+    QueueRow,
+    RunRow,
+    TimingRow,
+    WaitingTasks,
+    Worker,
+)
 from tests.store.builders import (
     NOON,
     A,

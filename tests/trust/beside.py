@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import apsw
 import asyncpg
 
-from penstock.store.opening import is_shared
+from penstock.store.open import is_shared
 
 Tables = dict[str, list[tuple[Any, ...]]]
 

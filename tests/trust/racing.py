@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from penstock.engine.running import Running
-from penstock.store.change import Change, Committed
-from penstock.store.opening import is_shared, open_store
+from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Change, Committed
 
 
 class Turn:

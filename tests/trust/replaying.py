@@ -21,10 +21,10 @@ from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import Stored
 from penstock.runtime.node.flow_cache import compile_version
-from penstock.store.change import Part
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, Version
+from penstock.store.rows.change import Part
+from penstock.store.rows.rows import Filter, Version
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
 from tests.waiting import pass_time

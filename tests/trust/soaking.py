@@ -21,7 +21,7 @@ from statistics import median
 from msgspec import Struct
 
 from penstock import Engine
-from penstock.store.opening import is_shared
+from penstock.store.open import is_shared
 from tests.trust.beside import beside
 
 WORK = """

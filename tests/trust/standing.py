@@ -17,7 +17,7 @@ from penstock.api.table import CALLS
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.api.conftest import OWN, Client
 
 ADMIN = {"authorization": f"Bearer {OWN}"}

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from asyncpg.transaction import Transaction
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Asked, Change, Part, Post, Seen
 from penstock.store.errors import OutcomeUnknown, StoreAway
-from penstock.store.opening import open_store
-from penstock.store.outgoing import Letter
+from penstock.store.open import open_store
 from penstock.store.postgres.database import Work
 from penstock.store.protocol import Store
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Asked, Change, Part, Post, Seen
+from penstock.store.rows.outbox import Letter
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.builders import (
     LATER,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.api.table import CALLS
-from penstock.store.opening import is_shared
+from penstock.store.open import is_shared
 from tests.api.conftest import CHAIN, OWN, Client
 from tests.api.test_recording import Ask, bad, prepared
 from tests.trust.beside import Beside, Tables, beside

@@ -12,7 +12,7 @@ from penstock.engine.running import Running
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
-from penstock.store.rows import Beat, Wish
+from penstock.store.rows.rows import Beat, Wish
 from tests.chaos.checking import Ran, read_runs, torn
 from tests.trust.racing import Pair, two_nodes
 

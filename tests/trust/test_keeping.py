@@ -13,9 +13,9 @@ import pytest
 
 from penstock import Engine, Out
 from penstock.flow.model.run import ENDED
-from penstock.store.opening import open_store, restore_store
+from penstock.store.open import open_store, restore_store
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 from penstock.testing.postgres import PostgresServer
 from tests.chaos.checking import Runs, all_ended, read_runs, torn
 from tests.trust.beside import beside, counts

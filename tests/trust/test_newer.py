@@ -12,7 +12,7 @@ import pytest
 from penstock import Engine
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.problems import DefinitionError
-from penstock.store.opening import is_shared
+from penstock.store.open import is_shared
 from tests.trust.beside import Beside, beside
 from tests.waiting import until
 

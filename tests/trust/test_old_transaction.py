@@ -16,7 +16,7 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.testing.postgres import PostgresServer
 from tests.store.builders import end, ended, lease, start, task

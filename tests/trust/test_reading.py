@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock import Engine
 from penstock.runtime.codec.pages import decode_page
-from penstock.store.opening import is_shared, open_store
+from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from tests.chaos.checking import all_ended, read_runs, torn
 

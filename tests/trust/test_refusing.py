@@ -14,8 +14,8 @@ from msgspec import Struct, field
 
 from penstock.access.limits import Limiter, Rate
 from penstock.store.errors import StoreFull
-from penstock.store.opening import is_shared
-from penstock.store.rows import Filter
+from penstock.store.open import is_shared
+from penstock.store.rows.rows import Filter
 from tests.api.conftest import Client
 from tests.durable.test_bad_days import limit_pages
 from tests.trust.beside import BesideServer, beside

@@ -13,9 +13,9 @@ import pytest
 
 from penstock.engine.running import Running
 from penstock.sources.feeding_lease import Holding, Presence, Record, read_record
-from penstock.store.opening import is_shared, open_store
+from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 from tests.trust.beside import beside
 from tests.trust.racing import Gated
 from tests.waiting import nothing_happens, until

@@ -13,8 +13,8 @@ import pytest
 
 from penstock import Engine, Out
 from penstock.store.errors import NeedsMigration
-from penstock.store.opening import open_store, schema_at
-from penstock.store.postgres.migrating import MIGRATIONS
+from penstock.store.open import open_store, schema_at
+from penstock.store.postgres.schema import MIGRATIONS
 from penstock.store.sqlite.connection import MIGRATIONS as SQLITE_MIGRATIONS
 from penstock.testing.postgres import PostgresServer
 from tests.chaos.checking import read_runs, torn

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from penstock.flow.model.run_input import Outside
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from tests.trust.test_ticking import Shifted, nodes
 
 WAITS = """

@@ -6,7 +6,7 @@ import asyncio
 from contextvars import ContextVar
 
 from penstock.flow.model.run_input import Done
-from penstock.store.change import WHOLE
+from penstock.store.rows.change import WHOLE
 from penstock.testing.scripted_gate import ScriptedGate
 from tests.workers.working import reported, working
 

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.errors import StoreAway
-from penstock.store.rows import Wish
+from penstock.store.rows.rows import Wish
 from penstock.testing.scripted_gate import ScriptedGate
 from tests.workers.working import reported, working
 

@@ -14,7 +14,7 @@ from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run_input import Done, Failed, Outcome, TimedOut
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway, StoreFull
-from penstock.store.rows import Beat, Renewal, Wish
+from penstock.store.rows.rows import Beat, Renewal, Wish
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers import crew
 from penstock.workers.context import Context

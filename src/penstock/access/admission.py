@@ -10,9 +10,9 @@ from hmac import compare_digest
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated
 from penstock.access.tokens import admit, digest, parse_token
-from penstock.store.access_rows import AccessTokenRow
+from penstock.store.authoring_protocol import Doors
 from penstock.store.errors import StoreError
-from penstock.store.people import Doors
+from penstock.store.rows.access import AccessTokenRow
 
 REMEMBERED = 1.0
 """Seconds: a token that was revoked on another node counts for so long here, and not longer."""

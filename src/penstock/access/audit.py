@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from penstock.store.access_rows import Audited, AuditHead
-from penstock.store.auditing import START, hash_of
+from penstock.store.rows.access import Audited, AuditHead
+from penstock.store.rows.audit_chain import START, hash_of
 
 PAGE = 1000
 

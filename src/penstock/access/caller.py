@@ -9,7 +9,7 @@ from penstock.access.roles import Action, Role, allows, roles_for
 from penstock.flow.values.name_patterns import matches
 from penstock.flow.values.payload import kept_text as _kept
 from penstock.runtime.errors import UnknownWorkflow
-from penstock.store.access_rows import AuditRow
+from penstock.store.rows.access import AuditRow
 
 
 class Caller(Struct, frozen=True, kw_only=True):

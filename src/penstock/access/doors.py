@@ -20,9 +20,9 @@ from penstock.access.sessions import IDLE, LONGEST, caller_of_session, new_cooki
 from penstock.access.tokens import TokenWish, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
-from penstock.store.access_rows import AccessToken, AccessTokenRow, Audited, SecretRow
+from penstock.store.authoring_protocol import Doors
 from penstock.store.errors import StoreError
-from penstock.store.people import Doors
+from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, SecretRow
 
 _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 LONGEST_SECRET = 64 * 1024

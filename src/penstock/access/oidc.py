@@ -18,7 +18,7 @@ from penstock.access.doors import Place
 from penstock.access.errors import SignInFailed
 from penstock.access.provider import Provider
 from penstock.access.tokens import digest
-from penstock.store.access_rows import Login
+from penstock.store.rows.access import Login
 
 PATIENCE = timedelta(minutes=10)
 """How long somebody may take to sign in elsewhere."""

@@ -9,7 +9,7 @@ from penstock.access.caller import Caller
 from penstock.access.errors import Unauthenticated
 from penstock.access.roles import role_named
 from penstock.access.tokens import digest
-from penstock.store.access_rows import NewSession, SessionRow
+from penstock.store.rows.access import NewSession, SessionRow
 
 IDLE = timedelta(hours=12)
 LONGEST = timedelta(days=7)

@@ -20,7 +20,7 @@ from msgspec import Struct
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated
 from penstock.access.roles import ROLES, Role, role_named
-from penstock.store.access_rows import AccessToken, AccessTokenRow
+from penstock.store.rows.access import AccessToken, AccessTokenRow
 
 DEFAULT_LIFE = timedelta(days=90)
 DEFAULT_LISTS = ("default",)

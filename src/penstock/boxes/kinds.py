@@ -14,7 +14,7 @@ from penstock.boxes.world import World
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run_input import Failed, Outcome
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
-from penstock.store.access_rows import AuditRow
+from penstock.store.rows.access import AuditRow
 from penstock.workers.context import Context
 from penstock.workers.task import Task
 

@@ -18,8 +18,8 @@ from penstock.flow.values.payload import payload_limit as limit_in_force
 from penstock.objects.presigning import presign
 from penstock.objects.stores import Stores
 from penstock.secrets.errors import SecretKeyError
-from penstock.store.access_rows import AuditRow
 from penstock.store.errors import StoreError
+from penstock.store.rows.access import AuditRow
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

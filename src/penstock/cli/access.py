@@ -24,7 +24,7 @@ from penstock.cli.tables import print_table
 from penstock.cli.times import Local, ago, moment
 from penstock.remote.connection import path_of
 from penstock.server.build import access_to
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ import typer
 from penstock.cli.problems import Wrong
 from penstock.engine.engine import Engine
 from penstock.server.settings import read_settings
-from penstock.store.opening import is_shared, open_store, sqlite_path
+from penstock.store.open import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
 
 T = TypeVar("T")

@@ -18,7 +18,7 @@ from penstock.cli.databases import DbOrHere, address_in, asked, must_be_there
 from penstock.cli.inputs import AsJson
 from penstock.cli.tables import print_table
 from penstock.runtime.node.retention import DAYS, Own
-from penstock.store.opening import Looker, open_store, open_to_look, restore_store, schema_at
+from penstock.store.open import Looker, open_store, open_to_look, restore_store, schema_at
 from penstock.store.protocol import Store
 
 T = TypeVar("T")

@@ -30,7 +30,7 @@ from penstock.cli.touring import tour as show_tour
 from penstock.cli.up import Folder, folder_of, publish_file, refuse_unready, serving_lists
 from penstock.engine.loading import load
 from penstock.engine.running import Running
-from penstock.store.opening import is_shared, sqlite_path
+from penstock.store.open import is_shared, sqlite_path
 
 HERE = "127.0.0.1"
 """What steps may call in the demo: the services of its own."""

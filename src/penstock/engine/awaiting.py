@@ -41,9 +41,9 @@ from penstock.runtime.errors import (
 from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.queries.history import ROOM
 from penstock.steps.worldly import KEY
-from penstock.store.change import Seen
 from penstock.store.protocol import Approvals
-from penstock.store.rows import ApprovalRow, LogLine
+from penstock.store.rows.change import Seen
+from penstock.store.rows.rows import ApprovalRow, LogLine
 
 Before = tuple[datetime, str]
 Bars = dict[tuple[str, str | None], str | None]

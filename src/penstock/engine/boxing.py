@@ -18,8 +18,8 @@ from penstock.engine.reminding import Reminding
 from penstock.engine.turning import Turns
 from penstock.flow.compile.compile import BOXES
 from penstock.runtime.node.node import Node
-from penstock.store.access_rows import AuditRow
 from penstock.store.errors import StoreError
+from penstock.store.rows.access import AuditRow
 from penstock.workers.worker import Worker, new_local_incarnation
 
 AT_ONCE = 256

@@ -12,10 +12,10 @@ from penstock.engine.offering import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.node.audit_context import by_for
 from penstock.runtime.node.flow_cache import Flows, encode_offers
-from penstock.store.draft_rows import NewVersion
-from penstock.store.people import Drafts, Notes
+from penstock.store.authoring_protocol import Drafts, Notes
 from penstock.store.protocol import Shelf
-from penstock.store.rows import Version
+from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.rows import Version
 from penstock.workers.task import Task
 
 

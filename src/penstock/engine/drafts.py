@@ -24,8 +24,8 @@ from penstock.flow.model.problems import DefinitionError
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import DraftChanged, Invalid, NameMismatch, UnknownVersion, UnknownWorkflow
 from penstock.runtime.node.audit_context import by_for
-from penstock.store.draft_rows import DraftRow, NewDraft, etag_of
-from penstock.store.rows import Version, WorkflowState
+from penstock.store.rows.drafts import DraftRow, NewDraft, etag_of
+from penstock.store.rows.rows import Version, WorkflowState
 from penstock.workers.task import Task
 from penstock.workers.threads import Threads
 

@@ -9,8 +9,8 @@ from typing import Any
 from penstock.engine.running import Running
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.queries.row_views import count_view
-from penstock.store.draft_rows import DraftLine
-from penstock.store.rows import WorkflowState
+from penstock.store.rows.drafts import DraftLine
+from penstock.store.rows.rows import WorkflowState
 
 
 class Listing:

@@ -12,7 +12,7 @@ from penstock.runtime.commands.validation import refuse_no_number
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.retention import DAYS
 from penstock.store.errors import BadAddress
-from penstock.store.opening import is_shared
+from penstock.store.open import is_shared
 from penstock.workers.loading import TasksUnreadable
 from penstock.workers.task import Task, tasks_of
 

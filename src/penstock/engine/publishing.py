@@ -25,9 +25,9 @@ from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node
 from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence
-from penstock.store.change import Kept, Seen
 from penstock.store.errors import StoreError
-from penstock.store.outgoing import LetterRow
+from penstock.store.rows.change import Kept, Seen
+from penstock.store.rows.outbox import LetterRow
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import BusAway, MessageRefused
 from penstock.topics.opening import Buses

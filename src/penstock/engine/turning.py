@@ -15,9 +15,9 @@ from secrets import token_hex
 
 from msgspec import Struct
 
-from penstock.store.change import WHOLE
 from penstock.store.protocol import Store
-from penstock.store.rows import TokenChange, TokenRow
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import TokenChange, TokenRow
 
 log = logging.getLogger("penstock.turns")
 ROOT = "/custom/penstock-turns/"

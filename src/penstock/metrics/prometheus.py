@@ -21,8 +21,8 @@ from penstock.metrics.catalogue import MEASURES
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node
 from penstock.store.errors import StoreError
-from penstock.store.outgoing import OutboxRow
-from penstock.store.rows import QueueRow, Worker
+from penstock.store.rows.outbox import OutboxRow
+from penstock.store.rows.rows import QueueRow, Worker
 
 MOST = 500
 """Values that one label may have; what comes after is counted as `other`."""

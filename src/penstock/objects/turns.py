@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Tokens
-from penstock.store.rows import TokenChange
+from penstock.store.rows.rows import TokenChange
 
 TURNS = "/feeds/turns/"
 LEASE = timedelta(seconds=60)

@@ -15,8 +15,8 @@ from penstock.flow.model.tags import NO_TAGS, Tag
 from penstock.kernel.marking import Taken, Token
 from penstock.remote.wire import Given, Left, Line, Offered
 from penstock.runtime.dispatch.gate import Assignment
-from penstock.store.change import WHOLE
-from penstock.store.rows import Lease, LogLine
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import Lease, LogLine
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 

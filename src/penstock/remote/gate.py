@@ -46,7 +46,7 @@ from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.runtime.node.background_tasks import Chores
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import StoreAway, StoreUnavailable
-from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
 BYTES = 900_000
 """About as much is said in one call."""

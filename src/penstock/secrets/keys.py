@@ -21,8 +21,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from penstock.secrets.errors import DamagedSecret, KeysElsewhere, SecretKeyError
-from penstock.store.backups import sync_folder
-from penstock.store.opening import is_shared, sqlite_path
+from penstock.store.open import is_shared, sqlite_path
+from penstock.store.sql.backup_files import sync_folder
 
 VARIABLE = "PENSTOCK_SECRET_KEY"
 FILE = "penstock.key"

@@ -12,7 +12,7 @@ from penstock.runtime.dispatch.redaction import Redact, withhold
 from penstock.secrets.errors import DamagedSecret, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import VARIABLE, Keyring, Keys
 from penstock.secrets.redaction import Redactor
-from penstock.store.access_rows import AuditRow, SecretRow
+from penstock.store.rows.access import AuditRow, SecretRow
 
 PAGE = 200
 """Secrets that are read at a time."""

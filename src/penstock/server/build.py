@@ -31,7 +31,7 @@ from penstock.secrets.vault import Vault
 from penstock.server.http import bind, serving_on
 from penstock.server.settings import Settings
 from penstock.store.errors import NeedsMigration
-from penstock.store.opening import is_shared, open_store, sqlite_path
+from penstock.store.open import is_shared, open_store, sqlite_path
 from penstock.store.protocol import Store
 from penstock_release.api import calls_for
 from penstock_release.api.answering import PART

@@ -23,9 +23,9 @@ from penstock.secrets.vault import sealed_with
 from penstock.server.build import Front, has_tokens, refuse_open
 from penstock.server.http import PortTaken, bind
 from penstock.server.settings import Settings, unknown_variables
+from penstock.store.address_redaction import without_password
 from penstock.store.errors import NeedsMigration
-from penstock.store.masking import without_password
-from penstock.store.opening import Looker, is_shared, open_store, open_to_look, sqlite_path
+from penstock.store.open import Looker, is_shared, open_store, open_to_look, sqlite_path
 from penstock.topics.opening import open_bus
 
 PATIENCE = 10.0

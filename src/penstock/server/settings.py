@@ -13,7 +13,7 @@ from msgspec import Struct, to_builtins
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.problems import Problem
 from penstock.server import values
-from penstock.store.masking import without_password
+from penstock.store.address_redaction import without_password
 
 FILE = "penstock.toml"
 PREFIX = "PENSTOCK_"

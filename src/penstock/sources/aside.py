@@ -25,9 +25,9 @@ from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.errors import CallRefused
 from penstock.sources.redelivering import AsideMessage, message_of, take_again
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Kept, Seen
 from penstock.store.protocol import Store
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Kept, Seen
 from penstock.topics.bus import Message
 
 SHOWN = 64 * 1024

@@ -10,7 +10,7 @@ from penstock.flow.model.definition import Definition, External
 from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.node.flow_cache import Flows
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, WorkflowState
+from penstock.store.rows.rows import Filter, WorkflowState
 
 MOST = 50
 """Versions that are looked back to."""

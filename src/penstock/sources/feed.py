@@ -22,7 +22,7 @@ from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feeding_lease import Holding, Lost, Presence, feed_name
-from penstock.store.rows import Filter, RunRow
+from penstock.store.rows.rows import Filter, RunRow
 
 LONGEST = timedelta(hours=1)
 """How long a feeder sleeps at most before it looks at the clock again."""

@@ -23,7 +23,7 @@ from penstock.sources.feed import BACKFILLS, Factory, Feed, Feeder, Means, Start
 from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence, fed_by
 from penstock.sources.feeding_listing import feed_rows
 from penstock.store.errors import StoreError
-from penstock.store.rows import WorkflowState
+from penstock.store.rows.rows import WorkflowState
 
 __all__ = ["FEEDERS", "Factory", "Feed", "Feeder", "Feeding", "Lost", "Means", "Start", "Want"]
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from penstock.flow.errors import PenstockError
 from penstock.store.protocol import Tokens
-from penstock.store.rows import TokenChange, TokenRow
+from penstock.store.rows.rows import TokenChange, TokenRow
 
 FEEDS, NODES = "/feeds/of/", "/feeds/nodes/"
 LEASE = timedelta(seconds=12)

@@ -8,7 +8,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.node import Node
 from penstock.sources.feeding_lease import FEEDS, Record, fed_by, read_record
 from penstock.store.protocol import Tokens
-from penstock.store.rows import TokenRow, WorkflowState
+from penstock.store.rows.rows import TokenRow, WorkflowState
 
 PAGE = 500
 AGAIN = "It is tried again by itself."

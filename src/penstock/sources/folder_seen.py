@@ -16,7 +16,7 @@ from msgspec import Struct
 from penstock.objects.context import Event
 from penstock.sources.feeding_lease import Lost
 from penstock.store.protocol import Tokens
-from penstock.store.rows import TokenChange
+from penstock.store.rows.rows import TokenChange
 
 SEEN = "/feeds/seen/"
 SHARDS = 64

@@ -22,7 +22,7 @@ from penstock.sources.aside import RefusedStart, set_notice_aside, set_start_asi
 from penstock.sources.errors import SourceStopped
 from penstock.sources.feed import Feed, Start
 from penstock.store.errors import StoreError
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 
 Outcome = Literal["started", "duplicate", "ignored", "refused"]
 

@@ -37,7 +37,7 @@ from penstock.sources.fetching import fetch
 from penstock.sources.hook_listing import HookLine, list_hooks
 from penstock.sources.sns import Letter, confirmation_address, read_letter
 from penstock.sources.verifying import Rule, Secret, Sns, rule_of, verify
-from penstock.store.rows import WorkflowState
+from penstock.store.rows.rows import WorkflowState
 
 Secrets = Callable[[str], Awaitable[str | None]]
 """The value of a secret by its name; None where there is none."""

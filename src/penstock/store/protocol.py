@@ -24,11 +24,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Change, Committed, Kept, Seen
-from penstock.store.outgoing import Outbox
-from penstock.store.people import Doors, Drafts, Notes
-from penstock.store.rows import (
+from penstock.store.authoring_protocol import Doors, Drafts, Notes
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Change, Committed, Kept, Seen
+from penstock.store.rows.outbox import Outbox
+from penstock.store.rows.rows import (
     ApprovalRow,
     Beat,
     Due,

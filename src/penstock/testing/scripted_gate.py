@@ -17,7 +17,7 @@ from penstock.flow.model.tags import NO_TAGS
 from penstock.kernel.marking import Taken, Token
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway
-from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
 MINUTE = timedelta(seconds=60)
 USUAL = Timeouts()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from penstock.flow.errors import PenstockError
-from penstock.store.masking import without_password
+from penstock.store.address_redaction import without_password
 
 
 class BadBus(PenstockError):

@@ -13,7 +13,7 @@ import msgspec
 from penstock.flow.model.retry_policy import Backoff, Timeouts
 from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.runtime.dispatch.gate import Gate
-from penstock.store.rows import Renewal
+from penstock.store.rows.rows import Renewal
 from penstock.workers.work import NEVER, UNWANTED, Work
 
 LOG = logging.getLogger("penstock.worker")

@@ -16,7 +16,7 @@ from penstock.flow.model.retry_policy import Backoff
 from penstock.flow.model.run_input import Outcome
 from penstock.runtime.dispatch.gate import Gate, Report
 from penstock.store.errors import StoreError, StoreUnavailable
-from penstock.store.rows import LogLine
+from penstock.store.rows.rows import LogLine
 from penstock.workers.work import Work
 
 LOG = logging.getLogger("penstock.worker")

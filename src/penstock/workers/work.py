@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run_input import Outcome
-from penstock.store.rows import Beat, Lease
+from penstock.store.rows.rows import Beat, Lease
 from penstock.workers.context import Context
 from penstock.workers.task import Task
 

@@ -15,8 +15,8 @@ from penstock.flow.model.run_input import Outcome
 from penstock.flow.values.payload import payload_limit
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.errors import NoTask
-from penstock.store.rows import Lease, Wish
-from penstock.store.rows import Worker as Attendance
+from penstock.store.rows.rows import Lease, Wish
+from penstock.store.rows.rows import Worker as Attendance
 from penstock.workers.calling import failure
 from penstock.workers.crew import Crew
 from penstock.workers.fleet import Fleet, Muster

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from penstock import Context, Engine, Fatal
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.durable.conftest import LoopTime

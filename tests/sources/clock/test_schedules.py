@@ -9,7 +9,7 @@ import pytest
 from penstock import Engine
 from penstock.sources.feeding_lease import feed_name, read_record
 from penstock.store.protocol import Store
-from penstock.store.rows import TokenChange
+from penstock.store.rows.rows import TokenChange
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
 from tests.suites import first_short

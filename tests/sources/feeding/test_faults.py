@@ -9,7 +9,7 @@ import pytest
 
 from penstock import Engine
 from penstock.store.errors import StoreError
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.testing.faults import Faults, faulty_store
 from penstock.testing.simloop import Process, SimLoop, run_simulated

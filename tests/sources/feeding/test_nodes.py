@@ -12,7 +12,7 @@ import pytest
 from penstock import Engine
 from penstock.sources.feeding import Feeding
 from penstock.sources.feeding_lease import LEASE, NODES, Holding, Lost, Presence, feed_name
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.databases import new_database

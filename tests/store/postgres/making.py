@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from penstock.store.change import Change, NewRun, NewTask
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Change, NewRun, NewTask
 
 T = TypeVar("T")
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from penstock.store.change import Post
 from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
-from penstock.store.postgres.copying import TABLES
+from penstock.store.postgres.backups import TABLES
 from penstock.store.postgres.database import Work
-from penstock.store.postgres.migrating import MIGRATIONS
+from penstock.store.postgres.schema import MIGRATIONS
 from penstock.store.postgres.store import PostgresStore, restore
-from penstock.store.rows import Filter
+from penstock.store.rows.change import Post
+from penstock.store.rows.rows import Filter
 from tests.store.postgres.making import moved, name, opened, started, task, with_store
 
 

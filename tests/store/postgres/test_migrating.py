@@ -7,11 +7,11 @@ import asyncio
 import pytest
 
 from penstock.store.errors import NeedsMigration, NewerSchema, StoreAway, StoreError
-from penstock.store.migrate import Migration
 from penstock.store.postgres import database
 from penstock.store.postgres.database import SQL, Work
-from penstock.store.postgres.migrating import MIGRATIONS, migrate
+from penstock.store.postgres.schema import MIGRATIONS, migrate
 from penstock.store.postgres.store import PostgresStore
+from penstock.store.sql.migrations import Migration
 from tests.store.postgres.making import opened, with_store
 
 NOW = len(MIGRATIONS)

@@ -9,11 +9,11 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
-from penstock.store.change import Change
 from penstock.store.errors import BadAddress, StoreAway, StoreError, StoreFailing, StoreFull, StoreRefused
-from penstock.store.postgres import committing
+from penstock.store.postgres.commit import commit
 from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore
+from penstock.store.rows.change import Change
 from penstock.testing.postgres import PostgresServer
 from tests.store.builders import A, B, change, ended, given, lease_of, revisions, start, task
 from tests.store.postgres.making import name, opened, started, with_store
@@ -226,7 +226,7 @@ def test_a_batch_of_which_some_is_done_is_not_said_to_have_changed_nothing(
         await given(store, *[start(run, plain=True, tasks=(task(worker="amy"),)) for run in (A, B)])
         late = change(A, 7, plain=True, goes_on=True, ended=(ended(lease_of(A)),))
         step = change(B, 1, plain=True, goes_on=True, ended=(ended(lease_of(B)),))
-        monkeypatch.setattr(committing, "_commit", fail)
+        monkeypatch.setattr(commit, "_commit", fail)
         with pytest.raises(StoreError) as told:
             await store.commit([late, step] if some else [late])
         return told.value, await revisions(store, B)

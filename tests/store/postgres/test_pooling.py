@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from penstock.store.change import EndedTask, Kept, Lock, Post, Seen
 from penstock.store.postgres.database import Session, Work
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.rows import Filter, Wish
+from penstock.store.rows.change import EndedTask, Kept, Lock, Post, Seen
+from penstock.store.rows.rows import Filter, Wish
 from tests.store.postgres.making import BEGAN, MINUTE, moved, name, over, started, task, with_store
 
 LATER = BEGAN.replace(year=2999)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from penstock.store.change import EndedTask, Lock, Unlock
-from penstock.store.postgres.committing import commit_once
+from penstock.store.postgres.commit.commit import commit_once
 from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.rows import Beat, Lease, Wish
+from penstock.store.rows.change import EndedTask, Lock, Unlock
+from penstock.store.rows.rows import Beat, Lease, Wish
 from tests.store.postgres.making import moved, name, opened, started, task, with_store
 
 RUNS = [name(n) for n in range(12)]

@@ -8,10 +8,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from penstock.store.change import Outcome
-from penstock.store.postgres import rehearsing
+from penstock.store.postgres import warmup
 from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.store import PostgresStore
+from penstock.store.rows.change import Outcome
 from penstock.testing.postgres import PostgresServer
 from tests.store.postgres.making import moved, name, started
 
@@ -60,7 +60,7 @@ def test_where_nothing_is_prepared_nothing_is_rehearsed(url: str, monkeypatch: p
     def refuse(*them: object) -> dict[str, object]:
         raise AssertionError("a rehearsal")
 
-    monkeypatch.setattr(rehearsing, "begin_values", refuse)
+    monkeypatch.setattr(warmup, "begin_values", refuse)
 
     assert plans(url + "?prepared=off", rehearse=True) == [0]
 
@@ -118,8 +118,8 @@ def test_a_connection_that_does_not_answer_is_given_up_and_the_next_one_works(
             await store.close()
             return list(found)
 
-    monkeypatch.setattr(rehearsing, "PATIENCE", 0.2)
-    monkeypatch.setattr(rehearsing, "_call", never)
+    monkeypatch.setattr(warmup, "PATIENCE", 0.2)
+    monkeypatch.setattr(warmup, "_call", never)
 
     assert asyncio.run(main()) == [None]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from penstock.store.change import Kept, Lock, Seen, Unlock
 from penstock.store.errors import BadText
+from penstock.store.postgres.commit.bad_texts import refuse_bad_texts
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.postgres.texts import refuse_bad_texts
+from penstock.store.rows.change import Kept, Lock, Seen, Unlock
 from tests.store.postgres.making import BEGAN, moved, name, new_run, started, with_store
 
 ONE, TWO = name(1), name(2)

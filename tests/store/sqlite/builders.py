@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from penstock.store.change import Change, EndedTask, NewRun, NewTask
+from penstock.store.rows.change import Change, EndedTask, NewRun, NewTask
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 BEAT = timedelta(seconds=30)

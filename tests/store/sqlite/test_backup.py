@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFull
-from penstock.store.opening import restore_store
-from penstock.store.rows import Filter
-from penstock.store.sqlite import upkeep
-from penstock.store.sqlite.beside import Beside
+from penstock.store.open import restore_store
+from penstock.store.rows.rows import Filter
 from penstock.store.sqlite.connection import Options
+from penstock.store.sqlite.observer import Beside
 from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.tables import maintenance
 from tests.store.sqlite.builders import begin, turn
 from tests.store.sqlite.power import Disk
 from tests.store.sqlite.test_opening import damage
@@ -109,7 +109,7 @@ def test_a_journal_that_a_full_disk_leaves_behind_goes_too(
             await store.backup(str(tmp_path / "copy.db"))
         await store.close()
 
-    monkeypatch.setattr(upkeep, "make_private", full)
+    monkeypatch.setattr(maintenance, "make_private", full)
     asyncio.run(scenario())
 
     assert {path.name for path in tmp_path.iterdir()} == {"a.db", "a.db.lock"}

@@ -15,7 +15,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from penstock.store.change import Committed
 from penstock.store.errors import (
     OutcomeUnknown,
     StoreAway,
@@ -26,8 +25,9 @@ from penstock.store.errors import (
     StoreRefused,
     StoreUnavailable,
 )
-from penstock.store.rows import Filter
-from penstock.store.sqlite import ledger
+from penstock.store.rows.change import Committed
+from penstock.store.rows.rows import Filter
+from penstock.store.sqlite import transaction_runner
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import MANY, SqliteStore
 from tests.store.sqlite.builders import T0, a_task, begin, turn
@@ -200,7 +200,7 @@ def test_after_a_failed_commit_there_is_one_truth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool, syncs: int, kept: bool
 ) -> None:
     """The disk fails to sync, and drops what it had: it can still be read, until the power is cut."""
-    monkeypatch.setattr(ledger, "APART", 0.0)
+    monkeypatch.setattr(transaction_runner, "APART", 0.0)
     disk, left = Disk(), tmp_path / "left"
     left.mkdir()
 
@@ -235,7 +235,7 @@ def test_after_a_failed_commit_there_is_one_truth(
 def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool
 ) -> None:
-    monkeypatch.setattr(ledger, "APART", 0.0)
+    monkeypatch.setattr(transaction_runner, "APART", 0.0)
     disk = Disk()
 
     async def scenario() -> tuple[list[type[BaseException]], set[str]]:
@@ -278,7 +278,7 @@ def test_a_reader_elsewhere_does_not_hold_up_who_waits_for_a_reopening(tmp_path:
         raised += [type(await _raised(store.commit([begin(n)]))) for n in range(4, 24)]
         took = time.monotonic() - began
         reader.close()
-        await asyncio.sleep(ledger.APART)  # the time between two tries
+        await asyncio.sleep(transaction_runner.APART)  # the time between two tries
         await store.commit([begin(30)])
         await store.close()
         return raised, took
@@ -317,7 +317,7 @@ def test_work_that_waits_while_a_store_is_closed_is_answered(tmp_path: Path) -> 
         store = SqliteStore.open(str(tmp_path / "a.db"))
         finish, reached, go = store._ledger.finish, threading.Event(), threading.Event()
 
-        def held(served: list[ledger.Served]) -> list[ledger.Served]:
+        def held(served: list[transaction_runner.Served]) -> list[transaction_runner.Served]:
             reached.set()
             assert go.wait(10)
             return finish(served)
@@ -420,7 +420,7 @@ def test_a_disk_is_quick_by_what_its_commits_took_of_late(
     async def main() -> bool:
         store = SqliteStore.open(str(tmp_path / "p.db"), options=Options(inline=True))
         ticks = iter([at for seconds in took for at in (0.0, seconds)])
-        monkeypatch.setattr(ledger, "perf_counter", lambda: next(ticks))
+        monkeypatch.setattr(transaction_runner, "perf_counter", lambda: next(ticks))
         for number in range(len(took)):
             await store.commit([begin(number)])
         found = store._ledger.is_quick
@@ -435,14 +435,14 @@ def test_a_disk_is_quick_by_what_its_commits_took_of_late(
 def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: float, here: bool
 ) -> None:
-    monkeypatch.setattr(ledger, "MOMENT", moment)
+    monkeypatch.setattr(transaction_runner, "MOMENT", moment)
 
     async def main() -> tuple[bool, set[bool]]:
         store = SqliteStore.open(str(tmp_path / "p.db"))
         threads: list[bool] = []
         finish = store._ledger.finish
 
-        def noted(served: list[ledger.Served]) -> list[ledger.Served]:
+        def noted(served: list[transaction_runner.Served]) -> list[transaction_runner.Served]:
             threads.append(threading.current_thread() is threading.main_thread())
             return finish(served)
 

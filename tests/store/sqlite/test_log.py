@@ -10,8 +10,8 @@ import apsw
 import pytest
 
 from penstock import Engine
-from penstock.store.rows import Filter
-from penstock.store.sqlite import ledger, log
+from penstock.store.rows.rows import Filter
+from penstock.store.sqlite import transaction_runner, write_ahead_log
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import BESIDE, SqliteStore
 from tests.store.sqlite.builders import begin
@@ -90,7 +90,7 @@ def test_the_log_is_looked_after_also_where_nobody_but_a_loop_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would grow as long as single runs are all that there is."""
-    monkeypatch.setattr(ledger, "MOMENT", 10.0)  # whatever the disk does, it is quick
+    monkeypatch.setattr(transaction_runner, "MOMENT", 10.0)  # whatever the disk does, it is quick
     path = tmp_path / "a.db"
     made(path)
 
@@ -109,7 +109,7 @@ def test_room_is_taken_twice_for_a_little_and_then_for_all(tmp_path: Path) -> No
     path = tmp_path / "a.db"
     made(path)
 
-    assert grown(soaked(path, options(inline=True))) == [log.LITTLE, PAGES]
+    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.LITTLE, PAGES]
 
 
 @pytest.mark.parametrize("inline", [False, True])
@@ -121,7 +121,7 @@ def test_where_runs_will_follow_all_room_is_taken_at_once(tmp_path: Path, inline
     assert grown(soaked(path, options(inline, rehearse=True))) == [PAGES]
 
 
-@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, log.LITTLE)])
+@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.LITTLE)])
 def test_an_engine_that_works_has_all_room_before_its_first_run(
     tmp_path: Path, work: bool, pages: int
 ) -> None:
@@ -232,7 +232,7 @@ def test_where_there_was_no_room_it_is_looked_for_again_when_the_log_is_folded(
         await store.close()
         return tries
 
-    monkeypatch.setattr(log, "_fill", full)
+    monkeypatch.setattr(write_ahead_log, "_fill", full)
 
     found = asyncio.run(scenario())
     assert 2 <= len(found) <= COMMITS * 10 / PAGES
@@ -245,7 +245,7 @@ def test_whatever_goes_wrong_with_the_log_others_still_write(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(log, "_fill", fail)
+    monkeypatch.setattr(write_ahead_log, "_fill", fail)
 
     async def scenario() -> list[str]:
         store = SqliteStore.open(str(tmp_path / "a.db"))

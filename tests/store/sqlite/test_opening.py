@@ -23,9 +23,9 @@ from penstock.store.errors import (
     StoreFull,
     StoreRefused,
 )
-from penstock.store.migrate import Migration
-from penstock.store.opening import open_store, restore_store, sqlite_path
-from penstock.store.rows import Filter
+from penstock.store.open import open_store, restore_store, sqlite_path
+from penstock.store.rows.rows import Filter
+from penstock.store.sql.migrations import Migration
 from penstock.store.sqlite import connection
 from penstock.store.sqlite.connection import MIGRATIONS, Options
 from penstock.store.sqlite.files import FileLock, file_system, is_network

@@ -5,8 +5,8 @@ from __future__ import annotations
 import apsw
 import pytest
 
-from penstock.store.migrate import read_migrations
-from penstock.store.queries import parse, read_queries
+from penstock.store.sql.migrations import read_migrations
+from penstock.store.sql.queries import parse, read_queries
 from penstock.store.sqlite.session import (
     FEWEST,
     LONGEST,

@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.sqlite.builders import begin, turn
 

@@ -12,7 +12,7 @@ import pytest
 
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.store import BESIDE, SqliteStore
-from penstock.store.sqlite.turns import TURN, ShortTurns
+from penstock.store.sqlite.switch_interval import TURN, ShortTurns
 from tests.store.sqlite.builders import begin
 
 
@@ -58,7 +58,7 @@ def test_in_a_fork_they_are_as_before() -> None:
     """Nobody writes there: who did is a thread of the parent."""
     script = """
 import os, sys, threading
-from penstock.store.sqlite.turns import SHORT_TURNS
+from penstock.store.sqlite.switch_interval import SHORT_TURNS
 sys.setswitchinterval(0.004)
 inside, left = threading.Event(), threading.Event()
 def write():

@@ -8,7 +8,7 @@ from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged, page
 from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified
 from penstock.flow.views.run_view import time_text
-from penstock.store.access_rows import Audited
+from penstock.store.rows.access import Audited
 
 calls = Calls("access")
 

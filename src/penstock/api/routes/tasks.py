@@ -34,7 +34,7 @@ from penstock.remote.wire import (
     Told,
     Written,
 )
-from penstock.store.rows import Renewal
+from penstock.store.rows.rows import Renewal
 
 calls = Calls("tasks")
 T = TypeVar("T")

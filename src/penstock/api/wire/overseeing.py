@@ -12,7 +12,7 @@ from penstock.api.paging import Cursor, Limit, Paged
 from penstock.api.reading import Unreadable
 from penstock.api.wire.runs import Version
 from penstock.flow.model.run import Status
-from penstock.store.rows import Sort
+from penstock.store.rows.rows import Sort
 
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
 Text = Annotated[str, Meta(max_length=1000)]

@@ -23,9 +23,9 @@ from penstock.remote.wire import Poll
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.node.background_tasks import Chores
 from penstock.runtime.node.flow_cache import Flows
+from penstock.store.authoring_protocol import Notes
 from penstock.store.errors import StoreAway
-from penstock.store.people import Notes
-from penstock.store.rows import PRESENT, Lease, Worker
+from penstock.store.rows.rows import PRESENT, Lease, Worker
 
 POLLS = 1000
 """Polls that may wait at one node."""

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from penstock.runtime.dispatch.gate import Assignment
-from penstock.store.change import WHOLE
-from penstock.store.rows import Lease
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import Lease
 
 _MARK = 12
 """Bytes of the seal."""

@@ -22,7 +22,7 @@ from penstock.flow.values.schema_validation import misfits_of
 from penstock.remote.wire import Offered, Offers
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS
-from penstock.store.rows import Worker
+from penstock.store.rows.rows import Worker
 
 OFFERS_EACH = 1000
 """Tasks that the workers of one token may offer."""

@@ -19,7 +19,7 @@ from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.tags import visible
 from penstock.remote.wire import MOST, Given, Left, Poll, Polled, RunOf
 from penstock.runtime.dispatch.gate import Assignment
-from penstock.store.rows import Wish
+from penstock.store.rows.rows import Wish
 
 
 async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:

@@ -30,7 +30,7 @@ from penstock.flow.model.run_input import Done, Failed, TimedOut
 from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.node.flow_cache import Flows
-from penstock.store.rows import Beat, Lease, LogLine, Renewal
+from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal
 
 TEXT = 16_384
 """Characters that are kept of one line."""

@@ -15,7 +15,7 @@ import asyncpg
 from penstock.bench.engine.filling import COPIES, KEYS, pieces, statement
 from penstock.bench.floor import postgres, sqlite
 from penstock.bench.floor.figures import Floor
-from penstock.store.opening import is_shared, sqlite_path
+from penstock.store.open import is_shared, sqlite_path
 from penstock.store.sqlite.files import file_system
 
 

@@ -16,7 +16,7 @@ from penstock.bench.engine.workloads import NotDone
 from penstock.bench.sources.listing import address_at, listing, process
 from penstock.engine.engine import Engine
 from penstock.sources.object_search import searches_of
-from penstock.store.opening import open_store
+from penstock.store.open import open_store
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 PATIENCE = 900.0

@@ -25,7 +25,7 @@ from penstock.flow.model.tags import NO_TAGS, Tag, Tags
 from penstock.kernel.marking import Marking, Taken, Token
 from penstock.runtime.codec.payloads import INLINE, MARK, Packer, Ref, Unreadable, decode, encode
 from penstock.runtime.codec.plain import PLAIN, decode_plain, encode_plain
-from penstock.store.change import WHOLE, Part
+from penstock.store.rows.change import WHOLE, Part
 
 FORMAT = 1
 _NOTHING: Mapping[str, Any] = {}

@@ -15,9 +15,9 @@ from penstock.flow.model.run import ENDED
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.runtime.queries.run_lists import place_of
-from penstock.store.listing import STATUSES
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
+from penstock.store.rows.rows import Filter
+from penstock.store.sql.run_lists import STATUSES
 
 Action = Literal["cancel", "retry", "pause", "resume", "rerun"]
 BATCH = 100

@@ -56,10 +56,10 @@ from penstock.runtime.node.background_tasks import Chores
 from penstock.runtime.node.flow_cache import Flows, wider_pauses
 from penstock.runtime.node.run_cache import Live
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.change import Post, Seen
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Store
-from penstock.store.rows import WorkflowState
+from penstock.store.rows.change import Post, Seen
+from penstock.store.rows.rows import WorkflowState
 
 log = logging.getLogger("penstock.intake")
 

@@ -29,9 +29,9 @@ from penstock.runtime.queries.bounded_page import fitting, portion
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
 from penstock.runtime.queries.marking import marking_now
-from penstock.store.listing import STATUSES
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, TokenChange, TokenRow
+from penstock.store.rows.rows import Filter, TokenChange, TokenRow
+from penstock.store.sql.run_lists import STATUSES
 
 CUSTOM, RUNS, HISTORY = "/custom/", "/runs/", "/history/"
 WHOLE = ("/custom", "/runs", "/history")

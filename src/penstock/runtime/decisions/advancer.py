@@ -22,9 +22,9 @@ from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.node.flow_cache import Flows
 from penstock.runtime.node.run_cache import Live, Memory
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.change import Change, Committed, Message, Outcome
 from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
+from penstock.store.rows.change import Change, Committed, Message, Outcome
 
 BATCH = 512
 LANES = 2

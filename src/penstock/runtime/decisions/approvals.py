@@ -15,7 +15,7 @@ from penstock.flow.model.run import Element, ElementKey, Failure, Snapshot
 from penstock.flow.model.run_input import Done, Failed, Reminded, Reported
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.decisions.children import child_id
-from penstock.store.change import Asked, Decided
+from penstock.store.rows.change import Asked, Decided
 
 ROLE = "operator"
 

@@ -9,7 +9,7 @@ from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Element, ElementKey, Failure, Snapshot
 from penstock.flow.model.run_input import Canceled, Done, Failed, Reported
 from penstock.runtime.codec.messages import StartChild, encode_message
-from penstock.store.change import Post
+from penstock.store.rows.change import Post
 
 TASK = WORKFLOW
 """The task that the engine does by itself."""

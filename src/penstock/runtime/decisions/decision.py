@@ -14,7 +14,7 @@ from penstock.flow.model.run import Pauser
 from penstock.runtime.codec.snapshots import encode_header
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import Live
-from penstock.store.change import WHOLE, Change, Kept, NewRun, NewTask
+from penstock.store.rows.change import WHOLE, Change, Kept, NewRun, NewTask
 
 HEARTBEAT = timedelta(seconds=60)
 

@@ -15,8 +15,8 @@ from penstock.runtime.inmemory.engine import checked_event, plain_event
 from penstock.runtime.node.flow_cache import Flows
 from penstock.runtime.node.run_cache import Live
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.change import Seen
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Seen
 
 Look = Callable[[str], Awaitable[Live]]
 

@@ -18,7 +18,7 @@ from penstock.flow.model.tags import visible
 from penstock.flow.views.run_view import failure_view, time_text
 from penstock.runtime.errors import BadPayload
 from penstock.runtime.inmemory.engine import plain_payload
-from penstock.store.outgoing import Letter
+from penstock.store.rows.outbox import Letter
 
 
 def letters_of(notices: tuple[Notice, ...], history: list[Entry], snapshot: Snapshot) -> tuple[Letter, ...]:

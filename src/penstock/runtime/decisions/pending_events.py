@@ -8,7 +8,7 @@ from penstock.flow.model.plan import Emission
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import KEPT_FOR, NO_RUN
-from penstock.store.change import Kept, Seen
+from penstock.store.rows.change import Kept, Seen
 
 
 def kept(emission: Emission, now: datetime) -> Kept:

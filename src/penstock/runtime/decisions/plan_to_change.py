@@ -50,7 +50,7 @@ from penstock.runtime.decisions.wait_index import RESTS, new_rest
 from penstock.runtime.errors import Invalid, SlotFull
 from penstock.runtime.inmemory.engine import checked_event
 from penstock.runtime.node.run_cache import Live
-from penstock.store.change import (
+from penstock.store.rows.change import (
     WHOLE,
     Change,
     EndedTask,

@@ -9,9 +9,9 @@ from msgspec import Struct
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Occurrence, Retried, Skipped
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Post, Seen
-from penstock.store.rows import Lease
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Post, Seen
+from penstock.store.rows.rows import Lease
 
 Told = Callable[["Request", Answer | None, BaseException | None], None]
 """How a request ended: the answer, or the error. Called once."""

@@ -33,9 +33,9 @@ from penstock.runtime.errors import UnknownRun
 from penstock.runtime.node.background_tasks import Chores
 from penstock.runtime.node.run_cache import Live, Memory
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.change import WHOLE
 from penstock.store.protocol import Store
-from penstock.store.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
 
 PATIENCE = timedelta(seconds=1)
 """How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""

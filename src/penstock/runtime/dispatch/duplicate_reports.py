@@ -12,8 +12,8 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.model.run_input import Done, Failed, Outcome, Parked, TimedOut
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.queries.history import read_history
-from penstock.store.change import WHOLE
 from penstock.store.protocol import Runs
+from penstock.store.rows.change import WHOLE
 
 ASIDE = ("set", "correlated")
 """What a report changes besides ending the attempt: it stands right before that."""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run_input import Outcome
-from penstock.store.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
 
 Verdict = Literal["accepted", "repeated", "superseded", "conflict"]
 """How a report was taken.

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from penstock.flow.model.run_input import Done, Outcome, Parked, TimedOut
 from penstock.runtime.dispatch.gate import Report
-from penstock.store.rows import Beat, LogLine
+from penstock.store.rows.rows import Beat, LogLine
 
 AnyOutcome = TypeVar("AnyOutcome", bound=Outcome)
 Redact = Callable[[Any], Any]

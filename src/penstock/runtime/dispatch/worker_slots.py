@@ -6,7 +6,7 @@ import asyncio
 from typing import Protocol
 
 from penstock.runtime.dispatch.gate import Assignment
-from penstock.store.rows import Wish
+from penstock.store.rows.rows import Wish
 
 Key = tuple[str, tuple[str, ...], tuple[str, ...] | None]
 """Worker, lists and tasks: who polls for something else sits at another desk."""

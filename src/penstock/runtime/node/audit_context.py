@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
-from penstock.store.access_rows import AuditRow
+from penstock.store.rows.access import AuditRow
 
 BY: ContextVar[AuditRow | None] = ContextVar("penstock_by", default=None)
 """What goes into the record with whatever this code changes; None: nobody need know later who did it."""

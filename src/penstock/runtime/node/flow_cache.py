@@ -17,7 +17,7 @@ from penstock.runtime.commands.validation import can_be_kept, refuse_no_number
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
 from penstock.store.protocol import Shelf
-from penstock.store.rows import Version, WorkflowState
+from penstock.store.rows.rows import Version, WorkflowState
 
 LATEST = 2**31
 """No workflow has so many versions."""

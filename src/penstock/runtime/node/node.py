@@ -26,8 +26,8 @@ from penstock.runtime.node.supervisor import Pulse, keep_up
 from penstock.runtime.node.timers import Ringing
 from penstock.runtime.queries.call_stats import Tallies
 from penstock.runtime.queries.change_feed import Changes
-from penstock.store.change import Message
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Message
 
 POLL = timedelta(seconds=1)
 ALONE = timedelta(seconds=60)

@@ -11,10 +11,10 @@ from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
 from penstock.runtime.commands.validation import can_be_kept
 from penstock.runtime.node.flow_cache import Flows
-from penstock.store.change import NewTask
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
-from penstock.store.rows import StoredRun
+from penstock.store.rows.change import NewTask
+from penstock.store.rows.rows import StoredRun
 
 REMEMBERED = 5_000
 """Runs that are kept at hand. Most have a few kilobytes; those that sleep for weeks need not be among them."""

@@ -15,9 +15,9 @@ from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.change import AT_HAND, WHOLE, Message
 from penstock.store.protocol import Runs
-from penstock.store.rows import DueTask, DueTimer
+from penstock.store.rows.change import AT_HAND, WHOLE, Message
+from penstock.store.rows.rows import DueTask, DueTimer
 
 BATCH = 500
 MOST = 4 * BATCH

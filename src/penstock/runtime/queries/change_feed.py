@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from penstock.runtime.decisions.decision import Decision
 from penstock.store.errors import StoreError
-from penstock.store.rows import RunState
+from penstock.store.rows.rows import RunState
 
 RING = 10_000
 """Changes that are remembered: who was away for longer begins anew."""

@@ -18,7 +18,7 @@ from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
 from penstock.runtime.queries.row_views import row_view, undelivered_view
 from penstock.store.protocol import Views
-from penstock.store.rows import Filter, KeptRow, RunRow
+from penstock.store.rows.rows import Filter, KeptRow, RunRow
 
 KINDS = ("source", "run", "aside", "undelivered")
 """In this order they are listed."""

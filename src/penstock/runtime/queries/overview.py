@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.workflow_stats import DAY, lasted, percentiles
-from penstock.store.change import timed
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter
+from penstock.store.rows.change import timed
+from penstock.store.rows.rows import Filter
 
 BUSIEST = 50
 """Workflows of which it is said how long their runs take."""

@@ -9,7 +9,7 @@ from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.codec.payloads import Unreadable
-from penstock.store.rows import KeptRow, QueueRow, RunRow, Worker
+from penstock.store.rows.rows import KeptRow, QueueRow, RunRow, Worker
 
 
 def row_view(row: RunRow) -> dict[str, Any]:

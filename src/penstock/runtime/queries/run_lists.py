@@ -15,7 +15,7 @@ from penstock.runtime.node.flow_cache import LATEST
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.row_views import row_view
 from penstock.store.protocol import Views
-from penstock.store.rows import Filter, RunRow, Sort
+from penstock.store.rows.rows import Filter, RunRow, Sort
 
 MOST = 200
 

@@ -10,8 +10,8 @@ import msgspec
 from penstock.flow.model.run import NEVER_FIRED, Snapshot
 from penstock.flow.views.run_view import run_view, time_text
 from penstock.runtime.node.run_cache import Live
-from penstock.store.change import WHOLE, NewTask
 from penstock.store.protocol import Views
+from penstock.store.rows.change import WHOLE, NewTask
 
 Placed = tuple[int, int, int, bool, bool]
 """A task: its firing, index and attempt, whether it waits for a worker, and whether a pause holds it."""

@@ -9,7 +9,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.flow_cache import Flows
 from penstock.runtime.queries.why import Facts, warn_after
 from penstock.store.protocol import Store
-from penstock.store.rows import OldTask
+from penstock.store.rows.rows import OldTask
 
 OLDEST = 2_000
 """Tasks that are looked at: those that were queued first."""

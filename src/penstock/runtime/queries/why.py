@@ -18,8 +18,8 @@ from penstock.flow.views.run_view import time_text
 from penstock.kernel.firing import enabled
 from penstock.runtime.decisions.approvals import ROLE, approval_id
 from penstock.runtime.decisions.children import TASK, child_id
-from penstock.store.change import WHOLE
-from penstock.store.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
+from penstock.store.rows.change import WHOLE
+from penstock.store.rows.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
 
 Place = tuple[int, int | None]
 """A firing and an index in it, as rows have them."""

@@ -20,9 +20,9 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.errors import Invalid
-from penstock.store.change import timed
 from penstock.store.protocol import Store
-from penstock.store.rows import Filter, RunRow
+from penstock.store.rows.change import timed
+from penstock.store.rows.rows import Filter, RunRow
 
 DAY = timedelta(days=1)
 SLICES, OF_SLICE = 10, 200

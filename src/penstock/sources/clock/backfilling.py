@@ -21,9 +21,9 @@ from penstock.runtime.errors import Conflict, Invalid
 from penstock.sources.clock.feeder import KIND, input_of, tick_text
 from penstock.sources.clock.rules import Rules, rules_of
 from penstock.sources.feed import BACKFILL, BACKFILLS, ROOM, Feed, Means, Start, Want
-from penstock.store.access_rows import AuditRow
 from penstock.store.protocol import Tokens
-from penstock.store.rows import TokenChange
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.rows import TokenChange
 
 MOST = 10_000
 """Ticks of one backfill."""

@@ -23,7 +23,7 @@ from penstock.sources.clock.feeder import Progress, read_progress
 from penstock.sources.clock.rules import rules_of
 from penstock.sources.feeding_lease import Record, feed_name
 from penstock.sources.feeding_listing import all_records
-from penstock.store.rows import WorkflowState
+from penstock.store.rows.rows import WorkflowState
 
 CLOCKS = ("schedule", "search")
 NEXT = 5

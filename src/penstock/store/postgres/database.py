@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 import asyncpg
 from msgspec import Struct
 
+from penstock.store.address_redaction import without_password
 from penstock.store.errors import BadAddress, OutcomeUnknown, StoreAway, StoreFailing, StoreFull, StoreRefused
-from penstock.store.masking import without_password
-from penstock.store.queries import read_queries
+from penstock.store.sql.queries import read_queries
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ def numbered(text: str) -> Query:
     return Query(_PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", text), tuple(names))
 
 
-SQL = {name: numbered(text) for name, text in read_queries("penstock.store.postgres").items()}
+SQL = {name: numbered(text) for name, text in read_queries("penstock.store.postgres.tables").items()}
 
 
 class Session(asyncpg.Connection):

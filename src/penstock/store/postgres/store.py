@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 
-from penstock.store.postgres.access import PostgresDoors
-from penstock.store.postgres.approvals import PostgresApprovals
-from penstock.store.postgres.bell import Ear, PostgresBell
-from penstock.store.postgres.copying import read_backup
+from penstock.store.postgres.backups import read_backup
 from penstock.store.postgres.database import Database, read_address
-from penstock.store.postgres.drafts import PostgresDrafts
-from penstock.store.postgres.mail import PostgresMail
-from penstock.store.postgres.migrating import migrate as bring_up_to_date
-from penstock.store.postgres.migrating import read_schema
-from penstock.store.postgres.notes import PostgresNotes
-from penstock.store.postgres.outbox import PostgresOutbox
-from penstock.store.postgres.rehearsing import call_in_vain
-from penstock.store.postgres.runs import PostgresRuns
-from penstock.store.postgres.shelf import PostgresShelf
-from penstock.store.postgres.tasks import PostgresTasks
-from penstock.store.postgres.tokens import PostgresTokens
-from penstock.store.postgres.upkeep import PostgresUpkeep
-from penstock.store.postgres.views import PostgresViews
+from penstock.store.postgres.notifier import Ear, PostgresBell
+from penstock.store.postgres.schema import migrate as bring_up_to_date
+from penstock.store.postgres.schema import read_schema
+from penstock.store.postgres.tables.access import PostgresDoors
+from penstock.store.postgres.tables.approvals import PostgresApprovals
+from penstock.store.postgres.tables.drafts import PostgresDrafts
+from penstock.store.postgres.tables.inbound_events import PostgresMail
+from penstock.store.postgres.tables.maintenance import PostgresUpkeep
+from penstock.store.postgres.tables.notes import PostgresNotes
+from penstock.store.postgres.tables.outbox import PostgresOutbox
+from penstock.store.postgres.tables.runs import PostgresRuns
+from penstock.store.postgres.tables.tasks import PostgresTasks
+from penstock.store.postgres.tables.tokens import PostgresTokens
+from penstock.store.postgres.tables.views import PostgresViews
+from penstock.store.postgres.tables.workflow_versions import PostgresShelf
+from penstock.store.postgres.warmup import call_in_vain
 
 
 class PostgresStore(

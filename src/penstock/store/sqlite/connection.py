@@ -9,13 +9,13 @@ from collections.abc import Callable
 import apsw
 from msgspec import Struct
 
-from penstock.store.backups import sync_folder
 from penstock.store.errors import NotLocal, StoreDamaged
-from penstock.store.migrate import Migration, missing, read_migrations
+from penstock.store.sql.backup_files import sync_folder
+from penstock.store.sql.migrations import Migration, missing, read_migrations
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import FileLock, file_system, is_network, make_private, refuse_no_file
-from penstock.store.sqlite.ledger import BUSY_TIMEOUT, let_go
 from penstock.store.sqlite.session import SQL
+from penstock.store.sqlite.transaction_runner import BUSY_TIMEOUT, let_go
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
 SETTINGS = (

@@ -13,13 +13,13 @@ from typing import Any, Protocol, TypeVar
 import apsw
 import msgspec
 
-from penstock.store.queries import read_queries
+from penstock.store.sql.queries import read_queries
 from penstock.store.sqlite.times import micros
 
 Row = tuple[Any, ...]
 Result = TypeVar("Result")
 
-SQL = read_queries("penstock.store.sqlite")
+SQL = read_queries("penstock.store.sqlite.tables")
 
 FEWEST, MOST = 4, 512
 """Rows that one statement takes: a power of two, so that there are few sizes and each is prepared once."""

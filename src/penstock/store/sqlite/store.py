@@ -11,11 +11,11 @@ from typing import Any
 
 import apsw
 
-from penstock.store.access_rows import AuditRow
-from penstock.store.change import Change, Committed, Kept, Seen
-from penstock.store.draft_rows import NewVersion
 from penstock.store.errors import StoreError
-from penstock.store.rows import (
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Change, Committed, Kept, Seen
+from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.rows import (
     Beat,
     Due,
     Filter,
@@ -41,10 +41,7 @@ from penstock.store.rows import (
     Worker,
     WorkflowState,
 )
-from penstock.store.sqlite import mail, runs, shelf, tasks, tokens, upkeep, views
-from penstock.store.sqlite.access import SqliteDoors
-from penstock.store.sqlite.approvals import SqliteApprovals
-from penstock.store.sqlite.committing import commit
+from penstock.store.sqlite.commit.commit import commit
 from penstock.store.sqlite.connection import (
     Opened,
     Options,
@@ -55,15 +52,26 @@ from penstock.store.sqlite.connection import (
     put_clean,
     read_setting,
 )
-from penstock.store.sqlite.desk import Desk, InlineDesk, ThreadDesk
-from penstock.store.sqlite.drafts import SqliteDrafts
 from penstock.store.sqlite.errors import store_error
-from penstock.store.sqlite.ledger import MEMORY, Ledger
-from penstock.store.sqlite.log import LITTLE, Log
-from penstock.store.sqlite.notes import SqliteNotes
-from penstock.store.sqlite.outbox import SqliteOutbox
 from penstock.store.sqlite.session import SQL, Clock, Numbers, Session, Ticks
+from penstock.store.sqlite.tables import (
+    inbound_events,
+    maintenance,
+    runs,
+    tasks,
+    tokens,
+    views,
+    workflow_versions,
+)
+from penstock.store.sqlite.tables.access import SqliteDoors
+from penstock.store.sqlite.tables.approvals import SqliteApprovals
+from penstock.store.sqlite.tables.drafts import SqliteDrafts
+from penstock.store.sqlite.tables.notes import SqliteNotes
+from penstock.store.sqlite.tables.outbox import SqliteOutbox
 from penstock.store.sqlite.times import moment
+from penstock.store.sqlite.transaction_runner import MEMORY, Ledger
+from penstock.store.sqlite.write_ahead_log import LITTLE, Log
+from penstock.store.sqlite.writer import Desk, InlineDesk, ThreadDesk
 
 FEW = 4
 """Changes of a batch on a system that has little to do: who waits for them is to know soon."""
@@ -178,19 +186,19 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     # Mail
 
     async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
-        return await self._desk.read(lambda session: mail.find(session, keys))
+        return await self._desk.read(lambda session: inbound_events.find(session, keys))
 
     async def keep(self, kept: Kept) -> str | None:
-        return await self._desk.write(lambda session: mail.keep(session, kept))
+        return await self._desk.write(lambda session: inbound_events.keep(session, kept))
 
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
-        return await self._desk.read(lambda session: mail.seen(session, ids))
+        return await self._desk.read(lambda session: inbound_events.seen(session, ids))
 
     async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: mail.redeliver(session, id, audit))
+        return await self._desk.write(lambda session: inbound_events.redeliver(session, id, audit))
 
     async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: mail.drop(session, id, audit))
+        return await self._desk.write(lambda session: inbound_events.drop(session, id, audit))
 
     # Shelf
 
@@ -207,22 +215,24 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         new = NewVersion(
             workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
         )
-        return await self._desk.write(lambda session: shelf.publish(session, new, audit))
+        return await self._desk.write(lambda session: workflow_versions.publish(session, new, audit))
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
-        return await self._desk.read(lambda session: shelf.version(session, workflow, version))
+        return await self._desk.read(lambda session: workflow_versions.version(session, workflow, version))
 
     async def workflows(self) -> list[WorkflowState]:
-        return await self._desk.read(shelf.workflows)
+        return await self._desk.read(workflow_versions.workflows)
 
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: shelf.set_started(session, workflow, started, audit))
+        return await self._desk.write(
+            lambda session: workflow_versions.set_started(session, workflow, started, audit)
+        )
 
     async def started_at(self, workflow: str) -> datetime | None:
-        return await self._desk.read(lambda session: shelf.turned_at(session, workflow)[0])
+        return await self._desk.read(lambda session: workflow_versions.turned_at(session, workflow)[0])
 
     async def stopped_at(self, workflow: str) -> datetime | None:
-        return await self._desk.read(lambda session: shelf.turned_at(session, workflow)[1])
+        return await self._desk.read(lambda session: workflow_versions.turned_at(session, workflow)[1])
 
     async def set_paused(
         self,
@@ -233,7 +243,7 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         audit: AuditRow | None = None,
     ) -> bool:
         return await self._desk.write(
-            lambda session: shelf.set_paused(session, workflow, paused, body, undone, audit)
+            lambda session: workflow_versions.set_paused(session, workflow, paused, body, undone, audit)
         )
 
     # Views
@@ -326,27 +336,27 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     ) -> Retained:
         ages = own or {}
         if explain:
-            return Retained(await self._desk.write(lambda s: upkeep.explain(s, days, ages, limit)))
-        rows = await self._desk.write(lambda session: upkeep.drop_outdated_rest(session, limit))
+            return Retained(await self._desk.write(lambda s: maintenance.explain(s, days, ages, limit)))
+        rows = await self._desk.write(lambda session: maintenance.drop_outdated_rest(session, limit))
         left = limit
         while left > 0:
-            slice = min(left, upkeep.SLICE)
-            gone = await self._desk.write(lambda s, n=slice: upkeep.drop_outdated_runs(s, days, ages, n))  # type: ignore[misc]
-            rows = upkeep.add(rows, gone)
+            slice = min(left, maintenance.SLICE)
+            gone = await self._desk.write(lambda s, n=slice: maintenance.drop_outdated_runs(s, days, ages, n))  # type: ignore[misc]
+            rows = maintenance.add(rows, gone)
             left = left - slice if gone["run"] == slice else 0
-        while await self._desk.write(upkeep.shrink) > upkeep.PAGES:
+        while await self._desk.write(maintenance.shrink) > maintenance.PAGES:
             continue
         return Retained(rows)
 
     async def check(self) -> list[str]:
         numbers, now = self._ledger.numbers, self._ticks.now()
-        return await self._desk.apart(lambda db: upkeep.check(db, Session(db, numbers, now)))
+        return await self._desk.apart(lambda db: maintenance.check(db, Session(db, numbers, now)))
 
     async def backup(self, to: str) -> None:
-        await self._desk.apart(lambda db: upkeep.backup(db, to))
+        await self._desk.apart(lambda db: maintenance.backup(db, to))
 
     async def attend(self, worker: Worker) -> None:
-        await self._desk.write(lambda session: upkeep.attend(session, worker))
+        await self._desk.write(lambda session: maintenance.attend(session, worker))
 
     async def leave(self, worker: str) -> None:
         await self._desk.write(lambda session: session.run("drop_worker", (worker,)))

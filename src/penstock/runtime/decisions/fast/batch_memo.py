@@ -21,7 +21,7 @@ from penstock.flow.model.run_input import Begun, Done, Reported
 from penstock.runtime.decisions.decision import Decision, Desk, Reserve, new_run_of, new_task
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import Live
-from penstock.store.change import Change, EndedTask, NewTask
+from penstock.store.rows.change import Change, EndedTask, NewTask
 
 Place = tuple[int] | tuple[int, int, int, str]
 """Where a run is and what happens there. It names objects by their ids: those of one batch live as long as it."""

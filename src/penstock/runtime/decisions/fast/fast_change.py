@@ -12,7 +12,7 @@ from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.payloads import INLINE
 from penstock.runtime.decisions.decision import Decision, Reserve, new_run_of
 from penstock.runtime.decisions.fast.batch_memo import Alike, tasks_of
-from penstock.store.change import Change, EndedTask
+from penstock.store.rows.change import Change, EndedTask
 
 
 def straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:

@@ -1,0 +1,52 @@
+"""What people are asked to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from penstock.store.postgres.commit.column_arrays import columns
+from penstock.store.postgres.database import Database, Work
+from penstock.store.rows.change import Change
+from penstock.store.rows.rows import ApprovalRow
+from penstock.store.sql.index_scans import LAST
+
+_LAST = datetime(9999, 12, 30, tzinfo=UTC)
+
+
+class PostgresApprovals:
+    """See `store.protocol.Approvals`."""
+
+    database: Database
+
+    async def approval(self, id: str) -> ApprovalRow | None:
+        found = await self.database.read("read_approval", id=id)
+        return ApprovalRow(*found[0]) if found else None
+
+    async def approvals_of(self, run: str) -> list[ApprovalRow]:
+        return [ApprovalRow(*row) for row in await self.database.read("approvals_of_run", run=run)]
+
+    async def approvals(
+        self, status: str | None, before: tuple[datetime, str] | None, limit: int
+    ) -> list[ApprovalRow]:
+        when, id = before or (_LAST, LAST)
+        asked = {"before": when, "id": id, "limit": limit}
+        if status is None:
+            return [ApprovalRow(*row) for row in await self.database.read("all_approvals", **asked)]
+        found = await self.database.read("approvals_with_status", status=status, **asked)
+        return [ApprovalRow(*row) for row in found]
+
+
+async def write(work: Work, changes: Sequence[Change], now: datetime) -> None:
+    """Those that end, then those that begin: most changes have none."""
+    ended = [(each.id, each.status, each.by, each.decision) for c in changes for each in c.decided]
+    if ended:
+        await work.rows("end_approval", now=now, **columns("id status decided_by decision", ended))
+    asked = [
+        (each.id, c.run, each.workflow, each.step, each.role, each.body, each.due_at)
+        for c in changes
+        for each in c.asked
+    ]
+    if asked:
+        names = "id run workflow step role body due_at"
+        await work.rows("insert_approval", now=now, **columns(names, asked))

@@ -1,0 +1,42 @@
+"""The audit: entries are only added, in the transaction of what they are about, and as its last statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.store.postgres.commit.column_arrays import columns
+from penstock.store.postgres.database import Work
+from penstock.store.rows.access import Audited, AuditRow
+from penstock.store.rows.audit_chain import chained, read_head, write_head
+
+_COLUMNS = "number at actor token_id ip action target was became reason hash"
+
+
+async def note(work: Work, rows: Sequence[AuditRow]) -> None:
+    """Add entries at the end of the chain; who else adds some waits until this transaction ends."""
+    if not rows:
+        return
+    [(head, now)] = await work.rows("lock_audit")
+    entries = chained(read_head(head), now, rows)
+    await work.rows("insert_audit", **columns(_COLUMNS, [_columns(entry) for entry in entries]))
+    await work.rows("put_setting", name="audit", value=write_head(entries[-1]))
+
+
+async def note_one(work: Work, row: AuditRow | None) -> None:
+    """Add an entry where there is one."""
+    if row is not None:
+        await note(work, [row])
+
+
+def entry(row: Any) -> Audited:
+    """An entry as it was written."""
+    same = {name: row[name] for name in ("actor", "token_id", "ip", "action", "target", "reason")}
+    said = AuditRow(before=row["was"], after=row["became"], **same)
+    return Audited(number=row["number"], at=row["at"], row=said, hash=row["hash"])
+
+
+def _columns(entry: Audited) -> tuple[object, ...]:
+    row = entry.row
+    said = (row.actor, row.token_id, row.ip, row.action, row.target, row.before, row.after, row.reason)
+    return (entry.number, entry.at, *said, entry.hash)

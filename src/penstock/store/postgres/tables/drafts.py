@@ -1,0 +1,98 @@
+"""Drafts of workflows, and lists of workflows for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from penstock.store.postgres.commit.column_arrays import advisory
+from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.tables.audit_log import note_one
+from penstock.store.postgres.tables.workflow_versions import make_version
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
+from penstock.store.rows.rows import Version
+
+_LAST = 2**31 - 1
+
+
+class PostgresDrafts:
+    """See `store.protocol.Drafts`."""
+
+    database: Database
+
+    async def draft(self, workflow: str) -> DraftRow | None:
+        found = await self.database.read("one_draft", workflow=workflow)
+        return DraftRow(**found[0]) if found else None
+
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
+        async def work(work: Work) -> DraftRow | None:
+            if not await _is_expected(work, draft.workflow, expect):
+                return None
+            values = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
+            [made] = await work.rows("put_draft", **values)
+            await note_one(work, audit)
+            return DraftRow(**made)
+
+        return await self.database.transact(work)
+
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
+        async def work(work: Work) -> bool | None:
+            if not await _is_expected(work, workflow, expect):
+                return None
+            if not await work.rows("drop_draft", workflow=workflow):
+                return False
+            await note_one(work, audit)
+            return True
+
+        return await self.database.transact(work)
+
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        async def work(work: Work) -> Version | None:
+            if not await _is_expected(work, new.workflow, expect):
+                return None
+            version, changed = await make_version(work, new)
+            draft = await work.rows("one_draft", workflow=new.workflow)
+            if draft and draft[0]["definition"] == new.definition:
+                changed = bool(await work.rows("drop_draft", workflow=new.workflow))
+            if changed:
+                await note_one(work, audit)
+            return version
+
+        return await self.database.transact(work)
+
+    async def drafts(self) -> list[DraftLine]:
+        return [DraftLine(**row) for row in await self.database.read("list_drafts")]
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        last = _LAST if before is None else before
+        found = await self.database.read("list_versions", workflow=workflow, before=last, limit=limit)
+        return [VersionLine(**row) for row in found]
+
+    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+        async def work(work: Work) -> dict[str, dict[str, int]]:
+            names = list(workflows)
+            found = {
+                row[0]: {"succeeded": row[1]}
+                for row in await work.rows("count_runs_of_workflows", names=names)
+            }
+            for workflow, status, count in await work.rows("count_other_runs", names=names):
+                found[workflow][status] = count
+                found[workflow]["succeeded"] -= count
+            return found
+
+        return await self.database.transact(work, changes=False, isolation="repeatable_read")
+
+
+async def _is_expected(work: Work, workflow: str, expect: Collection[str] | None) -> bool:
+    """Whether the draft, or the newest version where there is none, is as expected; it stays so in this transaction."""
+    await work.rows("lock_keys", keys=[advisory("workflow", workflow)])
+    found = await work.rows("one_draft", workflow=workflow) or await work.rows(
+        "newest_version", workflow=workflow
+    )
+    return is_expected(expect, found[0]["definition"] if found else None)

@@ -1,0 +1,84 @@
+"""Outside events on their way to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from penstock.store.postgres.commit.column_arrays import columns
+from penstock.store.postgres.commit.lock_grants import (
+    Letters,
+    first_owner,
+    insert_kept,
+    lock_keys,
+    note_seen,
+    owners_of,
+)
+from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.tables.audit_log import note_one
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.change import Kept, Seen
+
+
+class PostgresMail:
+    """See `store.protocol.Mail`."""
+
+    database: Database
+
+    async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
+        async def work(work: Work) -> str | None:
+            return first_owner(await owners_of(work, keys), keys)
+
+        return await self.database.transact(work, alone=self.database.prepared, changes=False)
+
+    async def keep(self, kept: Kept) -> str | None:
+        return await self.database.transact(lambda work: _keep(work, kept))
+
+    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+        rows = [(one.scope, one.id) for one in ids]
+        found = await self.database.read("seen_there", **columns("scope id", rows))
+        came = {row["ord"] for row in found}
+        return [place in came for place in range(1, len(ids) + 1)]
+
+    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
+        return await self.database.transact(lambda work: _redeliver(work, id, audit))
+
+    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
+        async def work(work: Work) -> bool:
+            if not await work.rows("drop_kept", ids=[id]):
+                return False
+            await note_one(work, audit)
+            return True
+
+        return await self.database.transact(work)
+
+
+async def _keep(work: Work, kept: Kept) -> str | None:
+    """An event that is not kept leaves no trace: its run will note the id itself."""
+    # Alone with the keys: else a run could get one between the look and the keeping, and never hear of the event.
+    await lock_keys(work, [], kept.keys)
+    seen = kept.seen
+    if seen is not None and await work.rows("seen_there", **columns("scope id", [(seen.scope, seen.id)])):
+        return ""
+    owner = first_owner(await owners_of(work, kept.keys), kept.keys)
+    if owner is not None:
+        return owner
+    if not await note_seen(work, [kept]):
+        return ""
+    await insert_kept(work, [kept])
+    return None
+
+
+async def _redeliver(work: Work, id: int, audit: AuditRow | None) -> bool:
+    keys = [(row[0], row[1]) for row in await work.rows("kept_keys", kept=id)]
+    await lock_keys(work, [], keys)
+    owner = first_owner(await owners_of(work, keys), keys)
+    body = await work.value("kept_body", id=id)
+    if owner is None or body is None or not await work.rows("drop_kept", ids=[id]):
+        return False
+    letters = Letters()
+    letters.post(owner, body)
+    # Whoever looks first: the caller is not told of it.
+    await letters.send(work, await work.value("read_now"), timedelta(0))
+    await note_one(work, audit)
+    return True

@@ -1,0 +1,44 @@
+"""What waits to be published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from penstock.store.postgres.commit.column_arrays import columns
+from penstock.store.postgres.database import Database, Work
+from penstock.store.rows.change import Change
+from penstock.store.rows.outbox import LetterRow, OutboxRow
+
+
+class PostgresOutbox:
+    """See `store.outgoing.Outbox`."""
+
+    database: Database
+
+    async def letters(self, bus: str, limit: int) -> list[LetterRow]:
+        async def work(work: Work) -> list[LetterRow]:
+            found: list[LetterRow] = []
+            topic: str | None = ""
+            while (topic := await work.value("next_topic", bus=bus, after=topic)) is not None:
+                rows = await work.rows("letters_of_topic", bus=bus, topic=topic, limit=limit)
+                found += [LetterRow(*row) for row in rows]
+            return found
+
+        return await self.database.transact(work, changes=False)
+
+    async def sent(self, letters: Sequence[int]) -> None:
+        async def work(work: Work) -> None:
+            await work.rows("drop_letter", ids=sorted(letters))
+
+        await self.database.transact(work)
+
+    async def outbox(self) -> list[OutboxRow]:
+        return [OutboxRow(*row) for row in await self.database.read("outbox_sizes")]
+
+
+async def post_letters(work: Work, changes: Sequence[Change], now: datetime) -> None:
+    """Put what changes publish into the outbox. Their runs are locked by now: of one, the order is that of the ids."""
+    rows = [(letter.bus, letter.topic, c.run, letter.body) for c in changes for letter in c.letters]
+    if rows:
+        await work.rows("insert_letter", now=now, **columns("bus topic run body", rows))

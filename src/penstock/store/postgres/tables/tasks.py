@@ -1,0 +1,65 @@
+"""The task lists: leasing, renewing, giving back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.store.postgres.commit.column_arrays import columns
+from penstock.store.postgres.database import Database, Work
+from penstock.store.rows.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
+
+_LEASE = "run firing idx attempt fence"
+
+
+class PostgresTasks:
+    """See `store.protocol.Tasks`."""
+
+    database: Database
+
+    async def lease(self, wish: Wish) -> list[Leased]:
+        """See `Store.lease`.
+
+        Of several lists it may hand out fewer than there are where others take more than `4 * limit + 100` of them
+        at the very same moment; of one list never.
+        """
+        if wish.limit <= 0:
+            return []
+        found = await self.database.rows(
+            "lease_tasks" if len(wish.task_lists) == 1 else "lease_from_lists",
+            worker=wish.worker,
+            task_lists=wish.task_lists,
+            tasks=wish.tasks,
+            limit=wish.limit,
+        )
+        found.sort(key=lambda row: (-row["priority"], row["turn"]))
+        return [
+            Leased(Lease(*row[:5]), row["task"], row["task_list"], row["expires"], row["deadline"])
+            for row in found
+        ]
+
+    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+        rows = [(*_key(beat.lease), beat.progress) for beat in beats]
+        found = await self.database.rows("renew_task", **columns(f"{_LEASE} progress", rows))
+        renewed = {row["ord"]: Renewal(row["expires"], row["deadline"]) for row in found}
+        return [renewed.get(place, Renewal(None)) for place in range(1, len(beats) + 1)]
+
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        async def work(work: Work) -> list[Any]:
+            await work.rows("lock_runs", runs=sorted({one.run for one in leases}))
+            return await work.rows("release_task", **columns(_LEASE, [_key(one) for one in leases]))
+
+        released = {row["ord"] for row in await self.database.transact(work)}
+        return [place in released for place in range(1, len(leases) + 1)]
+
+    async def give_up(self, prefix: str) -> int:
+        return len(await self.database.rows("give_up_tasks", prefix=prefix))
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        await self.database.rows(
+            "insert_log", **columns("run at body", [(x.run, x.at, x.body) for x in lines])
+        )
+
+
+def _key(lease: Lease) -> tuple[str, int, int, int, int]:
+    return lease.run, lease.firing, lease.index, lease.attempt, lease.fence

@@ -1,0 +1,161 @@
+"""The read side, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from penstock.store.postgres.database import Database, Work
+from penstock.store.rows.rows import (
+    PRESENT,
+    Filter,
+    KeptRow,
+    Lease,
+    LockRow,
+    OldTask,
+    QueueRow,
+    RunRow,
+    RunState,
+    TaskRow,
+    TimingRow,
+    WaitingTasks,
+    Worker,
+)
+from penstock.store.sql.index_scans import Dialect
+from penstock.store.sql.run_lists import (
+    Pair,
+    allowed,
+    count_question,
+    driver_of,
+    merged,
+    probe,
+    questions,
+    tallied,
+)
+
+DIALECT = Dialect("$", hints=False, time=lambda moment: moment, never="'infinity'")
+_labels = msgspec.json.Decoder(dict[str, str])
+_names = msgspec.json.Decoder(list[str])
+
+
+class PostgresViews:
+    """See `store.protocol.Views`."""
+
+    database: Database
+
+    async def runs(self, filter: Filter) -> list[RunRow]:
+        if filter.limit <= 0:
+            return []
+        names = await self._allowed(filter)
+        few = probe(filter, DIALECT, names)
+        number = None if few is None else (await self.database.asked(few.sql, few.values))[0][0]
+        driver = driver_of(filter, names, number)
+        pairs = await self._pairs(names) if driver == "version" else []
+        asked = questions(filter, DIALECT, names, driver, pairs)
+        found = [row for one in asked for row in await self.database.asked(one.sql, one.values)]
+        return merged((_run(row) for row in found), filter)
+
+    async def count(self, filter: Filter) -> dict[str, int]:
+        if filter == Filter(limit=filter.limit):
+            return {row[0]: row[1] for row in await self.database.read("count_all_runs")}
+        asked = count_question(filter, DIALECT, await self._allowed(filter))
+        return {row[0]: row[1] for row in await self.database.asked(asked.sql, asked.values)}
+
+    async def _allowed(self, filter: Filter) -> list[str] | None:
+        known = [] if filter.workflows is None or filter.workflow is not None else await self._workflows()
+        return allowed(filter, lambda: known)
+
+    async def _workflows(self) -> list[str]:
+        return [row[0] for row in await self.database.read("workflows_of_runs")]
+
+    async def _pairs(self, names: list[str] | None) -> list[Pair]:
+        wanted = await self._workflows() if names is None else names
+        return [(row[0], row[1]) for row in await self.database.read("versions_of_runs", names=wanted)]
+
+    async def tasks(self, run: str) -> list[TaskRow]:
+        found = await self.database.read("tasks_of_run", run=run)
+        return [TaskRow(lease=Lease(*row[:5]), **dict(list(row.items())[5:])) for row in found]
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return [(row[0], row[1]) for row in await self.database.read("timers_of_run", run=run)]
+
+    async def locks(self, run: str) -> list[LockRow]:
+        found = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
+        return [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in found]
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        return [OldTask(**row) for row in await self.database.read("old_tasks", limit=limit)]
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        return [WaitingTasks(**row) for row in await self.database.read("waiting_tasks")]
+
+    async def stuck(self, limit: int) -> list[str]:
+        return [row[0] for row in await self.database.read("stuck_runs", limit=limit)]
+
+    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
+        found = await self.database.read("timings_of_runs", runs=list(runs), most=most)
+        return [TimingRow(*row) for row in found]
+
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        found = await self.database.read("timings_of_firings", run=run, firings=list(firings))
+        return [TimingRow(*row) for row in found]
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        asked = {"workflow": workflow, "since": since, "until": until}
+
+        async def work(work: Work) -> list[list[Any]]:
+            return [await work.rows(f"tally_{what}", **asked) for what in ("versions", "trouble", "running")]
+
+        # One view of all: a run that ends meanwhile must not be counted twice.
+        versions, trouble, running = await self.database.transact(
+            work, changes=False, isolation="repeatable_read"
+        )
+        return tallied(versions, trouble, running)
+
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        found = await self.database.read("tally_endings", since=since, until=until, width=width)
+        return {(row["workflow"], row["status"], row["at"]): row["number"] for row in found}
+
+    async def queues(self) -> list[QueueRow]:
+        return [QueueRow(**row) for row in await self.database.read("list_queues")]
+
+    async def workers(self) -> list[Worker]:
+        lists = ("task_lists", "tasks")
+        found = await self.database.read("list_workers", age=PRESENT)
+        rows: list[dict[str, Any]] = [dict(row) for row in found]
+        return [Worker(**(row | {name: tuple(row[name]) for name in lists})) for row in rows]
+
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        found = await self.database.read("list_kept", after=after, limit=limit)
+        rows = [dict(row) for row in found]
+        return [
+            KeptRow(**(row | {"keys": tuple((name, value) for name, value in row["keys"])})) for row in rows
+        ]
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        found = await self.database.read("list_refused", limit=limit)
+        return [(row[0], row[1], row[2], row[3]) for row in found]
+
+    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        found = await self.database.read("list_logs", run=run, after=after, limit=limit)
+        return [(row[0], row[1]) for row in found]
+
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        found = await self.database.read("states_of_runs", runs=list(runs))
+        return [RunState(*row) for row in found]
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        found = await self.database.read("start_key_run", workflow=workflow, key=key)
+        return (found[0][0], found[0][1]) if found else None
+
+
+def _run(row: Any) -> RunRow:
+    found = dict(row)
+    labels, waiting = found.pop("labels"), found.pop("waiting")
+    waiting_for = [] if waiting is None else _names.decode(waiting)
+    return RunRow(labels=_labels.decode(labels), waiting_for=waiting_for, **found)

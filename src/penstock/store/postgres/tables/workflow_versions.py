@@ -1,0 +1,134 @@
+"""Published workflows, and what is paused."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from penstock.store.postgres.commit.column_arrays import advisory
+from penstock.store.postgres.commit.lock_grants import Letters
+from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.tables.audit_log import note_one
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.rows import Version, WorkflowState
+
+
+class PostgresShelf:
+    """See `store.protocol.Shelf`."""
+
+    database: Database
+
+    async def publish(
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
+        audit: AuditRow | None = None,
+    ) -> Version:
+        new = NewVersion(
+            workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
+        )
+
+        async def work(work: Work) -> Version:
+            version, made = await make_version(work, new)
+            if made:
+                await note_one(work, audit)
+            return version
+
+        return await self.database.transact(work)
+
+    async def version(self, workflow: str, version: int | None) -> Version | None:
+        if version is None:
+            found = await self.database.read("newest_version", workflow=workflow)
+        else:
+            found = await self.database.read("one_version", workflow=workflow, version=version)
+        return Version(**found[0]) if found else None
+
+    async def workflows(self) -> list[WorkflowState]:
+        return [WorkflowState(**row) for row in await self.database.read("list_workflows")]
+
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
+        async def work(work: Work) -> bool:
+            if not await work.rows("start_workflow", name=workflow, started=started):
+                return False
+            await note_one(work, audit)
+            return True
+
+        return await self.database.transact(work)
+
+    async def started_at(self, workflow: str) -> datetime | None:
+        found = await self.database.read("workflow_turned_at", name=workflow)
+        return found[0]["started_at"] if found else None
+
+    async def stopped_at(self, workflow: str) -> datetime | None:
+        found = await self.database.read("workflow_turned_at", name=workflow)
+        return found[0]["stopped_at"] if found else None
+
+    async def set_paused(
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
+    ) -> bool:
+        async def work(work: Work) -> bool:
+            known, changed = await _set_paused(work, workflow, paused, body, undone)
+            if changed:
+                await note_one(work, audit)
+            return known
+
+        return await self.database.transact(work)
+
+
+async def make_version(work: Work, new: NewVersion) -> tuple[Version, bool]:
+    """The next version, or the newest one where that will do; whether something was changed."""
+    await work.rows("lock_keys", keys=[advisory("workflow", new.workflow)])
+    newest = await work.rows("newest_version", workflow=new.workflow)
+    same = bool(newest) and (newest[0]["definition"], newest[0]["offers"]) == (new.definition, new.offers)
+    if same and not new.again:
+        return Version(**newest[0]), await _restart(work, new)
+    number = newest[0]["version"] + 1 if newest else 1
+    text = {name: getattr(new, name) for name in ("workflow", "definition", "offers", "note")}
+    [made] = await work.rows("insert_version", version=number, **text)
+    await work.rows("put_workflow", name=new.workflow, latest=number, started=new.start)
+    await _restart(work, new)
+    return Version(**made), True
+
+
+async def _restart(work: Work, new: NewVersion) -> bool:
+    return new.restart and bool(await work.rows("start_workflow", name=new.workflow, started=True))
+
+
+async def _set_paused(
+    work: Work, workflow: str | None, paused: bool, body: bytes, undone: bytes | None
+) -> tuple[bool, bool]:
+    """Whether there is such a workflow, and whether it was changed."""
+    await work.rows("lock_keys", keys=[advisory("pause", workflow or "")])
+    was = (
+        await _installation(work) if workflow is None else await work.value("workflow_paused", name=workflow)
+    )
+    if was is None:
+        return False, False
+    if was == paused:
+        return True, False
+    if workflow is None:
+        await work.rows("put_setting", name="paused", value="yes" if paused else "no")
+        await work.rows("take_back_messages", body=undone)
+        live = await work.rows("live_runs")
+    else:
+        await work.rows("pause_workflow", name=workflow, paused=paused)
+        await work.rows("take_back_messages_of_workflow", workflow=workflow, body=undone)
+        live = await work.rows("live_runs_of_workflow", workflow=workflow)
+    letters = Letters()
+    for row in live:
+        letters.post(row["id"], body)
+    await letters.send(work, await work.value("read_now"), timedelta(0))
+    return True, True
+
+
+async def _installation(work: Work) -> bool:
+    return bool(await work.value("installation_paused"))

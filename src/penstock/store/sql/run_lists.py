@@ -1,0 +1,262 @@
+"""Lists of runs as SQL, for both databases: which indexes to walk for a filter, and in which order.
+
+A list is a few *lines*, each a walk along one index that lies in the order of the list, so that a page costs the same
+among a hundred runs and among a million. The lines are merged. SQL is put together here and not in a `.sql` file:
+what a filter does not ask for must not be in the statement, or SQLite finds no index for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from penstock.flow.values.name_patterns import matches
+from penstock.store.rows.rows import Filter, RunRow
+from penstock.store.sql.index_scans import MOST_FOUND, MOST_TASKS, Dialect, Question, Writing
+
+STATUSES = ("running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out")
+ENDED = STATUSES[4:]
+UNTROUBLED = ("running", "succeeded")
+TOGETHER = 40
+"""Lines that are asked for in one statement."""
+
+FEW = 5_000
+"""So many runs are rather sorted than looked for along another index."""
+
+Pair = tuple[str, int]
+"""A workflow and one of its versions."""
+
+
+Line = Callable[[Writing], str]
+
+
+def questions(
+    filter: Filter, dialect: Dialect, names: Sequence[str] | None, driver: str, pairs: Sequence[Pair]
+) -> list[Question]:
+    """The statements whose rows, merged, are the list.
+
+    `names` are the workflows that the filter allows, `pairs` all versions of them that have runs, where the list is
+    driven by "version".
+    """
+    made = []
+    lines = _lines(filter, names, driver, pairs)
+    for first in range(0, len(lines), TOGETHER):
+        writing = Writing(filter, dialect, names)
+        parts = [
+            f"SELECT * FROM ({line(writing)}) AS line{number}"
+            for number, line in enumerate(lines[first : first + TOGETHER])
+        ]
+        made.append(Question(" UNION ALL ".join(parts), tuple(writing.values)))
+    return made
+
+
+def count_question(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question:
+    """How many runs of each status the filter finds; where the page begins does not count."""
+    writing = Writing(replace(filter, after=None), dialect, names)
+    writing.paged = False
+    conditions = [*writing.conditions(), *writing.window("run.started_at", "run.id")]
+    sql = f"SELECT status, count(*) FROM run WHERE {' AND '.join(conditions) or '1 = 1'} GROUP BY status"
+    return Question(sql, tuple(writing.values))
+
+
+def allowed(filter: Filter, known: Callable[[], Sequence[str]]) -> list[str] | None:
+    """The workflows whose runs may be listed; None: all. `known` tells those that have runs, for patterns."""
+    patterns = filter.workflows
+    if filter.workflow is None and patterns is None:
+        return None
+    names = known() if filter.workflow is None else [filter.workflow]
+    return [name for name in names if matches(patterns, name)]
+
+
+def tallied(
+    versions: Iterable[tuple[int, int]],
+    trouble: Iterable[tuple[int, str, int]],
+    running: Iterable[tuple[int, int]],
+) -> dict[tuple[int, str], int]:
+    """Counts by version and status: of each version all runs, those in trouble, those that run; the rest went well."""
+    found = {(version, status): count for version, status, count in trouble}
+    found |= {(version, "running"): count for version, count in running}
+    for version, count in versions:
+        known = sum(number for (other, _), number in found.items() if other == version)
+        if count > known:
+            found[version, "succeeded"] = count - known
+    return found
+
+
+def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Question | None:
+    """How many runs there are to be sorted, where that decides how: a question for their number, up to a limit."""
+    driver = _driver(filter, names)
+    writing = Writing(filter, dialect, names)
+    if driver == "q":
+        columns = ((writing.by("run_by_subject"), "subject"), ("run_key", "value"))
+        sources = [f"{table} WHERE {writing.begins(column, filter.q or '')}" for table, column in columns]
+        most = MOST_FOUND
+    elif driver == "end" and filter.label is not None:
+        sources, most = [f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"], FEW
+    elif driver == "end" and names is not None:
+        sources, most = [f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names)}"], FEW
+    else:
+        return None
+    counts = [f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {most}) AS x)" for source in sources]
+    return Question(f"SELECT {' + '.join(counts)}", tuple(writing.values))
+
+
+def driver_of(filter: Filter, names: Sequence[str] | None, number: int | None) -> str:
+    """What the list walks along; `number` is what `probe` told."""
+    driver = _driver(filter, names)
+    if driver == "q":
+        return "found" if number is not None and number < MOST_FOUND else "q"
+    if number is None or number >= FEW:
+        return driver
+    return "label" if filter.label is not None else "version"
+
+
+def merged(rows: Iterable[RunRow], filter: Filter) -> list[RunRow]:
+    """The rows of all lines as one page: each run once, in order."""
+    by_id = {row.id: row for row in rows}
+
+    def place(row: RunRow) -> tuple[datetime, str]:
+        at = row.ended_at if filter.sort == "ended" else row.started_at
+        assert at is not None
+        return at, row.id
+
+    return sorted(by_id.values(), key=place, reverse=filter.sort != "oldest")[: filter.limit]
+
+
+def _driver(filter: Filter, names: Sequence[str] | None) -> str:
+    """What a list walks along: that of which there are likely to be few."""
+    few = ("q", "key", "subject", "parent", "step", "waiting_for", "label")
+    first = next((name for name in few if getattr(filter, name) is not None), None)
+    if first is not None and not (filter.sort == "ended" and first in ("waiting_for", "label")):
+        return first
+    if filter.aside:
+        return "aside"
+    if filter.sort == "ended":
+        return "end"
+    if names is None and filter.version is None:
+        return "status"
+    if filter.statuses and "succeeded" not in filter.statuses and names is not None:
+        return "trouble"
+    return "version"
+
+
+def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequence[Pair]) -> list[Line]:
+    if names is not None and not names:
+        return []
+    if driver == "version":
+        return [_of_version(pair) for pair in pairs if filter.version in (None, pair[1])]
+    if driver == "trouble":
+        assert names is not None
+        troubled = [status for status in filter.statuses if status not in UNTROUBLED]
+        lines = [_of_trouble(name, status) for name in names for status in troubled]
+        return lines + [_in_status(status) for status in filter.statuses if status in UNTROUBLED]
+    if driver == "status":
+        return [_in_status(status) for status in filter.statuses or STATUSES]
+    if driver == "end":
+        return [_ended(status) for status in filter.statuses or ENDED if status in ENDED]
+    if driver == "found":
+        return [_subject_prefix, _key_prefix, _id_prefix]
+    if driver == "q":
+        statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
+        return [_subject_prefix, _key_prefix, _id_prefix, *(_latest(status) for status in statuses)]
+    return _FEW[driver]
+
+
+def _of_version(pair: Pair) -> Line:
+    def line(w: Writing) -> str:
+        driver = [f"run.workflow = {w.bind(pair[0])}", f"run.version = {w.bind(pair[1])}"]
+        return w.line(w.by("run_by_version"), driver, "workflow version")
+
+    return line
+
+
+def _of_trouble(name: str, status: str) -> Line:
+    def line(w: Writing) -> str:
+        driver = [f"run.workflow = {w.bind(name)}", f"run.status = {w.bind(status)}"]
+        driver.append("run.status NOT IN ('running', 'succeeded')")
+        return w.line(w.by("run_by_trouble"), driver, "workflow status")
+
+    return line
+
+
+def _in_status(status: str) -> Line:
+    return lambda w: w.line(w.by("run_by_status"), [f"run.status = {w.bind(status)}"], "status")
+
+
+def _ended(status: str) -> Line:
+    return lambda w: w.line(w.by("run_by_end"), [f"run.status = {w.bind(status)}"], "status")
+
+
+def _subject(w: Writing) -> str:
+    return w.line(w.by("run_by_subject"), [f"run.subject = {w.bind(w.filter.subject)}"], "subject")
+
+
+def _parent(w: Writing) -> str:
+    return w.line(w.by("run_by_parent"), [f"run.parent = {w.bind(w.filter.parent)}"], "parent")
+
+
+def _label(w: Writing) -> str:
+    return w.via("run_label", w.named("via", w.filter.label), "label")
+
+
+def _key(w: Writing) -> str:
+    return w.via("run_key", w.named("via", w.filter.key), "key")
+
+
+def _waiting(w: Writing) -> str:
+    return w.via("rest", w.waits("via"), "waiting_for")
+
+
+def _aside(w: Writing) -> str:
+    asides = "SELECT DISTINCT run FROM rest WHERE kind = 'aside'"
+    return w.line(f"({asides}) AS via CROSS JOIN run", ["run.id = via.run"], "aside")
+
+
+def _resting_step(w: Writing) -> str:
+    return w.via("rest", ["via.kind = 'step'", f"via.name = {w.bind(w.filter.step)}"], "step")
+
+
+def _step_in_line(w: Writing) -> str:
+    return _of_tasks(w, "task_by_step", "worker IS NULL")
+
+
+def _step_at_work(w: Writing) -> str:
+    """There are never many of these: by the index of leases, for no other would be worth its cost."""
+    return _of_tasks(w, "task_by_expiry", f"worker IS NOT NULL AND expires < {w.dialect.never}")
+
+
+def _of_tasks(w: Writing, index: str, which: str) -> str:
+    source, step = w.along("task", index), w.bind(w.filter.step)
+    tasks = f"SELECT DISTINCT run FROM {source} WHERE step = {step} AND {which} ORDER BY run DESC LIMIT {MOST_TASKS}"
+    return w.line(f"({tasks}) AS via CROSS JOIN run", ["run.id = via.run"], "step")
+
+
+def _subject_prefix(w: Writing) -> str:
+    return w.prefixed(w.by("run_by_subject"), "subject", "id")
+
+
+def _key_prefix(w: Writing) -> str:
+    return w.prefixed("run_key", "value", "run")
+
+
+def _latest(status: str) -> Line:
+    return lambda w: w.latest(status)
+
+
+def _id_prefix(w: Writing) -> str:
+    """By id, which is nearly the order of the starts: a short prefix may be that of every run."""
+    assert w.filter.q is not None
+    return w.line("run", [w.begins("run.id", w.filter.q)], "q", order=f"run.id {w.way}")
+
+
+_FEW: dict[str, list[Line]] = {
+    "key": [_key],
+    "subject": [_subject],
+    "parent": [_parent],
+    "step": [_resting_step, _step_in_line, _step_at_work],
+    "waiting_for": [_waiting],
+    "label": [_label],
+    "aside": [_aside],
+}

@@ -1,0 +1,61 @@
+"""Beside the process that has a file: looking through it and copying it, while that process goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import UTC, datetime
+
+import apsw
+
+from penstock.store.rows.access import Audited, AuditHead
+from penstock.store.sqlite.connection import Options, found_schema, open_reader
+from penstock.store.sqlite.errors import store_error
+from penstock.store.sqlite.session import Numbers, Result, Session, Work
+from penstock.store.sqlite.tables import audit_log, maintenance
+from penstock.store.sqlite.tables.access import secret_keys
+from penstock.store.sqlite.times import micros
+from penstock.store.sqlite.writer import look
+
+
+class Beside:
+    """A connection that never writes: whoever has the file is not disturbed."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        try:
+            self._db = open_reader(path, Options())
+        except apsw.Error as error:
+            raise store_error(error, path) from error
+
+    async def check(self) -> list[str]:
+        """See `Store.check`."""
+        return await self._read(lambda session: maintenance.check(self._db, session))
+
+    async def backup(self, to: str) -> None:
+        """See `Store.backup`."""
+        await asyncio.to_thread(look, self._db, lambda db: maintenance.backup(db, to), self.path)
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        """See `Doors.next_audits`."""
+        rows = await self._read(lambda session: session.rows("next_audits", (after, limit)))
+        return [audit_log.entry(row) for row in rows]
+
+    async def audit_head(self) -> AuditHead:
+        """See `Doors.audit_head`."""
+        return await self._read(audit_log.head)
+
+    async def secret_keys(self) -> dict[str, str]:
+        """See `Doors.secret_keys`."""
+        return await self._read(secret_keys)
+
+    async def facts(self) -> dict[str, object]:
+        """See `Store.facts`."""
+        return {"path": self.path, "schema": found_schema(self._db), "bytes": os.path.getsize(self.path)}
+
+    async def close(self) -> None:
+        self._db.close()
+
+    async def _read(self, work: Work[Result]) -> Result:
+        session = Session(self._db, Numbers(), micros(datetime.now(UTC)))
+        return await asyncio.to_thread(look, session, work, self.path)

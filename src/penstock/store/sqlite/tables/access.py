@@ -1,0 +1,246 @@
+"""Who may come in, what is kept under lock, and what people did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from penstock.store.rows.access import (
+    AccessToken,
+    AccessTokenRow,
+    Audited,
+    AuditHead,
+    AuditRow,
+    Login,
+    NewSession,
+    SecretRow,
+    SessionRow,
+)
+from penstock.store.sqlite.session import Row, Session, json_list
+from penstock.store.sqlite.tables import audit_log
+from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
+from penstock.store.sqlite.writer import Desk
+
+_LAST = "\U0010ffff"
+"""After every id."""
+
+
+class SqliteDoors:
+    """See `store.protocol.Doors`."""
+
+    _desk: Desk
+
+    async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: _add_token(session, token, audit))
+
+    async def access_token(self, id: str) -> AccessTokenRow | None:
+        found = await self._desk.read(lambda session: _tokens(session, "one_access_token", (id,)))
+        return found[0] if found else None
+
+    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
+        values = (_LAST if before is None else before, limit)
+        return await self._desk.read(lambda session: _tokens(session, "list_access_tokens", values))
+
+    async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: _revoke(session, id, audit))
+
+    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
+        await self._desk.write(lambda session: _use(session, "use_access_token", ids, apart))
+
+    async def add_session(
+        self,
+        session: NewSession,
+        lasts: timedelta,
+        instead: bytes | None = None,
+        audit: AuditRow | None = None,
+    ) -> None:
+        await self._desk.write(lambda work: _add_session(work, session, lasts, instead, audit))
+
+    async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
+        return await self._desk.read(lambda session: _session(session, digest, idle))
+
+    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
+        await self._desk.write(lambda session: _use(session, "use_session", digests, apart))
+
+    async def drop_sessions(
+        self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
+    ) -> int:
+        return await self._desk.write(lambda session: _drop_sessions(session, digests, names, audit))
+
+    async def add_login(self, login: Login, lasts: timedelta) -> None:
+        await self._desk.write(lambda session: _add_login(session, login, lasts))
+
+    async def take_login(self, digest: bytes) -> Login | None:
+        return await self._desk.write(lambda session: _take_login(session, digest))
+
+    async def put_secret(
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        values = {"name": name, "key_id": key_id, "sealed": sealed, "known": json_list(known)}
+        return await self._desk.write(lambda session: _put_secret(session, values, audit))
+
+    async def secret_keys(self) -> dict[str, str]:
+        return await self._desk.read(secret_keys)
+
+    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
+        return await self._desk.read(lambda session: [_one_secret(session, name) for name in names])
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+        rows = await self._desk.read(lambda session: session.rows("list_secrets", (after, limit)))
+        return [_secret(row) for row in rows]
+
+    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+        values = (key_id, sealed, name, was)
+        return bool(await self._desk.write(lambda session: session.run("reseal_secret", values)))
+
+    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
+        return await self._desk.write(lambda session: _drop_secret(session, name, audit))
+
+    async def note(self, audits: Sequence[AuditRow]) -> None:
+        await self._desk.write(lambda session: audit_log.note(session, audits))
+
+    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+        values = (NEVER if before is None else before, limit)
+        rows = await self._desk.read(lambda session: session.rows("newest_audits", values))
+        return [audit_log.entry(row) for row in rows]
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        rows = await self._desk.read(lambda session: session.rows("next_audits", (after, limit)))
+        return [audit_log.entry(row) for row in rows]
+
+    async def audit_head(self) -> AuditHead:
+        return await self._desk.read(audit_log.head)
+
+
+def _names(names: Sequence[str] | None) -> str | None:
+    return None if names is None else json_list(names)
+
+
+def _named(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else msgspec.json.decode(text, type=tuple[str, ...])
+
+
+def _use(session: Session, query: str, keys: Sequence[str | bytes], apart: timedelta) -> None:
+    before = session.now - length(apart)
+    session.many(query, [(session.now, key, before) for key in keys])
+
+
+def _add_token(session: Session, token: AccessToken, audit: AuditRow | None) -> bool:
+    scopes = (_names(token.workflows), _names(token.task_lists), token.concurrency)
+    expires = NEVER if token.expires_at is None else micros(token.expires_at)
+    row = (token.id, token.role, token.name, token.digest, *scopes, expires, token.made_by, session.now)
+    if not session.run("insert_access_token", row):
+        return False
+    audit_log.note_one(session, audit)
+    return True
+
+
+def _tokens(session: Session, query: str, values: Sequence[object]) -> list[AccessTokenRow]:
+    return [_token(row, session.now) for row in session.rows(query, values)]
+
+
+def _token(row: Row, now: int) -> AccessTokenRow:
+    id, role, name, digest, workflows, task_lists, concurrency, expires, made_by, made, used, revoked = row
+    token = AccessToken(
+        id=id,
+        role=role,
+        name=name,
+        digest=digest,
+        workflows=_named(workflows),
+        task_lists=_named(task_lists),
+        concurrency=concurrency,
+        expires_at=moment_or_none(expires),
+        made_by=made_by,
+    )
+    return AccessTokenRow(
+        token=token,
+        made_at=moment(made),
+        used_at=moment_or_none(used),
+        revoked_at=moment_or_none(revoked),
+        state="revoked" if revoked is not None else "expired" if expires <= now else "live",
+    )
+
+
+def _revoke(session: Session, id: str, audit: AuditRow | None) -> bool:
+    if not session.run("revoke_access_token", (session.now, id)):
+        return False
+    audit_log.note_one(session, audit)
+    return True
+
+
+def _add_session(
+    work: Session, session: NewSession, lasts: timedelta, instead: bytes | None, audit: AuditRow | None
+) -> None:
+    work.run("drop_outdated_sessions", (work.now,))
+    if instead is not None:
+        work.run("drop_session", (instead,))
+    who = (session.digest, session.name, session.role, session.token_id, _names(session.workflows))
+    work.run("insert_session", (*who, session.ip, work.now, work.now, work.now + length(lasts)))
+    audit_log.note_one(work, audit)
+
+
+def _session(work: Session, digest: bytes, idle: timedelta) -> SessionRow | None:
+    row = work.row("one_session", (digest, work.now, work.now - length(idle)))
+    if row is None:
+        return None
+    digest, name, role, token_id, workflows, ip, made, seen, until = row
+    session = NewSession(
+        digest=digest, name=name, role=role, token_id=token_id, workflows=_named(workflows), ip=ip
+    )
+    return SessionRow(session=session, made_at=moment(made), seen_at=moment(seen), until=moment(until))
+
+
+def _drop_sessions(
+    session: Session, digests: Sequence[bytes], names: Sequence[str], audit: AuditRow | None
+) -> int:
+    gone = session.many("drop_session", [(digest,) for digest in digests])
+    gone += session.many("drop_sessions_of_name", [(name,) for name in names])
+    if gone:
+        audit_log.note_one(session, audit)
+    return gone
+
+
+def _add_login(session: Session, login: Login, lasts: timedelta) -> None:
+    session.run("drop_outdated_logins", (session.now,))
+    until = session.now + length(lasts)
+    session.run("insert_login", (login.digest, login.nonce, login.verifier, login.back_to, until))
+
+
+def _take_login(session: Session, digest: bytes) -> Login | None:
+    row = session.row_changed("take_login", (digest,))
+    if row is None or row[4] <= session.now:
+        return None
+    return Login(digest=row[0], nonce=row[1], verifier=row[2], back_to=row[3])
+
+
+def _put_secret(session: Session, values: dict[str, Any], audit: AuditRow | None) -> SecretRow | None:
+    rows = session.named("put_secret", {**values, "now": session.now})
+    if not rows:
+        return None
+    audit_log.note_one(session, audit)
+    return _secret(rows[0])
+
+
+def secret_keys(session: Session) -> dict[str, str]:
+    """See `Doors.secret_keys`."""
+    return dict(session.rows("secret_keys"))
+
+
+def _one_secret(session: Session, name: str) -> SecretRow | None:
+    row = session.row("one_secret", (name,))
+    return None if row is None else _secret(row)
+
+
+def _secret(row: Row) -> SecretRow:
+    name, version, key_id, sealed, updated = row
+    return SecretRow(name=name, version=version, key_id=key_id, sealed=sealed, updated_at=moment(updated))
+
+
+def _drop_secret(session: Session, name: str, audit: AuditRow | None) -> bool:
+    if not session.run("drop_secret", (name,)):
+        return False
+    audit_log.note_one(session, audit)
+    return True

@@ -1,0 +1,53 @@
+"""The audit: entries are only added, in the transaction of what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.rows.access import Audited, AuditHead, AuditRow
+from penstock.store.rows.audit_chain import chained, read_head, write_head
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.times import micros, moment
+
+
+def note(session: Session, rows: Sequence[AuditRow]) -> None:
+    """Add entries at the end of the chain."""
+    if not rows:
+        return
+    entries = chained(head(session), moment(session.now), rows)
+    session.many("insert_audit", [_columns(entry) for entry in entries])
+    session.run("put_setting", ("audit", write_head(entries[-1])))
+
+
+def note_one(session: Session, row: AuditRow | None) -> None:
+    """Add an entry where there is one."""
+    if row is not None:
+        note(session, [row])
+
+
+def head(session: Session) -> AuditHead:
+    """Where the chain ends."""
+    found = session.row("read_setting", ("audit",))
+    return read_head(None if found is None else found[0])
+
+
+def entry(row: Row) -> Audited:
+    """An entry as it was written."""
+    number, at, actor, token_id, ip, action, target, was, became, reason, hash = row
+    said = AuditRow(
+        actor=actor,
+        token_id=token_id,
+        ip=ip,
+        action=action,
+        target=target,
+        before=was,
+        after=became,
+        reason=reason,
+    )
+    return Audited(number=number, at=moment(at), row=said, hash=hash)
+
+
+def _columns(entry: Audited) -> Row:
+    row = entry.row
+    said = (row.actor, row.token_id, row.ip, row.action, row.target, row.before, row.after, row.reason)
+    return (entry.number, micros(entry.at), *said, entry.hash)

@@ -1,0 +1,123 @@
+"""Drafts of workflows, and lists of workflows for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
+from penstock.store.rows.rows import Version
+from penstock.store.sqlite.session import Row, Session, json_list
+from penstock.store.sqlite.tables.audit_log import note_one
+from penstock.store.sqlite.tables.workflow_versions import make_version
+from penstock.store.sqlite.times import NEVER, moment
+from penstock.store.sqlite.writer import Desk
+
+
+class SqliteDrafts:
+    """See `store.protocol.Drafts`."""
+
+    _desk: Desk
+
+    async def draft(self, workflow: str) -> DraftRow | None:
+        return await self._desk.read(lambda session: _draft(session, workflow))
+
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
+        return await self._desk.write(lambda session: _save(session, draft, expect, audit))
+
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
+        return await self._desk.write(lambda session: _drop(session, workflow, expect, audit))
+
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        return await self._desk.write(lambda session: _publish(session, new, expect, audit))
+
+    async def drafts(self) -> list[DraftLine]:
+        return await self._desk.read(_lines)
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        values = (workflow, NEVER if before is None else before, limit)
+        found = await self._desk.read(lambda session: session.rows("list_versions", values))
+        return [VersionLine(version=version, note=note, at=moment(at)) for version, note, at in found]
+
+    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+        return await self._desk.read(lambda session: _counts(session, json_list(workflows)))
+
+
+def _draft(session: Session, workflow: str) -> DraftRow | None:
+    row = session.row("one_draft", (workflow,))
+    return None if row is None else _row(row)
+
+
+def _row(row: Row) -> DraftRow:
+    workflow, definition, title, author, at = row
+    return DraftRow(workflow=workflow, definition=definition, title=title, author=author, at=moment(at))
+
+
+def _text(session: Session, workflow: str) -> str | None:
+    """What reads as the draft: the draft, or the newest version."""
+    draft = session.row("one_draft", (workflow,))
+    if draft is not None:
+        return str(draft[1])
+    newest = session.row("newest_version", (workflow,))
+    return None if newest is None else str(newest[2])
+
+
+def _save(
+    session: Session, draft: NewDraft, expect: Collection[str] | None, audit: AuditRow | None
+) -> DraftRow | None:
+    if not is_expected(expect, _text(session, draft.workflow)):
+        return None
+    row = (draft.workflow, draft.definition, draft.title, draft.author, session.now)
+    session.run("put_draft", row)
+    note_one(session, audit)
+    return _row(row)
+
+
+def _drop(
+    session: Session, workflow: str, expect: Collection[str] | None, audit: AuditRow | None
+) -> bool | None:
+    if not is_expected(expect, _text(session, workflow)):
+        return None
+    if session.row_changed("drop_draft", (workflow,)) is None:
+        return False
+    note_one(session, audit)
+    return True
+
+
+def _publish(
+    session: Session, new: NewVersion, expect: Collection[str] | None, audit: AuditRow | None
+) -> Version | None:
+    if not is_expected(expect, _text(session, new.workflow)):
+        return None
+    version, changed = make_version(session, new)
+    draft = session.row("one_draft", (new.workflow,))
+    if draft is not None and draft[1] == new.definition:
+        session.run("drop_draft", (new.workflow,))
+        changed = True
+    if changed:
+        note_one(session, audit)
+    return version
+
+
+def _lines(session: Session) -> list[DraftLine]:
+    return [
+        DraftLine(workflow=workflow, title=title, author=author, at=moment(at), changed=bool(changed))
+        for workflow, title, author, at, changed in session.rows("list_drafts")
+    ]
+
+
+def _counts(session: Session, names: str) -> dict[str, dict[str, int]]:
+    found = {
+        workflow: {"succeeded": count}
+        for workflow, count in session.rows("count_runs_of_workflows", (names,))
+    }
+    for workflow, status, count in session.rows("count_other_runs", (names,)):
+        found[workflow][status] = count
+        found[workflow]["succeeded"] -= count
+    return found

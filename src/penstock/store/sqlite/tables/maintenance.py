@@ -1,0 +1,148 @@
+"""What operators do, and what must be done now and then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+
+import apsw
+
+from penstock.store.errors import disk_error
+from penstock.store.rows.rows import PRESENT, Worker
+from penstock.store.sql.backup_files import refuse_backup_at, sync_folder, taken
+from penstock.store.sqlite.commit.lock_grants import drop_kept
+from penstock.store.sqlite.files import make_private, remove_copy
+from penstock.store.sqlite.session import Session, json_list
+from penstock.store.sqlite.times import length, micros
+
+SLICE = 100
+"""Runs that are deleted in one transaction: others must not wait long."""
+PAGES = 256
+"""Free pages that are given back to the disk in one transaction. As many may stay: they are soon used again."""
+GONE = timedelta(days=1)
+"""After this time without a sign of life a worker is not shown any more."""
+
+Ages = Mapping[str, timedelta]
+"""How long runs are kept, by status or by workflow."""
+
+_TABLES = {
+    "run_label": "drop_labels_of_runs",  # first: it reads them from the runs
+    "run": "drop_runs",
+    "history": "drop_history_of_runs",
+    "part": "drop_parts_of_runs",
+    "payload": "drop_payloads_of_runs",
+    "log": "drop_logs_of_runs",
+    "seen": "drop_seen_of_runs",
+    "start_key": "drop_start_keys_of_runs",
+    "task": "drop_tasks_of_runs",
+    "timer": "drop_timers_of_runs",
+    "message": "drop_messages_of_runs",
+    "lock": "drop_locks_of_runs",
+    "correlation": "drop_correlations_of_runs",
+    "run_key": "drop_run_keys_of_runs",
+    "rest": "drop_rests_of_runs",
+    "timing": "drop_timings_of_runs",
+    "approval": "drop_approvals_of_runs",
+}
+
+
+def drop_outdated_runs(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
+    """Delete up to `limit` ended runs that are older than their status, or workflow, is kept; rows by table."""
+    old: list[str] = []
+    others = json_list(list(own))
+    for status, age in sorted(days.items()):
+        before = session.now - length(age)
+        old += [run for (run,) in session.rows("outdated_runs", (status, before, others, limit - len(old)))]
+    for workflow, age in sorted(own.items()):
+        before = session.now - length(age)
+        values = (workflow, before, before, limit - len(old))
+        old += [run for (run,) in session.rows("outdated_runs_of_workflow", values)]
+    return {table: session.run(query, (json_list(old),)) for table, query in _TABLES.items()}
+
+
+def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
+    """Delete whatever is out of date and belongs to no run; rows by table."""
+    kept = session.rows("outdated_kept", (session.now, limit))
+    before = session.db.total_changes()
+    for (id,) in kept:
+        drop_kept(session, id)
+    return {
+        "kept": len(kept),
+        "kept_key": session.db.total_changes() - before - len(kept),
+        "seen": session.run("drop_outdated_seen", (session.now, limit)),
+        "worker": session.run("drop_gone_workers", (session.now - length(GONE),)),
+    }
+
+
+def explain(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
+    """What would be deleted: it is, and then taken back."""
+    session.db.execute("SAVEPOINT explain")
+    found = add(drop_outdated_runs(session, days, own, limit), drop_outdated_rest(session, limit))
+    session.db.execute("ROLLBACK TO explain")
+    session.db.execute("RELEASE explain")
+    return found
+
+
+def add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    """Rows by table, together."""
+    return {table: one.get(table, 0) + other.get(table, 0) for table in sorted(one.keys() | other.keys())}
+
+
+def shrink(session: Session) -> int:
+    """Give free pages back to the disk, a slice of them; how many are left."""
+    session.db.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
+    return int(session.db.pragma("freelist_count"))
+
+
+def check(db: apsw.Connection, session: Session) -> list[str]:
+    """See `Store.check`."""
+    found = [
+        f"the file is not whole: {line}" for (line,) in db.execute("PRAGMA quick_check(20)") if line != "ok"
+    ]
+    tell = {
+        "gaps_in_history": "run {}: the history page at {} does not follow entry {}",
+        "wrong_ends_of_history": "run {}: it is at entry {}, its history at {}",
+        "tasks_without_run": "run {}: task {}.{} belongs to no live run",
+        "orphans": "table {}: it has rows of run {}, which is not there",
+        "stuck_runs": "run {}: it runs, but no task, timer, message, lock or child can move it on",
+        "overheld_locks": "key {}: it is held {} times, {} at most are allowed",
+        "idle_locks": "key {}: nobody holds it, but somebody waits for it",
+        "locks_of_ended_runs": "key '{}': run {} has it or waits for it (element {}.{}), but has ended",
+        "wrongly_held_tasks": "run {}: task {}.{} is held, but the run is not paused",
+    }
+    with db:
+        for query, sentence in tell.items():
+            values = (20,) if query == "stuck_runs" else ()
+            found += [sentence.format(*row) for row in session.rows(query, values)]
+    return found
+
+
+def backup(db: apsw.Connection, to: str) -> None:
+    """See `Store.backup`. Under another name until it is whole: half a copy is never taken for one."""
+    refuse_backup_at(to)
+    part = f"{to}.part"
+    remove_copy(part)
+    try:
+        make_private(part)
+        db.execute("VACUUM INTO ?", (part,))
+        with open(part, "rb") as file:
+            os.fsync(file.fileno())
+        os.link(part, to)  # fails where somebody made the file meanwhile
+        sync_folder(to)
+    except FileExistsError:
+        raise taken(to) from None
+    except OSError as error:
+        raise disk_error(error) from error
+    finally:
+        remove_copy(part)
+
+
+def attend(session: Session, worker: Worker) -> None:
+    """See `Store.attend`."""
+    session.run("drop_gone_workers", (session.now - length(PRESENT),))
+    lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
+    started = micros(worker.started_at)
+    session.run(
+        "put_worker", (worker.id, worker.name, lists, tasks, worker.concurrency, started, session.now)
+    )

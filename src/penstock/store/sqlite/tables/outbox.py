@@ -1,0 +1,50 @@
+"""What waits to be published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.rows.change import Change
+from penstock.store.rows.outbox import LetterRow, OutboxRow
+from penstock.store.sqlite.session import Session
+from penstock.store.sqlite.times import moment
+from penstock.store.sqlite.writer import Desk
+
+
+class SqliteOutbox:
+    """See `store.outgoing.Outbox`."""
+
+    _desk: Desk
+
+    async def letters(self, bus: str, limit: int) -> list[LetterRow]:
+        return await self._desk.read(lambda session: _letters(session, bus, limit))
+
+    async def sent(self, letters: Sequence[int]) -> None:
+        await self._desk.write(lambda session: session.many("drop_letter", [(id,) for id in letters]))
+
+    async def outbox(self) -> list[OutboxRow]:
+        rows = await self._desk.read(lambda session: session.rows("outbox_sizes"))
+        return [OutboxRow(bus, topic, waiting, moment(oldest)) for bus, topic, waiting, oldest in rows]
+
+
+def post_letters(session: Session, changes: Sequence[Change]) -> None:
+    """Put what changes publish into the outbox, in their order."""
+    rows = [(c.run, letter) for c in changes for letter in c.letters]
+    ids = session.numbers(len(rows))
+    session.many(
+        "insert_letter",
+        [
+            (id, letter.bus, letter.topic, run, letter.body, session.now)
+            for id, (run, letter) in zip(ids, rows, strict=True)
+        ],
+    )
+
+
+def _letters(session: Session, bus: str, limit: int) -> list[LetterRow]:
+    found: list[LetterRow] = []
+    topic = ""
+    while (following := session.row("next_topic", (bus, topic))) is not None:
+        (topic,) = following
+        rows = session.rows("letters_of_topic", (bus, topic, limit))
+        found += [LetterRow(id, run, topic, body) for id, run, body in rows]
+    return found

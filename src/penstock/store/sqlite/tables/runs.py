@@ -1,0 +1,73 @@
+"""Reading runs, and handing out what is due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from penstock.store.rows.change import Message, Part
+from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, StoredRun
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.times import length, moment, moment_or_none
+
+
+def load(session: Session, runs: Sequence[str]) -> list[StoredRun | None]:
+    """See `Store.load`."""
+    found: list[StoredRun | None] = []
+    with session.db:  # one view of all of them: a part of tomorrow must not meet a head of today
+        found += [_load(session, run) for run in runs]
+    return found
+
+
+def _load(session: Session, run: str) -> StoredRun | None:
+    found = session.row("load_run", (run,))
+    if found is None:
+        return None
+    revision, header, head = found
+    parts = tuple(Part(*part) for part in session.rows("load_parts", (run,)))
+    return StoredRun(run, revision, header, head, parts)
+
+
+def payloads(session: Session, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
+    """See `Store.payloads`."""
+    found = ((ref, session.row("load_payload", ref)) for ref in refs)
+    return {ref: row[0] for ref, row in found if row is not None}
+
+
+def pages(session: Session, run: str, after: int, limit: int) -> list[bytes]:
+    """See `Store.pages`."""
+    found: list[bytes] = []
+    for _, last, body in session.walk("load_pages", (run, after)) if limit > 0 else ():
+        found.append(body)
+        if last - after >= limit:
+            break
+    return found
+
+
+def due(session: Session, limit: int, patience: timedelta) -> Due:
+    """See `Store.due`."""
+    now, until = session.now, session.now + length(patience)
+    timers = session.rows("due_timers", (now, limit))
+    messages = session.rows("due_messages", (now, limit))
+    tasks = session.rows("expired_tasks", (now, limit))
+    session.many("take_timer", [(until, timer[0]) for timer in timers])
+    session.many("take_message", [(until, message[0]) for message in messages])
+    session.many("take_task", [(until, *task[:3]) for task in tasks])
+    following = session.row("next_due")
+    return Due(
+        [DueTimer(id, run, body, moment(at)) for id, run, body, at in timers],
+        [DueTask(Lease(*task[:5]), _struck(task)) for task in tasks],
+        [Message(*message) for message in messages],
+        moment_or_none(following[0]) if following else None,
+        moment(now),
+    )
+
+
+def _struck(task: Row) -> str:
+    """The limit whose time came first, however late it is found."""
+    leased, lease_until, stop_by, start_by, end_by = task[5:]
+    if not leased:
+        return "schedule_to_start" if start_by <= end_by else "schedule_to_close"
+    if lease_until <= min(stop_by, end_by):
+        return "lost"
+    return "start_to_close" if stop_by <= end_by else "schedule_to_close"

@@ -1,0 +1,83 @@
+"""The task lists: leasing, renewing, giving back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.rows.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
+from penstock.store.sqlite.session import Row, Session, json_list, unique
+from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
+
+
+def lease(session: Session, wish: Wish) -> list[Leased]:
+    """See `Store.lease`."""
+    if wish.limit <= 0:
+        return []
+    found = [row for task_list in unique(wish.task_lists) for row in _ready(session, wish, task_list)]
+    found.sort(key=lambda row: (-row[0], row[1]))
+    leases = [_lease(row, session.now) for row in found[: wish.limit]]
+    rows = [
+        (
+            wish.worker,
+            one.fence,
+            session.now,
+            until,
+            stop_by,
+            min(until, stop_by, end_by),
+            one.run,
+            one.firing,
+            one.index,
+        )
+        for one, until, stop_by, end_by, _, _ in leases
+    ]
+    session.many("lease_task", rows)
+    session.many("insert_timing", [row[-3:] for row in rows])
+    return [
+        Leased(
+            one, task, task_list, moment(min(until, stop_by, end_by)), moment_or_none(min(stop_by, end_by))
+        )
+        for one, until, stop_by, end_by, task, task_list in leases
+    ]
+
+
+def _ready(session: Session, wish: Wish, task_list: str) -> list[Row]:
+    if wish.tasks is None:
+        return session.rows("ready_tasks", (task_list, session.now, wish.limit))
+    return session.rows("ready_named_tasks", (task_list, session.now, json_list(wish.tasks), wish.limit))
+
+
+def _lease(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:
+    _, _, run, firing, index, attempt, fence, task, task_list, beat, run_for, end_by = row
+    stop_by = NEVER if run_for is None else now + run_for
+    return Lease(run, firing, index, attempt, fence + 1), now + beat, stop_by, end_by, task, task_list
+
+
+def renew(session: Session, beats: Sequence[Beat]) -> list[Renewal]:
+    """See `Store.renew`."""
+    found = (session.row_changed("renew_task", (session.now, b.progress, *_key(b.lease))) for b in beats)
+    return [
+        Renewal(None) if row is None else Renewal(moment(row[0]), moment_or_none(row[1])) for row in found
+    ]
+
+
+def release(session: Session, leases: Sequence[Lease]) -> list[bool]:
+    """See `Store.release`."""
+    return [
+        session.row_changed("release_task", (NEVER, session.now, *_key(one))) is not None for one in leases
+    ]
+
+
+def give_up(session: Session, prefix: str) -> int:
+    """See `Store.give_up`."""
+    return len(session.rows("give_up_tasks", (session.now, NEVER, prefix)))
+
+
+def _key(lease: Lease) -> tuple[str, int, int, int, int]:
+    return lease.run, lease.firing, lease.index, lease.attempt, lease.fence
+
+
+def log(session: Session, lines: Sequence[LogLine]) -> None:
+    """See `Store.log`."""
+    ids = session.numbers(len(lines))
+    rows = [(id, line.run, micros(line.at), line.body) for id, line in zip(ids, lines, strict=True)]
+    session.many("insert_log", rows)

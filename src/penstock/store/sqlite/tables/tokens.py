@@ -1,0 +1,63 @@
+"""What custom workers keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.rows import TokenChange, TokenRow
+from penstock.store.sql.index_scans import LAST
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.tables.audit_log import note, note_one
+from penstock.store.sqlite.times import length, micros, moment_or_none
+
+
+def tokens(session: Session, prefix: str, after: str, limit: int) -> list[TokenRow]:
+    """See `Store.tokens`."""
+    return [_token(row) for row in session.rows("list_tokens", (prefix, prefix + LAST, after, limit))]
+
+
+def change(
+    session: Session, changes: Sequence[TokenChange], audits: Sequence[AuditRow]
+) -> list[TokenRow] | str:
+    """See `Store.change_tokens`. All are looked at before any is written."""
+    for one in changes:
+        found = session.row("token_version", (one.name,))
+        if (None if found is None else found[0]) != one.expect:
+            return one.name
+    written: list[TokenRow] = []
+    for one, version in zip(changes, session.numbers(len(changes)), strict=True):
+        if one.gone:
+            session.run("drop_token", (one.name,))
+            continue
+        expires = None if one.expires is None else micros(one.expires)
+        row = (one.name, version, one.owner, expires, one.priority, one.data)
+        session.run("put_token", row)
+        written.append(_token(row))
+    note(session, audits)
+    return written
+
+
+def claim(
+    session: Session, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None
+) -> list[TokenRow]:
+    """See `Store.claim_tokens`."""
+    free = session.rows("free_tokens", (prefix, prefix + LAST, session.now, limit))
+    until = session.now + length(lease)
+    numbers = session.numbers(len(free))
+    found = [
+        session.row_changed("claim_token", (owner, until, version, name))
+        for (name,), version in zip(free, numbers, strict=True)
+    ]
+    claimed = [_token(row) for row in found if row is not None]
+    if claimed:
+        note_one(session, audit)
+    return claimed
+
+
+def _token(row: Row) -> TokenRow:
+    name, version, owner, expires, priority, data = row
+    return TokenRow(
+        name=name, version=version, owner=owner, expires=moment_or_none(expires), priority=priority, data=data
+    )

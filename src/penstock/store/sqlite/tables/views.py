@@ -1,0 +1,259 @@
+"""The read side, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from penstock.store.rows.rows import (
+    PRESENT,
+    Filter,
+    KeptRow,
+    Lease,
+    LockRow,
+    OldTask,
+    QueueRow,
+    RunRow,
+    TaskRow,
+    TimingRow,
+    WaitingTasks,
+    Worker,
+)
+from penstock.store.sql.index_scans import Dialect, Question
+from penstock.store.sql.run_lists import (
+    Pair,
+    allowed,
+    count_question,
+    driver_of,
+    merged,
+    probe,
+    questions,
+    tallied,
+)
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
+
+DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))
+_labels = msgspec.json.Decoder(dict[str, str])
+_names = msgspec.json.Decoder(list[str])
+_tuple = msgspec.json.Decoder(tuple[str, ...])
+
+
+def runs(session: Session, filter: Filter) -> list[RunRow]:
+    """See `Store.runs`."""
+    if filter.limit <= 0:
+        return []
+    names = allowed(filter, lambda: _workflows(session))
+    few = probe(filter, DIALECT, names)
+    driver = driver_of(filter, names, None if few is None else _told(session, few)[0][0])
+    pairs = _pairs(session, names) if driver == "version" else []
+    asked = questions(filter, DIALECT, names, driver, pairs)
+    return merged((_run(row) for one in asked for row in _told(session, one)), filter)
+
+
+def _told(session: Session, asked: Question) -> list[Any]:
+    return session.db.execute(asked.sql, asked.values).fetchall()
+
+
+def _workflows(session: Session) -> list[str]:
+    """Those that have runs."""
+    found: list[str] = []
+    while row := session.row("next_workflow", (found[-1] if found else "",)):
+        found.append(row[0])
+    return found
+
+
+def _pairs(session: Session, names: Sequence[str] | None) -> list[Pair]:
+    found: list[Pair] = []
+    for name in _workflows(session) if names is None else names:
+        version = -1
+        while row := session.row("next_version", (name, version)):
+            version = row[0]
+            found.append((name, version))
+    return found
+
+
+def _run(row: Row) -> RunRow:
+    id, workflow, version, subject, status, parent, labels, waiting, started_at, ended_at = row
+    return RunRow(
+        id=id,
+        workflow=workflow,
+        version=version,
+        subject=subject,
+        status=status,
+        parent=parent,
+        labels=_labels.decode(labels),
+        waiting_for=[] if waiting is None else _names.decode(waiting),
+        started_at=moment(started_at),
+        ended_at=moment_or_none(ended_at),
+    )
+
+
+def count(session: Session, filter: Filter) -> dict[str, int]:
+    """See `Store.count`."""
+    if filter == Filter(limit=filter.limit):
+        return dict(session.rows("count_all_runs"))
+    names = allowed(filter, lambda: _workflows(session))
+    asked = count_question(filter, DIALECT, names)
+    return dict(_told(session, asked))
+
+
+def tasks(session: Session, run: str) -> list[TaskRow]:
+    """See `Store.tasks`."""
+    return [
+        TaskRow(
+            lease=Lease(*row[:5]),
+            task=row[5],
+            task_list=row[6],
+            worker=row[7],
+            held=bool(row[8]),
+            queued_at=moment(row[9]),
+            started_at=moment_or_none(row[10]),
+            progress=row[11],
+        )
+        for row in session.rows("tasks_of_run", (run,))
+    ]
+
+
+def timers(session: Session, run: str) -> list[tuple[datetime, bytes]]:
+    """See `Store.timers`."""
+    return [(moment(due), body) for due, body in session.rows("timers_of_run", (run,))]
+
+
+def locks(session: Session, run: str) -> list[LockRow]:
+    """See `Store.locks`."""
+    return [
+        LockRow(
+            firing=firing,
+            index=index,
+            key=key,
+            held=bool(held),
+            ahead=ahead,
+            holders=tuple(sorted(_names.decode(holders))),
+        )
+        for firing, index, key, held, ahead, holders in session.rows("locks_of_run", (run,))
+    ]
+
+
+def old_tasks(session: Session, limit: int) -> list[OldTask]:
+    """See `Store.old_tasks`."""
+    return [
+        OldTask(
+            run=run,
+            workflow=workflow,
+            version=version,
+            step=step,
+            task=task,
+            task_list=task_list,
+            worker=worker,
+            queued_at=moment(queued_at),
+            started_at=moment_or_none(started_at),
+        )
+        for run, workflow, version, step, task, task_list, worker, queued_at, started_at in session.rows(
+            "old_tasks", (limit,)
+        )
+    ]
+
+
+def waiting_tasks(session: Session) -> list[WaitingTasks]:
+    """See `Store.waiting_tasks`."""
+    return [
+        WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
+        for task_list, task, count, oldest in session.rows("waiting_tasks")
+    ]
+
+
+def timings(session: Session, runs: Sequence[str], most: int) -> list[TimingRow]:
+    """See `Store.timings`."""
+    return [_timing(row) for run in sorted(runs) for row in session.rows("timings_of_runs", (run, most))]
+
+
+def timings_of(session: Session, run: str, firings: Sequence[int]) -> list[TimingRow]:
+    """See `Store.timings_of`."""
+    return [
+        _timing(row)
+        for row in session.rows("timings_of_firings", (run, msgspec.json.encode(firings).decode()))
+    ]
+
+
+def _timing(row: Row) -> TimingRow:
+    run, firing, index, attempt, queued_at, started_at = row
+    return TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
+
+
+def tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+    """See `Store.tally`."""
+    values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
+    versions, trouble, running = (
+        session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
+    )
+    return tallied(versions, trouble, running)
+
+
+def endings(
+    session: Session, since: datetime, until: datetime, width: timedelta
+) -> dict[tuple[str, str, int], int]:
+    """See `Store.endings`."""
+    values = {"since": micros(since), "until": micros(until), "width": width // timedelta(microseconds=1)}
+    return {(name, status, at): count for name, status, at, count in session.named("tally_endings", values)}
+
+
+def queues(session: Session) -> list[QueueRow]:
+    """See `Store.queues`."""
+    return [
+        QueueRow(task_list=name, ready=ready, held=held, leased=leased, oldest=moment_or_none(oldest))
+        for name, ready, held, leased, oldest in session.rows("list_queues", (NEVER,))
+    ]
+
+
+def workers(session: Session) -> list[Worker]:
+    """See `Store.workers`."""
+    return [
+        Worker(
+            id=id,
+            name=name,
+            task_lists=_tuple.decode(task_lists),
+            tasks=_tuple.decode(tasks),
+            concurrency=concurrency,
+            started_at=moment(started_at),
+            seen_at=moment(seen_at),
+        )
+        for id, name, task_lists, tasks, concurrency, started_at, seen_at in session.rows(
+            "list_workers", (session.now - length(PRESENT),)
+        )
+    ]
+
+
+def undelivered(session: Session, after: int, limit: int) -> list[KeptRow]:
+    """See `Store.undelivered`."""
+    return [
+        KeptRow(
+            id=id,
+            event=event,
+            keys=tuple((name, value) for name, value in session.rows("kept_keys", (id,))),
+            body=body,
+            reason=reason,
+            at=moment(at),
+            until=moment(until),
+        )
+        for id, event, body, reason, at, until in session.rows("list_kept", (after, session.now, limit))
+    ]
+
+
+def refused(session: Session, limit: int) -> list[tuple[str, str, str, str]]:
+    """See `Store.refused`."""
+    return [(name, value, run, holder) for name, value, run, holder in session.rows("list_refused", (limit,))]
+
+
+def logs(session: Session, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+    """See `Store.logs`."""
+    return [(id, body) for id, body in session.rows("list_logs", (run, after, limit))]
+
+
+def start_key(session: Session, workflow: str, key: str) -> tuple[str, bytes] | None:
+    """See `Store.start_key`."""
+    found = session.row("start_key_run", (workflow, key))
+    return None if found is None else (found[0], found[1])

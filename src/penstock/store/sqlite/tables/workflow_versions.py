@@ -1,0 +1,124 @@
+"""Published workflows, and what is paused."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from penstock.store.rows.access import AuditRow
+from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.rows import Version, WorkflowState
+from penstock.store.sqlite.commit.lock_grants import Letters
+from penstock.store.sqlite.session import Row, Session
+from penstock.store.sqlite.tables.audit_log import note_one
+from penstock.store.sqlite.times import moment, moment_or_none
+
+
+def _version(row: Row) -> Version:
+    workflow, version, definition, offers, note, at = row
+    return Version(
+        workflow=workflow, version=version, definition=definition, offers=offers, note=note, at=moment(at)
+    )
+
+
+def publish(session: Session, new: NewVersion, audit: AuditRow | None) -> Version:
+    """See `Store.publish`."""
+    version, made = make_version(session, new)
+    if made:
+        note_one(session, audit)
+    return version
+
+
+def make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
+    """The next version, or the newest one where that will do; whether something was changed."""
+    newest = session.row("newest_version", (new.workflow,))
+    if not new.again and newest is not None and (newest[2], newest[3]) == (new.definition, new.offers):
+        return _version(newest), _restart(session, new)
+    number = newest[1] + 1 if newest else 1
+    row = (new.workflow, number, new.definition, new.offers, new.note, session.now)
+    session.run("insert_version", row)
+    session.run("put_workflow", (new.workflow, number, new.start, session.now))
+    _restart(session, new)
+    return _version(row), True
+
+
+def _restart(session: Session, new: NewVersion) -> bool:
+    return (
+        new.restart and session.row_changed("start_workflow", (True, session.now, new.workflow)) is not None
+    )
+
+
+def version(session: Session, workflow: str, number: int | None) -> Version | None:
+    """See `Store.version`."""
+    if number is None:
+        found = session.row("newest_version", (workflow,))
+    else:
+        found = session.row("one_version", (workflow, number))
+    return None if found is None else _version(found)
+
+
+def workflows(session: Session) -> list[WorkflowState]:
+    """See `Store.workflows`."""
+    halted = _installation(session)
+    return [
+        WorkflowState(
+            name=name,
+            latest=latest,
+            started=bool(started),
+            paused=bool(paused),
+            halted=halted,
+        )
+        for name, latest, started, paused in session.rows("list_workflows")
+    ]
+
+
+def set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None) -> bool:
+    """See `Store.set_started`."""
+    if session.row_changed("start_workflow", (started, session.now, workflow)) is None:
+        return False
+    note_one(session, audit)
+    return True
+
+
+def turned_at(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
+    """See `Store.started_at` and `Store.stopped_at`."""
+    started, stopped = session.row("workflow_turned_at", (workflow,)) or (None, None)
+    return moment_or_none(started), moment_or_none(stopped)
+
+
+def set_paused(
+    session: Session,
+    workflow: str | None,
+    paused: bool,
+    body: bytes,
+    undone: bytes | None,
+    audit: AuditRow | None,
+) -> bool:
+    """See `Store.set_paused`."""
+    was = _installation(session) if workflow is None else _paused(session, workflow)
+    if was is None:
+        return False
+    if was == paused:
+        return True
+    if workflow is None:
+        session.run("put_setting", ("paused", "yes" if paused else "no"))
+        session.run("take_back_messages", (undone,))
+        live = session.rows("live_runs")
+    else:
+        session.run("pause_workflow", (paused, workflow))
+        session.run("take_back_messages_of_workflow", (undone, workflow))
+        live = session.rows("live_runs_of_workflow", (workflow,))
+    letters = Letters(session)
+    for (run,) in live:
+        letters.post(run, body)
+    letters.send(timedelta(0))
+    note_one(session, audit)
+    return True
+
+
+def _paused(session: Session, workflow: str) -> bool | None:
+    found = session.row("workflow_paused", (workflow,))
+    return None if found is None else bool(found[0])
+
+
+def _installation(session: Session) -> bool:
+    return session.row("read_setting", ("paused",)) == ("yes",)

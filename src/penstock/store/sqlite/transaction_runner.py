@@ -1,0 +1,180 @@
+"""Transactions on the connection that writes, and what a COMMIT that failed asks for."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import apsw
+
+from penstock.store.errors import OutcomeUnknown, StoreFailing, StoreRefused
+from penstock.store.sqlite.errors import meaning
+from penstock.store.sqlite.session import SQL, Numbers, Session, Ticks, Work
+from penstock.store.sqlite.write_ahead_log import Log
+
+MOMENT = 0.002
+"""Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
+LONG = 20 * MOMENT
+"""Whatever took longer counts as this."""
+NEWEST = 0.1
+"""How much the last commit says of how long the next one takes; the rest is what those before it said."""
+
+MEMORY = ":memory:"
+BUSY_TIMEOUT, REOPEN_TIMEOUT = 10_000, 200
+"""Milliseconds to wait for another process that uses the file: usually, and during a reopening, which holds up all."""
+APART = 0.5
+"""Seconds between two tries to reopen."""
+
+SUSPECT = "a commit before this call failed, and what it held may still be there"
+
+log = logging.getLogger("penstock.store")
+
+Served = tuple[Any, BaseException | None]
+"""What became of a piece of work."""
+
+
+class Ledger:
+    """Runs work in transactions on the writing connection; `transactions` counts those that were committed.
+
+    After a COMMIT that failed it is `suspect`: the log may hold the transaction, whole, and a crash would bring it
+    back. Nothing is begun then until `reopen` has settled what is in the file.
+    """
+
+    def __init__(
+        self,
+        db: apsw.Connection,
+        path: str,
+        ticks: Ticks,
+        numbers: Numbers,
+        follow: Callable[[apsw.Connection], Log],
+        again: Callable[[], apsw.Connection],
+    ) -> None:
+        """`follow` begins the log of a connection; `again` opens another connection that writes."""
+        self.db, self.path, self.ticks, self.numbers = db, path, ticks, numbers
+        self.log, self._follow, self._again = follow(db), follow, again
+        self.transactions = 0
+        self.suspect, self.reopen_after = False, 0.0
+        self._pace = 2 * MOMENT  # seconds that a commit takes of late
+        self._begun = False
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the next commit is expected to take no longer than a moment."""
+        return self._pace < MOMENT
+
+    def session(self) -> Session:
+        return Session(self.db, self.numbers, self.ticks.now())
+
+    def transact(self, works: list[Work[Any]]) -> list[Served]:
+        """Each in a savepoint of its own, all in one transaction; what failed for lack of room failed for all."""
+        return self.finish(self.begin(works))
+
+    def begin(self, works: list[Work[Any]]) -> list[Served]:
+        """All but the COMMIT, which `finish` does. After a failure of the database itself nothing is begun.
+
+        A savepoint copies every page that is changed: one that is alone needs none.
+        """
+        if self.suspect:
+            return [(None, StoreFailing(SUSPECT)) for _ in works]
+        try:
+            self._back()  # where the disk failed while it was taken back
+            self.db.execute("BEGIN IMMEDIATE")
+            session = self.session()
+            session.alone = len(works) == 1
+            one = self._bare if session.alone else self._one
+            answers = [one(session, work) for work in works]
+        except BaseException as error:
+            return self._given_up(works, error)
+        self._begun = True
+        return answers
+
+    def finish(self, answers: list[Served]) -> list[Served]:
+        """Make durable what was begun: the answers, or why there are none."""
+        if not self._begun:
+            return answers
+        self._begun = False
+        began = perf_counter()
+        try:
+            self.db.execute("COMMIT")
+        except (apsw.FullError, apsw.BusyError) as error:  # before the log had all of it
+            return self._given_up(answers, error)
+        except BaseException as error:
+            if self.path == MEMORY:  # there is nothing that a crash could bring back
+                return self._given_up(answers, error)
+            self.suspect = True
+            log.error("a commit failed: %r", error)
+            return [(None, OutcomeUnknown(str(error) or type(error).__name__)) for _ in answers]
+        self.transactions += 1
+        # One that took some moments, as any may where others use the disk, too, changes little; after one that took
+        # longer than a loop should stand still, a thread waits for the next ones.
+        self._pace += NEWEST * (min(perf_counter() - began, LONG) - self._pace)
+        return answers
+
+    def reopen(self) -> None:
+        """Settle what a failed COMMIT left behind, by reading the file as after a crash. Raises apsw.Error.
+
+        Whoever else has a connection of this process must have closed it. The disk may have dropped what it failed
+        to write although it can still be read: so the log is folded into the file and begun anew. Only when a commit
+        has succeeded after that is there one truth, in memory and on the disk.
+        """
+        with contextlib.suppress(apsw.Error):
+            self.db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self.db.close()
+        db = self._again()
+        try:
+            db.set_busy_timeout(REOPEN_TIMEOUT)
+            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            db.execute(SQL["put_setting"], ("clean", "no"))
+            db.set_busy_timeout(BUSY_TIMEOUT)
+        except apsw.Error:
+            let_go(db)
+            raise
+        self.db, self.log, self.suspect = db, self._follow(db), False
+
+    def _given_up(self, works: Sequence[object], error: BaseException) -> list[Served]:
+        with contextlib.suppress(apsw.Error):
+            self._back()
+        return [(None, meaning(error, self.path)) for _ in works]
+
+    def _bare(self, session: Session, work: Work[Any]) -> Served:
+        return work(session), None
+
+    def _one(self, session: Session, work: Work[Any]) -> Served:
+        self.db.execute("SAVEPOINT work")
+        try:
+            answer = work(session)
+        except BaseException as error:
+            meant = meaning(error, self.path)
+            if meant is not error and not isinstance(meant, StoreRefused):
+                raise  # the database itself failed: it may have taken back the whole transaction already
+            self.db.execute("ROLLBACK TO work")
+            self.db.execute("RELEASE work")
+            return None, meant
+        self.db.execute("RELEASE work")
+        return answer, None
+
+    def _back(self) -> None:
+        if self.db.in_transaction:
+            self.db.execute("ROLLBACK")
+
+
+def recover(ledger: Ledger, then: Callable[[], None] = lambda: None) -> None:
+    """Reopen a suspect ledger, and `then` the rest. Where that fails, it stays suspect, and is tried again later."""
+    if perf_counter() < ledger.reopen_after:
+        return
+    try:
+        ledger.reopen()
+        then()
+        log.warning("the database was reopened after a commit that failed")
+    except Exception as error:
+        ledger.suspect, ledger.reopen_after = True, perf_counter() + APART
+        log.error("the database cannot be reopened after a commit that failed: %s", error)
+
+
+def let_go(db: apsw.Connection) -> None:
+    """Close a connection. If the log cannot be folded into the file now, the next opening does it."""
+    with contextlib.suppress(apsw.Error):
+        db.close()

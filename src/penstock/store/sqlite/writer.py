@@ -1,0 +1,330 @@
+"""Where work on the file is done: one thread writes, and all that waits there shares one transaction and one fsync."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol, TypeVar
+
+import apsw
+
+from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
+from penstock.store.sqlite.errors import store_error
+from penstock.store.sqlite.session import Result, Session, Work
+from penstock.store.sqlite.switch_interval import SHORT_TURNS
+from penstock.store.sqlite.transaction_runner import SUSPECT, Ledger, Served, let_go, recover
+
+MOST = 256
+"""Pieces of work that share one transaction: more would make the first wait too long."""
+
+Source = TypeVar("Source")
+Asked = tuple[Work[Any], "asyncio.Future[Any]"]
+Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
+
+
+class Desk(Protocol):
+    """Does work on the rows."""
+
+    async def write(self, work: Work[Result]) -> Result:
+        """What the work answers, once it is durable; if it raises, nothing of it stays."""
+        ...
+
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        """The same of work that takes the caller's thread no longer than handing it over would.
+
+        `brief`: somebody waits for little, and the thread may wait a moment for a disk that was quick of late.
+        """
+        ...
+
+    async def read(self, work: Work[Result]) -> Result:
+        """What the work answers; it sees all that was durable when it was asked for, and changes nothing."""
+        ...
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        """Something long, beside everything else, on a connection that only reads."""
+        ...
+
+    def close(self) -> None:
+        """Finish what waits, and let go of the connections."""
+        ...
+
+
+class InlineDesk:
+    """All in the caller's thread, on one connection: nothing depends on how threads are run."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    async def write(self, work: Work[Result]) -> Result:
+        self._recover()
+        [(answer, error)] = self._ledger.transact([work])
+        self._recover()
+        self._ledger.log.tend()
+        if error is not None:
+            raise error
+        result: Result = answer
+        return result
+
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        return await self.write(work)
+
+    async def read(self, work: Work[Result]) -> Result:
+        self._look()
+        return look(self._ledger.session(), work, self._ledger.path)
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        self._look()
+        return look(self._ledger.db, work, self._ledger.path)
+
+    def _recover(self) -> None:
+        if self._ledger.suspect:
+            recover(self._ledger)
+
+    def _look(self) -> None:
+        """Raises StoreFailing where the file could not be reopened."""
+        self._recover()
+        if self._ledger.suspect:
+            raise StoreFailing(SUSPECT)
+
+    def close(self) -> None:
+        let_go(self._ledger.db)
+
+
+def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
+    """Read, with failures of SQLite told in our words."""
+    try:
+        return work(at)
+    except apsw.Error as error:
+        raise store_error(error, path) from error
+
+
+class Counter:
+    """A thread that takes whatever waits, as many pieces at a time as there are, and answers them together."""
+
+    def __init__(self, name: str, serve: Callable[[list[Work[Any]]], list[Served]]) -> None:
+        self._queue: SimpleQueue[Asked | None] = SimpleQueue()
+        self._serve = serve
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def ask(self, work: Work[Any]) -> asyncio.Future[Any]:
+        future = asyncio.get_running_loop().create_future()
+        self._queue.put((work, future))
+        return future
+
+    def stop(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        going = True
+        while going:
+            asked = [self._queue.get()]
+            try:
+                while len(asked) < MOST:
+                    asked.append(self._queue.get_nowait())
+            except Empty:
+                pass
+            jobs = [job for job in asked if job is not None]
+            going = len(jobs) == len(asked)
+            if jobs:
+                _answer(jobs, self._serve_all([work for work, _ in jobs]))
+
+    def _serve_all(self, works: list[Work[Any]]) -> list[Served]:
+        """A thread that dies would leave everybody waiting for ever."""
+        try:
+            return self._serve(works)
+        except BaseException as error:
+            return [(None, error)] * len(works)
+
+
+def _answer(asked: list[Asked], served: list[Served]) -> None:
+    """Wake each loop once for all its answers: a wake-up costs more than a row."""
+    loops: defaultdict[asyncio.AbstractEventLoop, list[Answer]] = defaultdict(list)
+    for (_, future), (answer, error) in zip(asked, served, strict=True):
+        loops[future.get_loop()].append((future, answer, error))
+    for loop, mine in loops.items():
+        try:
+            loop.call_soon_threadsafe(_settle, mine)
+        except RuntimeError:
+            continue  # the loop is closed: nobody waits there any more
+
+
+def _settle(answers: list[Answer]) -> None:
+    for future, answer, error in answers:
+        if future.done():
+            continue  # its caller was canceled meanwhile
+        if error is None:
+            future.set_result(answer)
+        else:
+            future.set_exception(error)
+
+
+class ThreadDesk:
+    """One thread writes, another reads, a third waits for the disk. They end with `close`.
+
+    A loop that decides and a thread that writes take the interpreter from each other, which costs both more than a
+    few rows. So the loop writes small batches itself, and only the COMMIT is left to a thread.
+    """
+
+    def __init__(
+        self, ledger: Ledger, reader: apsw.Connection, another: Callable[[], apsw.Connection]
+    ) -> None:
+        self._ledger, self._reader, self._another = ledger, reader, another
+        self._process = os.getpid()
+        self._closed = False
+        self._pen = threading.Lock()  # whoever has it may use the connection that writes
+        self._read_lock = threading.Lock()  # whoever has it may use the one that reads
+        self._apart: set[apsw.Connection] = set()  # those of long work that reads
+        self._here: deque[Asked] = deque()
+        self._writing = Counter("penstock-sqlite-write", self._transact)
+        self._disk = ThreadPoolExecutor(1, "penstock-sqlite-commit")
+        self._reading = Counter("penstock-sqlite-read", self._look)
+
+    async def write(self, work: Work[Result]) -> Result:
+        self._check()
+        answer: Result = await self._writing.ask(work)
+        return answer
+
+    async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
+        if self._ledger.suspect:
+            return await self.write(work)  # a thread reopens the file first, which takes long
+        self._check()
+        future = asyncio.get_running_loop().create_future()
+        self._here.append((work, future))
+        self._begin_here(future if brief else None)
+        answer: Result = await future
+        return answer
+
+    def _begin_here(self, brief: asyncio.Future[Any] | None = None) -> None:
+        """Write what waits for this thread, unless another has the pen: it calls again when it lays it down.
+
+        Where nothing but what is `brief` waits, and the disk was quick of late, nobody else is asked to wait for it.
+        """
+        ledger = self._ledger
+        if not self._here or not self._pen.acquire(blocking=False):
+            return
+        if self._closed:
+            self._pen.release()
+            left = [self._here.popleft() for _ in range(len(self._here))]
+            _answer(left, [(None, StoreAway("it was closed")) for _ in left])
+            return
+        asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
+        served = ledger.begin([work for work, _ in asked])
+        if len(asked) == 1 and asked[0][1] is brief and ledger.is_quick and not ledger.log.is_full:
+            served = ledger.finish(served)
+            if not ledger.suspect:
+                self._lay_down()
+                [(answer, error)] = served
+                _settle([(brief, answer, error)])
+                return
+        self._disk.submit(self._finish, asked, served)
+
+    def _finish(self, asked: list[Asked], served: list[Served]) -> None:
+        served = self._ledger.finish(served)
+        self._recover()
+        if self._ledger.log.is_full:
+            _answer(asked, served)  # before: nobody need wait for the log
+            self._ledger.log.tend()
+            self._lay_down()
+        else:
+            self._lay_down()
+            _answer(asked, served)
+
+    def _lay_down(self) -> None:
+        """Somebody else may write now; whoever waits for that on a loop is called."""
+        self._pen.release()
+        while self._here:
+            try:
+                self._here[0][1].get_loop().call_soon_threadsafe(self._begin_here)
+                return
+            except RuntimeError:
+                self._here.popleft()  # the loop is closed: nobody waits there any more
+            except IndexError:
+                return  # they are being written already
+
+    async def read(self, work: Work[Result]) -> Result:
+        self._check()
+        answer: Result = await self._reading.ask(work)
+        return answer
+
+    def _recover(self) -> None:
+        """With the pen: reopen all connections where a commit failed. Whoever looks meanwhile waits."""
+        if not self._ledger.suspect:
+            return
+        with self._read_lock:
+            let_go(self._reader)
+            for db in tuple(self._apart):
+                with contextlib.suppress(apsw.Error):  # it was closed this moment
+                    db.interrupt()
+            recover(self._ledger, self._read_again)
+
+    def _read_again(self) -> None:
+        self._reader = self._another()
+
+    async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
+        self._check()
+        if self._ledger.suspect:
+            await self.read(lambda _: None)  # reopens the file, or says why not
+
+        def do(another: Callable[[], apsw.Connection]) -> Result:
+            db = another()
+            self._apart.add(db)
+            try:
+                return work(db)
+            finally:
+                self._apart.discard(db)
+                db.close()
+
+        return await asyncio.to_thread(look, self._another, do, self._ledger.path)
+
+    def close(self) -> None:
+        if self._closed or os.getpid() != self._process:
+            return
+        self._closed = True
+        self._reading.stop()
+        self._writing.stop()
+        self._disk.shutdown()
+        let_go(self._reader)
+        let_go(self._ledger.db)  # the last one: it folds the log into the file
+
+    def _check(self) -> None:
+        if os.getpid() != self._process:
+            raise StoreBusy(self._ledger.path, f"process {self._process}, from which this one was forked")
+        if self._closed:
+            raise StoreAway("it was closed")
+
+    def _transact(self, works: list[Work[Any]]) -> list[Served]:
+        self._pen.acquire()
+        try:
+            self._recover()
+            with SHORT_TURNS:
+                return self._ledger.transact(works)
+        finally:
+            self._recover()
+            self._ledger.log.tend()
+            self._lay_down()
+
+    def _look(self, works: list[Work[Any]]) -> list[Served]:
+        if self._ledger.suspect:
+            self._pen.acquire()
+            self._recover()
+            self._lay_down()
+        with self._read_lock:
+            if self._ledger.suspect:
+                return [(None, StoreFailing(SUSPECT)) for _ in works]
+            session = Session(self._reader, self._ledger.numbers, self._ledger.ticks.now())
+            return [_looked(session, work, self._ledger.path) for work in works]
+
+
+def _looked(session: Session, work: Work[Any], path: str) -> Served:
+    try:
+        return look(session, work, path), None
+    except BaseException as error:
+        return None, error

@@ -20,7 +20,7 @@ CONTROL = "CHAOS_SHIM"
 MACHINE = apsw.vfs_names()[0]
 WITH_A_CLOCK = (
     "penstock.runtime.node.clock",
-    "penstock.workers.worker",
+    "penstock.workers.worker.worker",
     "penstock.remote.gate",
     "penstock.sources.feed",
     "penstock.sources.webhook",

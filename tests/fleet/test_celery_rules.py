@@ -13,7 +13,7 @@ from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
 from penstock.workers.bridges.celery import through
 from penstock.workers.bridges.celery_app import PREFIX, celery_tasks
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 
 WITHOUT = ("wk16_",)
 """Celery has no way back for lines that a task writes."""

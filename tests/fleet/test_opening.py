@@ -14,8 +14,8 @@ from celery import Celery
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.bridges.celery import through
 from penstock.workers.bridges.celery_app import celery_tasks, checked_app, open_app
-from penstock.workers.executors.ray import RayCluster
-from penstock.workers.fleet import CannotOpen
+from penstock.workers.bridges.ray import RayCluster
+from penstock.workers.execute.fleet import CannotOpen
 from penstock.workers.resources import Resources
 from penstock.workers.task import task
 from tests.cli.command import penstock, write

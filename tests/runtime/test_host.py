@@ -28,7 +28,7 @@ from penstock.runtime.errors import (
 from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
-from penstock.workers.inline import InlineExecutor
+from penstock.workers.execute.inline import InlineExecutor
 from penstock.workers.task import Out, tasks_of
 from tests.flow.driver import flow_of
 

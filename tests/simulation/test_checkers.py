@@ -24,7 +24,7 @@ from penstock.runtime.node.clock import VirtualClock
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import DueTimer, Lease
-from penstock.workers.inline import InlineExecutor
+from penstock.workers.execute.inline import InlineExecutor
 from penstock.workers.task import tasks_of
 from tests.simulation import outside
 from tests.simulation.checkers import CHECKERS, violations

@@ -20,7 +20,7 @@ from penstock.store.rows.rows import Worker as Attendance
 from penstock.testing.faults import Faults
 from penstock.workers.context import Context
 from penstock.workers.task import Out, Task, tasks_of
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 from tests.simulation.evidence import BEGIN
 from tests.simulation.workload import FAILURES, GRACE, LEASE, SECONDS
 from tests.waiting import pass_time

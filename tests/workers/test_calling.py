@@ -13,8 +13,8 @@ import pytest
 from penstock import Context, Fatal, Out
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Outcome
-from penstock.workers.calling import call, read_answer
 from penstock.workers.context import Context as RealContext
+from penstock.workers.execute.task_call import call, read_answer
 from penstock.workers.task import make_task
 from tests.flow.driver import Drive, flow_of
 

@@ -14,7 +14,7 @@ from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.store.errors import StoreFull
 from penstock.testing.scripted_gate import ScriptedGate
-from penstock.workers.worker import utc_now
+from penstock.workers.worker.worker import utc_now
 from tests.workers.working import reported, working
 
 

@@ -18,9 +18,9 @@ import pytest
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run_input import Done, Failed, TimedOut
 from penstock.testing.scripted_gate import ScriptedGate
-from penstock.workers import processes
-from penstock.workers.loading import load_tasks
-from penstock.workers.worker import Worker
+from penstock.workers.execute import processes
+from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.worker import Worker
 from tests.workers.working import reported, working
 
 SOURCE = str(Path(__file__).parent / "rule_tasks.py")
@@ -182,7 +182,7 @@ def test_a_process_that_cannot_be_made_costs_no_attempt_and_is_tried_again(
 
 def test_a_child_ends_with_its_worker(tmp_path: Path) -> None:
     child = subprocess.Popen(
-        [sys.executable, "-m", "penstock.workers.process_main", SOURCE],
+        [sys.executable, "-m", "penstock.workers.execute.process_main", SOURCE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         start_new_session=True,

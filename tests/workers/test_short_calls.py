@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from penstock.workers import short_calls
-from penstock.workers.short_calls import ROW, ShortCalls
+from penstock.workers.execute import short_calls
+from penstock.workers.execute.short_calls import ROW, ShortCalls
 from tests.waiting import nothing_happens
 
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from queue import SimpleQueue
 
-from penstock.workers.threads import Threads
+from penstock.workers.execute.threads import Threads
 
 
 def test_no_more_calls_run_at_once_than_allowed_and_threads_are_used_again() -> None:

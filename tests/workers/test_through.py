@@ -13,9 +13,9 @@ from penstock.flow.model.run import Snapshot
 from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
-from penstock.workers.inline import InlineExecutor
-from penstock.workers.loading import beside, load_tasks
+from penstock.workers.execute.inline import InlineExecutor
 from penstock.workers.task import tasks_of
+from penstock.workers.worker.task_loading import beside, load_tasks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EACH = """\

@@ -16,12 +16,12 @@ from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.rows.rows import Beat, Renewal, Wish
 from penstock.testing.scripted_gate import ScriptedGate
-from penstock.workers import crew
 from penstock.workers.context import Context
-from penstock.workers.hands import ThreadHand
+from penstock.workers.execute import executor
+from penstock.workers.execute.thread_pool import ThreadHand
 from penstock.workers.task import task, tasks_of
-from penstock.workers.work import Work
-from penstock.workers.worker import Worker, utc_now
+from penstock.workers.worker.work import Work
+from penstock.workers.worker.worker import Worker, utc_now
 from tests.workers.working import reported, working
 
 SHORT = Timeouts(heartbeat=timedelta(seconds=0.3))
@@ -194,7 +194,7 @@ class Fragile(ThreadHand):
 
 
 def test_a_hand_that_breaks_loses_its_work_alone_and_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "ThreadHand", Fragile)
+    monkeypatch.setattr(executor, "ThreadHand", Fragile)
     monkeypatch.setattr(Fragile, "broke", 0)
 
     async def main() -> None:
@@ -219,7 +219,7 @@ def test_a_hand_that_cannot_be_had_is_asked_for_again(monkeypatch: pytest.Monkey
                 raise MemoryError("no room")
             super().__init__(limit)
 
-    monkeypatch.setattr(crew, "ThreadHand", Scarce)
+    monkeypatch.setattr(executor, "ThreadHand", Scarce)
 
     async def main() -> None:
         gate = ScriptedGate()

@@ -9,8 +9,8 @@ import pytest
 
 from penstock.runtime.dispatch.gate import Gate
 from penstock.testing.worker_rules import RULES, Launch, Run, prove
-from penstock.workers.loading import load_tasks
-from penstock.workers.worker import Worker
+from penstock.workers.worker.task_loading import load_tasks
+from penstock.workers.worker.worker import Worker
 
 HERE = Path(__file__).parent
 PLAIN, ASYNC = str(HERE / "rule_tasks.py"), str(HERE / "rule_tasks_async.py")

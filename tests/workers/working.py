@@ -9,7 +9,7 @@ from typing import Any
 
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.task import tasks_of
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from penstock.cli.databases import address_in
 from penstock.cli.serving import Post
 from penstock.engine.running import Running
 from penstock.server.build import Front
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 
 
 class Shown(Struct, frozen=True):

@@ -17,7 +17,7 @@ from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, ServerAway
 from penstock.remote.gate import HttpGate
 from penstock.store.errors import StoreAway
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 
 log = logging.getLogger("penstock.life")
 

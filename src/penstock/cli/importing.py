@@ -19,7 +19,7 @@ from penstock.flow.format.writing import to_plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.importing.imported import Imported
 from penstock.importing.kinds import KINDS, import_text
-from penstock.workers.loading import beside
+from penstock.workers.worker.task_loading import beside
 
 BUDGET = 2.0
 

@@ -19,8 +19,8 @@ from penstock.flow.format.nodes import Findings, check_text, plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.flow.model.run_input import Outside
 from penstock.flow.values.duration import parse_duration
-from penstock.workers.loading import beside, load_tasks
 from penstock.workers.task import Task
+from penstock.workers.worker.task_loading import beside, load_tasks
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

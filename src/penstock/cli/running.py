@@ -21,8 +21,8 @@ from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import LoopClock, VirtualClock
 from penstock.runtime.node.ids import new_run_id
 from penstock.workers.context import Context, LogSink
-from penstock.workers.inline import InlineExecutor
-from penstock.workers.loop import LoopExecutor
+from penstock.workers.execute.event_loop import LoopExecutor
+from penstock.workers.execute.inline import InlineExecutor
 from penstock.workers.task import Out, Task, make_task
 
 LOOK_EVERY = 0.1

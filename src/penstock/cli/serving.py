@@ -34,9 +34,9 @@ from penstock.server.build import Front, answering, opened, world_of
 from penstock.server.settings import Settings
 from penstock.server.tracing import begin_tracing, tracing_wanted
 from penstock.sources.feed import Means
-from penstock.workers.fleet import Muster
+from penstock.workers.execute.fleet import Muster
 from penstock.workers.task import Task
-from penstock.workers.worker import CONCURRENCY
+from penstock.workers.worker.worker import CONCURRENCY
 
 LEVELS = ("debug", "info", "warning", "error")
 STATS_EVERY = 0.5

@@ -35,9 +35,9 @@ from penstock.engine.loading import SUFFIXES, load, read_text
 from penstock.engine.running import Running
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.problems import DefinitionError, Problem
-from penstock.workers.loading import beside
 from penstock.workers.task import Task
-from penstock.workers.worker import CONCURRENCY
+from penstock.workers.worker.task_loading import beside
+from penstock.workers.worker.worker import CONCURRENCY
 
 Workflows = Annotated[
     str | None,

@@ -30,7 +30,7 @@ from penstock.cli.serving import (
 )
 from penstock.engine.running import Running
 from penstock.server.settings import Settings
-from penstock.workers.worker import CONCURRENCY
+from penstock.workers.worker.worker import CONCURRENCY
 
 Name = Annotated[
     str | None,
@@ -179,7 +179,7 @@ def _with_fleet(post: Post, celery: str | None, executor: str, ray_address: str 
         app = open_app(celery)
         yield replace(post, tasks=celery_tasks(app), fleet=through(app))
     elif executor == "ray":
-        from penstock.workers.executors.ray import RayCluster
+        from penstock.workers.bridges.ray import RayCluster
 
         with RayCluster(ray_address) as cluster:
             yield replace(post, fleet=cluster.fleet_for(post.sources))

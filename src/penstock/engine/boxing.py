@@ -20,7 +20,7 @@ from penstock.flow.compile.compile import BOXES
 from penstock.runtime.node.node import Node
 from penstock.store.errors import StoreError
 from penstock.store.rows.access import AuditRow
-from penstock.workers.worker import Worker, new_local_incarnation
+from penstock.workers.worker.worker import Worker, new_local_incarnation
 
 AT_ONCE = 256
 RESTING = 4000

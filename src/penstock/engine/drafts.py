@@ -26,8 +26,8 @@ from penstock.runtime.errors import DraftChanged, Invalid, NameMismatch, Unknown
 from penstock.runtime.node.audit_context import by_for
 from penstock.store.rows.drafts import DraftRow, NewDraft, etag_of
 from penstock.store.rows.rows import Version, WorkflowState
+from penstock.workers.execute.threads import Threads
 from penstock.workers.task import Task
-from penstock.workers.threads import Threads
 
 Written = str | Mapping[str, Any]
 """A definition as it comes: YAML or JSON text, never a path; or decoded JSON."""

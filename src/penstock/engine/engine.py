@@ -35,11 +35,11 @@ from penstock.runtime.node.audit_context import by_for
 from penstock.sources.feed import Means
 from penstock.store.protocol import Store
 from penstock.topics.opening import refuse_bad
-from penstock.workers.call import call_workflow
-from penstock.workers.fleet import Muster
-from penstock.workers.short_calls import ShortCalls
+from penstock.workers.execute.fleet import Muster
+from penstock.workers.execute.short_calls import ShortCalls
+from penstock.workers.execute.workflow_call import call_workflow
 from penstock.workers.task import REGISTRY, missing_tasks
-from penstock.workers.worker import CONCURRENCY
+from penstock.workers.worker.worker import CONCURRENCY
 
 PAUSED, ALL_PAUSED = "it is paused", "the whole installation is paused"
 CALLS = 32

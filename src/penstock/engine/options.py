@@ -13,8 +13,8 @@ from penstock.runtime.errors import Invalid
 from penstock.runtime.node.retention import DAYS
 from penstock.store.errors import BadAddress
 from penstock.store.open import is_shared
-from penstock.workers.loading import TasksUnreadable
 from penstock.workers.task import Task, tasks_of
+from penstock.workers.worker.task_loading import TasksUnreadable
 
 
 def refuse_options(url: Any, concurrency: Any, grace: Any, retention: Any) -> None:

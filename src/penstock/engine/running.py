@@ -26,9 +26,9 @@ from penstock.sources.feeding import Feeding, Means
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.topics.opening import Buses
-from penstock.workers.fleet import Muster
+from penstock.workers.execute.fleet import Muster
 from penstock.workers.task import Task
-from penstock.workers.worker import CONCURRENCY, HERE, Worker, new_local_incarnation
+from penstock.workers.worker.worker import CONCURRENCY, HERE, Worker, new_local_incarnation
 
 GRACE = timedelta(seconds=30)
 YOUNG = 200_000

@@ -21,8 +21,8 @@ from penstock.runtime.errors import Invalid
 from penstock.runtime.inmemory.executor import Report
 from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.stubs import Stub, Stubs, as_stub, returns
-from penstock.workers.calling import call, call_async, failure
 from penstock.workers.context import Context
+from penstock.workers.execute.task_call import call, call_async, failure
 from penstock.workers.task import Task
 
 Key = tuple[RunId, ElementKey]

@@ -13,7 +13,7 @@ from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Failed, TimedOut
 from penstock.flow.values.duration import parse_duration
 from penstock.runtime.errors import Invalid
-from penstock.workers.calling import Outcome, read_answer
+from penstock.workers.execute.task_call import Outcome, read_answer
 from penstock.workers.task import Out
 
 Duration = str | int | float | timedelta

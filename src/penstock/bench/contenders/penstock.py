@@ -17,7 +17,7 @@ from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
 from penstock.runtime.node.ids import new_run_id
-from penstock.workers.inline import InlineExecutor
+from penstock.workers.execute.inline import InlineExecutor
 from penstock.workers.task import Out, Task, tasks_of
 
 PACKAGE = "penstock"

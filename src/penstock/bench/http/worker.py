@@ -12,7 +12,7 @@ from penstock.engine.running import spare_collections
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
 from penstock.workers.task import tasks_of
-from penstock.workers.worker import Worker
+from penstock.workers.worker.worker import Worker
 
 
 async def work(base: str) -> None:

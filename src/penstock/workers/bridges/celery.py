@@ -16,11 +16,11 @@ from penstock.flow.model.retry_policy import Backoff
 from penstock.flow.model.run_input import TimedOut
 from penstock.workers.bridges.celery_app import Call, call_of
 from penstock.workers.bridges.celery_results import ENDED, Meta, outcome_of, progress_of, read_many
-from penstock.workers.calling import failure
 from penstock.workers.context import Context, LogSink
-from penstock.workers.fleet import Landing, Muster, Told
-from penstock.workers.hands import Ended
-from penstock.workers.work import NEVER, SHARE, Work
+from penstock.workers.execute.fleet import Landing, Muster, Told
+from penstock.workers.execute.task_call import failure
+from penstock.workers.execute.thread_pool import Ended
+from penstock.workers.worker.work import NEVER, SHARE, Work
 
 LOG = logging.getLogger("penstock.worker")
 AGAIN = Backoff(initial=timedelta(seconds=0.1), max=timedelta(seconds=5), jitter=0.3)

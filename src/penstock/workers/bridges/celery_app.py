@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.flow.model.plan import Attempt
-from penstock.workers.fleet import CannotOpen
+from penstock.workers.execute.fleet import CannotOpen
 from penstock.workers.task import Fatal, Task, make_task
 
 ANY = "celery"

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Failed, Outcome, TimedOut
-from penstock.workers.calling import read_answer
+from penstock.workers.execute.task_call import read_answer
 from penstock.workers.task import Fatal
 
 Meta = Mapping[str, Any]

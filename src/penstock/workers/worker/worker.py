@@ -17,13 +17,13 @@ from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.errors import NoTask
 from penstock.store.rows.rows import Lease, Wish
 from penstock.store.rows.rows import Worker as Attendance
-from penstock.workers.calling import failure
-from penstock.workers.crew import Crew
-from penstock.workers.fleet import Fleet, Muster
-from penstock.workers.leases import Leases
-from penstock.workers.outbox import BACKOFF, NOT_NOW, Outbox
+from penstock.workers.execute.executor import Crew
+from penstock.workers.execute.fleet import Fleet, Muster
+from penstock.workers.execute.task_call import failure
 from penstock.workers.task import Fatal, Task, make_task
-from penstock.workers.work import GIVEN_BACK, UNWANTED, Work
+from penstock.workers.worker.leases import Leases
+from penstock.workers.worker.report_queue import BACKOFF, NOT_NOW, Outbox
+from penstock.workers.worker.work import GIVEN_BACK, UNWANTED, Work
 
 LOG = logging.getLogger("penstock.worker")
 CONCURRENCY = 100

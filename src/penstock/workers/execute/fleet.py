@@ -11,8 +11,8 @@ from typing import Protocol
 from penstock.flow.model.run_input import Outcome
 from penstock.runtime.errors import Invalid
 from penstock.workers.context import LogSink
-from penstock.workers.hands import Ended
-from penstock.workers.work import Work
+from penstock.workers.execute.thread_pool import Ended
+from penstock.workers.worker.work import Work
 
 
 class Fleet(Protocol):

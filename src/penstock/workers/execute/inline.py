@@ -11,8 +11,8 @@ from penstock.flow.model.run_input import Reported
 from penstock.flow.values.payload import payload_limit
 from penstock.runtime.errors import NoTask
 from penstock.runtime.inmemory.executor import Report
-from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context, LogSink
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure
 from penstock.workers.task import Fatal, Task
 
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from penstock.flow.model.run_input import Outcome, TimedOut
-from penstock.workers.calling import failure
+from penstock.workers.bridges.ray_node import WAIT, Mailbox, run_attempt
 from penstock.workers.context import Context, LogSink
-from penstock.workers.executors.ray_node import WAIT, Mailbox, run_attempt
-from penstock.workers.fleet import CannotOpen, Landing, Muster, Told
-from penstock.workers.frames import Ended as EndedFrame
-from penstock.workers.frames import Line, Progress, Run, packed, unpacked_up
-from penstock.workers.hands import Ended
+from penstock.workers.execute.fleet import CannotOpen, Landing, Muster, Told
+from penstock.workers.execute.frames import Ended as EndedFrame
+from penstock.workers.execute.frames import Line, Progress, Run, packed, unpacked_up
+from penstock.workers.execute.task_call import failure
+from penstock.workers.execute.thread_pool import Ended
 from penstock.workers.resources import Resources
-from penstock.workers.work import Work
+from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")
 

@@ -13,8 +13,8 @@ from queue import SimpleQueue
 
 from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.flow.values.payload import PAYLOAD_LIMIT
-from penstock.workers.calling import call
-from penstock.workers.work import Hand, Work
+from penstock.workers.execute.task_call import call
+from penstock.workers.worker.work import Hand, Work
 
 LOG = logging.getLogger("penstock.worker")
 

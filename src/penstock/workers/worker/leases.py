@@ -14,7 +14,7 @@ from penstock.flow.model.retry_policy import Backoff, Timeouts
 from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.rows.rows import Renewal
-from penstock.workers.work import NEVER, UNWANTED, Work
+from penstock.workers.worker.work import NEVER, UNWANTED, Work
 
 LOG = logging.getLogger("penstock.worker")
 AGAIN = Backoff(initial=timedelta(seconds=0.05), max=timedelta(seconds=2), jitter=0.3)

@@ -17,8 +17,8 @@ from penstock.flow.model.retry_policy import Backoff
 from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.workers.context import LogSink
-from penstock.workers.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, read_up, send
-from penstock.workers.work import Work
+from penstock.workers.execute.frames import Broken, Cancel, Ended, Line, Progress, Ready, Run, read_up, send
+from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")
 REPLACE = Backoff(initial=timedelta(seconds=0.1), max=timedelta(seconds=10))
@@ -74,7 +74,7 @@ class ProcessHand:
     def _spawn(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(entry for entry in sys.path if entry)
         return subprocess.Popen(
-            [sys.executable, "-m", "penstock.workers.process_main", *self._sources],
+            [sys.executable, "-m", "penstock.workers.execute.process_main", *self._sources],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},

@@ -27,9 +27,9 @@ from penstock.runtime.inmemory.executor import Report
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import LoopClock, PacedClock
 from penstock.runtime.node.ids import new_run_id
-from penstock.workers.calling import Outcome
-from penstock.workers.inline import InlineExecutor
-from penstock.workers.loop import LoopExecutor
+from penstock.workers.execute.event_loop import LoopExecutor
+from penstock.workers.execute.inline import InlineExecutor
+from penstock.workers.execute.task_call import Outcome
 from penstock.workers.task import Task, missing_tasks
 
 WAITERS = ("wait", "approval", "service", "workflow", "update", "emit")

@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from penstock.workers.threads import Job, Threads
+from penstock.workers.execute.threads import Job, Threads
 
 T = TypeVar("T")
 

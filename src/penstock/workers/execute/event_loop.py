@@ -12,10 +12,10 @@ from penstock.flow.model.run import ElementKey, RunId
 from penstock.flow.model.run_input import Reported, TimedOut
 from penstock.runtime.errors import NoTask
 from penstock.runtime.inmemory.executor import Report
-from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context, LogSink
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure
+from penstock.workers.execute.threads import Job, Threads
 from penstock.workers.task import Fatal, Task
-from penstock.workers.threads import Job, Threads
 
 THREADS = 32
 

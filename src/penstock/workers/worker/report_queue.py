@@ -17,7 +17,7 @@ from penstock.flow.model.run_input import Outcome
 from penstock.runtime.dispatch.gate import Gate, Report
 from penstock.store.errors import StoreError, StoreUnavailable
 from penstock.store.rows.rows import LogLine
-from penstock.workers.work import Work
+from penstock.workers.worker.work import Work
 
 LOG = logging.getLogger("penstock.worker")
 BACKOFF = Backoff(initial=timedelta(seconds=0.05), max=timedelta(seconds=5), jitter=0.3)

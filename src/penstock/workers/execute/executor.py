@@ -10,11 +10,11 @@ from contextvars import copy_context
 
 from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.runtime.node.log_context import ATTEMPT
-from penstock.workers.calling import call_async, failure
 from penstock.workers.context import Context, LogSink
-from penstock.workers.hands import Ended, Hands, ThreadHand
-from penstock.workers.processes import KILL_AFTER, ProcessHand
-from penstock.workers.work import Hand, Work
+from penstock.workers.execute.processes import KILL_AFTER, ProcessHand
+from penstock.workers.execute.task_call import call_async, failure
+from penstock.workers.execute.thread_pool import Ended, Hands, ThreadHand
+from penstock.workers.worker.work import Hand, Work
 
 
 class Crew:

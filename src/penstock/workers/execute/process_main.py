@@ -1,4 +1,4 @@
-"""A child process of a worker: `python -m penstock.workers.process_main SOURCE…` runs the tasks of its sources."""
+"""A child process of a worker: `python -m penstock.workers.execute.process_main SOURCE…` runs the tasks of its sources."""
 
 from __future__ import annotations
 
@@ -14,11 +14,22 @@ from typing import BinaryIO
 from penstock.flow.model.plan import Attempt
 from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.runtime.errors import NoTask
-from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context
-from penstock.workers.frames import Broken, Cancel, Line, Progress, Ready, Run, Up, ended, read_down, send
-from penstock.workers.loading import TasksUnreadable, load_tasks
+from penstock.workers.execute.frames import (
+    Broken,
+    Cancel,
+    Line,
+    Progress,
+    Ready,
+    Run,
+    Up,
+    ended,
+    read_down,
+    send,
+)
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure
 from penstock.workers.task import Fatal, Task
+from penstock.workers.worker.task_loading import TasksUnreadable, load_tasks
 
 
 class Child:

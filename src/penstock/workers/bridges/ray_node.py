@@ -14,11 +14,11 @@ from typing import Any
 from penstock.flow.model.plan import Attempt
 from penstock.flow.values.payload import NotJson, TooLarge, pure
 from penstock.runtime.errors import NoTask
-from penstock.workers.calling import Outcome, call, call_async, failure
 from penstock.workers.context import Context
-from penstock.workers.frames import Line, Progress, Run, Up, ended, packed, unpacked_down
-from penstock.workers.loading import load_tasks
+from penstock.workers.execute.frames import Line, Progress, Run, Up, ended, packed, unpacked_down
+from penstock.workers.execute.task_call import Outcome, call, call_async, failure
 from penstock.workers.task import Fatal, Task
+from penstock.workers.worker.task_loading import load_tasks
 
 TICK = 0.1
 """Seconds that a line may wait at the node."""

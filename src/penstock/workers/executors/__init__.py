@@ -1,1 +1,0 @@
-"""Places where Python tasks can run other than in the worker's own process."""

@@ -26,7 +26,7 @@ from penstock.bench.engine.places import SqlitePlace, disk
 from penstock.bench.engine.workflows import nothing
 from penstock.bench.engine.workloads import PATIENCE, NotDone, Room, chains, fans
 from penstock.bench.http.processes import process
-from penstock.engine import loop
+from penstock.engine import event_loop
 from penstock.engine.engine import Engine
 
 Say = Callable[[str], None]
@@ -70,7 +70,7 @@ def _steps(lab: Lab) -> Growth:
     points = []
     for size in STEPS:
         runs = max(WIDTH, ALL_STEPS // size)
-        seconds = loop.run(_saturated(url, _chain(size), nothing, runs))
+        seconds = event_loop.run(_saturated(url, _chain(size), nothing, runs))
         points.append(Point(size, seconds / runs / size * 1e6))
     return Growth(name="Steps a workflow", of="steps in the chain", unit="µs a step", points=points)
 
@@ -80,7 +80,7 @@ def _flight(lab: Lab) -> Growth:
     points = []
     for width in IN_FLIGHT:
         runs = max(60, min(RUNS, 40 * width))
-        points.append(Point(width, loop.run(chains(url, runs, width))))
+        points.append(Point(width, event_loop.run(chains(url, runs, width))))
     return Growth(name="Runs in flight", of="runs under way", unit="runs a second", points=points)
 
 
@@ -90,7 +90,7 @@ def _past(lab: Lab) -> Growth:
         name="Finished runs",
         of="runs that have ended",
         unit="runs a second",
-        points=list(loop.run(_aging(place))),
+        points=list(event_loop.run(_aging(place))),
     )
 
 
@@ -123,14 +123,14 @@ def _payload(lab: Lab) -> Growth:
             return {"text": text}
 
         runs = max(WIDTH, min(RUNS, 20_000_000 // size // 10))
-        seconds = loop.run(_saturated(url, _chain(3, f"payload-{size}"), answer, runs))
+        seconds = event_loop.run(_saturated(url, _chain(3, f"payload-{size}"), answer, runs))
         points.append(Point(size, seconds / runs * 1e6))
     name, of = "Payload size", "bytes that each of three steps answers"
     return Growth(name=name, of=of, unit="µs a run", points=points)
 
 
 def _fan(lab: Lab) -> Growth:
-    seconds = loop.run(fans(str(lab.file()), FANS))
+    seconds = event_loop.run(fans(str(lab.file()), FANS))
     points = [Point(size, each / size * 1e6) for size, each in seconds.items()]
     return Growth(name="Fan width", of="elements of one `each`", unit="µs an element", points=points)
 

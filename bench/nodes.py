@@ -21,7 +21,7 @@ from msgspec import Struct
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, prepared
 from penstock.bench.floor.postgres import floor
-from penstock.engine import loop
+from penstock.engine import event_loop
 from penstock.engine.engine import Engine
 
 STARTING = 500
@@ -211,4 +211,4 @@ def _say(child: subprocess.Popen[str], word: str) -> None:
 
 
 if __name__ == "__main__":
-    loop.run(serve(sys.argv[1]))
+    event_loop.run(serve(sys.argv[1]))

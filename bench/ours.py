@@ -21,7 +21,7 @@ from penstock.bench.engine.idle import Idle, idle
 from penstock.bench.engine.measure import a_finished_run, saturated
 from penstock.bench.engine.places import Place, PostgresPlace, SqlitePlace
 from penstock.bench.engine.workloads import chains, fans, singles
-from penstock.engine import loop
+from penstock.engine import event_loop
 
 AGED = 6
 """Rounds of W6, of which the median counts; half of them begin with the store that has no past."""
@@ -54,12 +54,12 @@ def _main(place: Place, orders: Orders) -> None:
     with attempt("W4"):
         _emit_idle(idle(place.url, orders.idle))
     with attempt("W3"):
-        emit_latency(loop.run(singles(place.url, orders.singles)))
+        emit_latency(event_loop.run(singles(place.url, orders.singles)))
     with attempt("W1"):
-        _emit_saturated(loop.run(saturated(place, orders.runs, orders.parts)))
+        _emit_saturated(event_loop.run(saturated(place, orders.runs, orders.parts)))
     with attempt("W2"):
         sizes = tuple(orders.fans)
-        for size, seconds in (loop.run(fans(place.url, sizes)) if sizes else {}).items():
+        for size, seconds in (event_loop.run(fans(place.url, sizes)) if sizes else {}).items():
             emit(f"W2 {size}", seconds, "s")
 
 
@@ -85,7 +85,7 @@ def _past(place: Place, orders: Orders) -> None:
         async with _another(place, orders) as young:
             await _aged(place, young, orders.runs // AGED, past)
 
-    loop.run(beside_a_young_one())
+    event_loop.run(beside_a_young_one())
 
 
 async def _aged(old: Place, young: Place, runs: int, past: int) -> None:

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.engine.calling import CallFailed
-    from penstock.engine.checking import CheckFailed
+    from penstock.engine.application import CallFailed
+    from penstock.engine.authoring.check_gate import CheckFailed
     from penstock.engine.engine import Engine
     from penstock.engine.sync import SyncEngine
     from penstock.flow.errors import PenstockError
@@ -61,11 +61,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CallFailed": "penstock.engine.calling",
+    "CallFailed": "penstock.engine.application",
     "CallTimedOut": "penstock.runtime.call_errors",
     "CannotCall": "penstock.runtime.call_errors",
     "Changed": "penstock.runtime.errors",
-    "CheckFailed": "penstock.engine.checking",
+    "CheckFailed": "penstock.engine.authoring.check_gate",
     "Context": "penstock.workers.context",
     "DefinitionError": "penstock.flow.model.problems",
     "Engine": "penstock.engine.engine",

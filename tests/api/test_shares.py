@@ -12,7 +12,7 @@ import pytest
 from penstock.api.work import desk as desks
 from penstock.api.work import offering
 from penstock.api.work.desk import Desk
-from penstock.engine.offering import PREFIX, Kept, offer_text
+from penstock.engine.authoring.offers import PREFIX, Kept, offer_text
 from penstock.store.rows.rows import Worker
 from tests.api.conftest import Answer
 from tests.api.test_tasks import TAKEN, Talk

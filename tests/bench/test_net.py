@@ -18,7 +18,7 @@ from penstock.bench.report import MISSING, Report, lines
 from penstock.bench.report import plain as as_plain
 from penstock.bench.shapes import SHAPES, SIZES, shape_of
 from penstock.bench.work import Work
-from penstock.engine.loading import load
+from penstock.engine.authoring.load import load
 from penstock.kernel.firing import begin, enabled, fire
 from penstock.kernel.wiring import Wiring
 

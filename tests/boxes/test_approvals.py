@@ -11,7 +11,7 @@ import pytest
 
 from penstock.access.caller import ANYBODY_HERE
 from penstock.access.tokens import TokenWish
-from penstock.engine import awaiting
+from penstock.engine import decisions_and_reports
 from penstock.flow.model.problems import DefinitionError
 from penstock.runtime.commands.authority import barring
 from penstock.runtime.errors import AlreadyDecided
@@ -262,7 +262,7 @@ def test_the_approvals_of_one_run_are_looked_through_once_for_a_list(
         looked.append(run)
         return await barring(store, run, *said)
 
-    monkeypatch.setattr(awaiting, "barring", looking)
+    monkeypatch.setattr(decisions_and_reports, "barring", looking)
     asyncio.run(main())
 
 

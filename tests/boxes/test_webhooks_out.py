@@ -15,8 +15,8 @@ from aiohttp import web
 
 from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.world import World
-from penstock.engine import publishing, webhooks
-from penstock.engine.webhooks import GIVE_UP, NotTaken, Webhooks
+from penstock.engine.background import outbox_publisher, webhooks
+from penstock.engine.background.webhooks import GIVE_UP, NotTaken, Webhooks
 from penstock.sources.signatures import refuse_stale, standard
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
@@ -55,7 +55,7 @@ async def empty(here: Site) -> None:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again at once."""
-    monkeypatch.setattr(publishing, "FIRST", 0.02)
+    monkeypatch.setattr(outbox_publisher, "FIRST", 0.02)
     monkeypatch.setattr(webhooks, "BREATH", 0.0)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from penstock.cli.serving import _serve, read_post
 from penstock.cli.up import publish_file
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.server.build import Front
 from penstock.store.sqlite.connection import MIGRATIONS
 from tests.cli.command import penstock, write

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.loading import load
+from penstock.engine.authoring.load import load
 from penstock.flow.checks.checks import check_flow
 from penstock.flow.format.reading import read_definition
 from penstock.importing.zenko import import_zenko

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.engine import awaiting
+from penstock.engine import decisions_and_reports
 from penstock.runtime.queries.history import FEW, ROOM
 from tests.durable.conftest import Place
 from tests.waiting import until
@@ -123,8 +123,8 @@ async def until_asked(engine: Engine, count: int) -> None:
 def test_approvals_that_are_large_or_not_wanted_are_read_in_short_pages(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(awaiting, "TOGETHER", 10)
-    monkeypatch.setattr(awaiting, "LOOKED", 30)
+    monkeypatch.setattr(decisions_and_reports, "TOGETHER", 10)
+    monkeypatch.setattr(decisions_and_reports, "LOOKED", 30)
 
     async def main(engine: Engine) -> None:
         for name in ("one", "other"):

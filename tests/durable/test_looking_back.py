@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine, Out
-from penstock.engine import overseeing
+from penstock.engine import operations
 from penstock.flow.model.plan import Entry
 from penstock.runtime.queries import workflow_stats
 from penstock.runtime.queries.history import read_history
@@ -124,8 +124,8 @@ def test_histories_are_gone_through_entry_by_entry_and_one_after_the_other(
         assert [each["seq"] for each in found] == [last] * 3
         assert (seen["most open"], seen["most held"]) == (1, 1)
 
-    monkeypatch.setattr(overseeing, "read_history", reading)
-    monkeypatch.setattr(overseeing, "Past", Counting)
+    monkeypatch.setattr(operations, "read_history", reading)
+    monkeypatch.setattr(operations, "Past", Counting)
     place.run(main, {"label": label})
 
 

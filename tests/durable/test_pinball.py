@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Context, Engine
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.workers.task import tasks_of
 from tests.durable.conftest import Place
 from tests.waiting import until

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.turning import ROOT, Turns
+from penstock.engine.background.call_order import ROOT, Turns
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.testing.postgres import PostgresServer

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.loading import load
+from penstock.engine.authoring.load import load
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.advance import new_run
 from penstock.flow.model.plan import Attempt

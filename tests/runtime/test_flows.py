@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from penstock.engine.catalog import Catalog
+from penstock.engine.authoring.publication import Catalog
 from penstock.runtime.node.flow_cache import Flows
 from penstock.store.open import open_store
 

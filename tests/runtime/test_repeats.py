@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Reported, TimedOut

@@ -24,9 +24,9 @@ from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.desk import Desk, behind_engine
+from penstock.engine.authoring.load import Loaded, load
 from penstock.engine.engine import Engine
-from penstock.engine.loading import Loaded, load
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.runtime.dispatch.gate import Gate
 from penstock.runtime.node import flow_cache
 from penstock.runtime.node.flow_cache import encode_offers

@@ -15,8 +15,8 @@ from penstock.api import app
 from penstock.api.call import Call
 from penstock.api.guard import admit
 from penstock.api.service import Service
-from penstock.engine import awaiting, overseeing, reading
-from penstock.engine.running import Running
+from penstock.engine import decisions_and_reports, operations, read
+from penstock.engine.services import Running
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions import finish
 from penstock.flow.model.retry_policy import Retry
@@ -63,7 +63,7 @@ def _leave_out(patch: Patch) -> None:
         items, more = await real(*args)
         return [item for item in items if item["seq"] != 2 or len(items) > 4], more
 
-    patch.setattr(reading, "show_page", shown)
+    patch.setattr(read, "show_page", shown)
 
 
 def _old_list(patch: Patch) -> None:
@@ -75,7 +75,7 @@ def _old_list(patch: Patch) -> None:
             kept[id(store)] = await real(store, *args)
         return kept[id(store)]
 
-    patch.setattr(overseeing, "list_runs", listed)
+    patch.setattr(operations, "list_runs", listed)
 
 
 def _show_from_memory(patch: Patch) -> None:
@@ -163,12 +163,12 @@ def _two_eyes(patch: Patch) -> None:
     async def barred(running: Running, row: ApprovalRow, by: str, known: object = None) -> str | None:
         return None
 
-    patch.setattr(awaiting, "_barred", barred)
+    patch.setattr(decisions_and_reports, "_barred", barred)
 
 
 def _echo_decision(patch: Patch) -> None:
     """Tell everybody who decides that it is so."""
-    real = awaiting.Awaiting.decide
+    real = decisions_and_reports.Awaiting.decide
 
     async def decide(self: Any, id: str, decision: str, *, by: str = "engine", **more: Any) -> dict[str, Any]:
         try:
@@ -177,7 +177,7 @@ def _echo_decision(patch: Patch) -> None:
             view = await self.approval(id, by)
             return {**view, "decision": {**(view["decision"] or {}), "by": by, "decision": decision}}
 
-    patch.setattr(awaiting.Awaiting, "decide", decide)
+    patch.setattr(decisions_and_reports.Awaiting, "decide", decide)
 
 
 def _off_the_record(patch: Patch) -> None:

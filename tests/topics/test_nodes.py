@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from penstock import Engine
-from penstock.engine.publishing import Publishing
+from penstock.engine.background.outbox_publisher import Publishing
 from penstock.testing.postgres import PostgresServer
 from penstock.topics.bus import Outgoing
 from penstock.topics.opening import Buses

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Change, Committed

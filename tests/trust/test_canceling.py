@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict

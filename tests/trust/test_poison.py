@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import Engine
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.workers.worker.task_loading import load_tasks
 from tests.waiting import until
 

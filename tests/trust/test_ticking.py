@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.sources.feeding_lease import Holding, Presence, Record, read_record
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store

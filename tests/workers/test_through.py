@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.cli.shelf import workflows_on
-from penstock.engine.loading import load
+from penstock.engine.authoring.load import load
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.inmemory.engine import Host
 from penstock.runtime.inmemory.play import play_out

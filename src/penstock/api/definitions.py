@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from penstock.api.reading import NotFitting, Unreadable, media_type, raw_body, read_json, refuse_type
-from penstock.engine.drafts import Written
+from penstock.engine.authoring.drafts import Written
 
 JSON = "application/json"
 YAML = ("application/yaml", "text/yaml", "application/x-yaml")

@@ -16,7 +16,7 @@ from penstock.api.router import MethodNotAllowed
 from penstock.api.streams import TooManyStreams
 from penstock.api.wire.workflows import Finding
 from penstock.api.work.errors import AttemptSuperseded, InvalidOutput, ResultTooLarge
-from penstock.engine.checking import CheckFailed
+from penstock.engine.authoring.check_gate import CheckFailed
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.problems import UNREADABLE, DefinitionError
 from penstock.flow.values.schema_validation import pointer_of

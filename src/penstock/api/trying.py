@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from penstock.api.wire.trying import StubError, Tried, Try, TryStub
-from penstock.engine.drafts import Drafts
+from penstock.engine.authoring.drafts import Drafts
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Attempt
 from penstock.flow.views.run_view import history_view, run_view

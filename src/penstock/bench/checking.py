@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from penstock.bench.runs import after
 from penstock.bench.shapes import fork_join
-from penstock.engine.loading import load
+from penstock.engine.authoring.load import load
 
 ROUNDS = 3
 

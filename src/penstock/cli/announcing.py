@@ -11,7 +11,7 @@ from rich.text import Text
 from penstock.cli.console import out, print_json, printable
 from penstock.cli.databases import address_in
 from penstock.cli.serving import Post
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.server.build import Front
 from penstock.workers.worker.worker import Worker
 

@@ -28,8 +28,8 @@ from penstock.cli.serving import LogLevel, Post, read_post, serve
 from penstock.cli.shelf import BROKEN, examples_in, workflows_on
 from penstock.cli.touring import tour as show_tour
 from penstock.cli.up import Folder, folder_of, publish_file, refuse_unready, serving_lists
-from penstock.engine.loading import load
-from penstock.engine.running import Running
+from penstock.engine.authoring.load import load
+from penstock.engine.services import Running
 from penstock.store.open import is_shared, sqlite_path
 
 HERE = "127.0.0.1"

@@ -13,7 +13,7 @@ from penstock.cli.announcing import Shown
 from penstock.cli.console import note
 from penstock.cli.demo_parts import SLOW
 from penstock.engine.engine import Engine
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.model.definition import Definition
 from penstock.runtime.errors import InvalidInput
 

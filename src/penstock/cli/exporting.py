@@ -12,8 +12,8 @@ from penstock.cli.console import answers, note, print_json
 from penstock.cli.draw import drawn, write_file
 from penstock.cli.inputs import STDIN, AsJson, Read, read
 from penstock.cli.problems import Wrong
+from penstock.engine.authoring.load import SUFFIXES, load_text
 from penstock.engine.engine import Engine
-from penstock.engine.loading import SUFFIXES, load_text
 from penstock.flow.format.writing import write_json, write_yaml
 from penstock.remote.connection import path_of
 

@@ -12,7 +12,7 @@ from penstock.cli.announcing import show_worker
 from penstock.cli.console import answers
 from penstock.cli.problems import Wrong
 from penstock.cli.serving import Post, counting, logging_to_stderr, stop_on_signals
-from penstock.engine import loop
+from penstock.engine import event_loop
 from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, ServerAway
 from penstock.remote.gate import HttpGate
@@ -25,7 +25,7 @@ log = logging.getLogger("penstock.life")
 def work_far(server: str, token: str | None, post: Post, level: str, log_format: str, as_json: bool) -> None:
     """Work until a signal comes. Raises BadServer, Wrong."""
     with logging_to_stderr(level, log_format):
-        loop.run(_work(Connection(server, token), post, as_json))
+        event_loop.run(_work(Connection(server, token), post, as_json))
 
 
 async def _work(connection: Connection, post: Post, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from penstock.cli.console import answers, err, note, print_json, printable
 from penstock.cli.draw import write_file
 from penstock.cli.inputs import STDIN, STDIN_NAME, AsJson, Read, text_in
 from penstock.cli.problems import Wrong
-from penstock.engine.loading import load
+from penstock.engine.authoring.load import load
 from penstock.flow.format.writing import to_plain
 from penstock.flow.model.problems import DefinitionError
 from penstock.importing.imported import Imported

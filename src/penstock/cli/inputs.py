@@ -13,7 +13,7 @@ import typer
 
 from penstock.cli.console import divert_prints, note
 from penstock.cli.problems import Wrong
-from penstock.engine.loading import Loaded, load, read_text
+from penstock.engine.authoring.load import Loaded, load, read_text
 from penstock.flow.format.json_text import read_json_text
 from penstock.flow.format.nodes import Findings, check_text, plain
 from penstock.flow.model.problems import DefinitionError

@@ -9,7 +9,7 @@ from penstock.cli.fronting import front_of
 from penstock.cli.inputs import AsJson
 from penstock.cli.problems import Wrong
 from penstock.cli.serving import Grace, LogFormat, LogLevel, Stats, read_post, serve
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 
 
 def server(

@@ -24,8 +24,8 @@ from penstock.cli.configuring import settings_of
 from penstock.cli.console import answers
 from penstock.cli.inputs import import_tasks, read_duration
 from penstock.cli.problems import Wrong
-from penstock.engine import loop
-from penstock.engine.running import Running
+from penstock.engine import event_loop
+from penstock.engine.services import Running
 from penstock.flow.model.names import wrong_identifier
 from penstock.flow.values.payload import set_payload_limit
 from penstock.metrics.logs import FORMATS, logging_to, redacting
@@ -137,7 +137,7 @@ def serve(post: Post, announce: Announce, level: str, role: str, log_format: str
     with logging_to_stderr(level, log_format):
         # What the HTTP server says of its own life is said here already.
         logging.getLogger("uvicorn").setLevel(logging.WARNING)
-        loop.run(_serve(post, announce, role))
+        event_loop.run(_serve(post, announce, role))
 
 
 def read_post(
@@ -263,9 +263,9 @@ def stop_on_signals(grace: timedelta) -> asyncio.Event:
         )
         stop.set()
 
-    loop = asyncio.get_running_loop()
+    event_loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, on_signal, number.name)
+        event_loop.add_signal_handler(number, on_signal, number.name)
     return stop
 
 

@@ -30,9 +30,9 @@ from penstock.cli.serving import (
     read_post,
     serve,
 )
-from penstock.engine.checking import CheckFailed, refuse_errors
-from penstock.engine.loading import SUFFIXES, load, read_text
-from penstock.engine.running import Running
+from penstock.engine.authoring.check_gate import CheckFailed, refuse_errors
+from penstock.engine.authoring.load import SUFFIXES, load, read_text
+from penstock.engine.services import Running
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.problems import DefinitionError, Problem
 from penstock.workers.task import Task

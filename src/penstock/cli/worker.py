@@ -28,7 +28,7 @@ from penstock.cli.serving import (
     read_post,
     serve,
 )
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.server.settings import Settings
 from penstock.workers.worker.worker import CONCURRENCY
 

@@ -20,8 +20,8 @@ from penstock.cli.run import Subject
 from penstock.cli.runs import show_view
 from penstock.cli.tables import print_table
 from penstock.cli.watching import watched
-from penstock.engine.checking import CheckFailed, check_loaded
-from penstock.engine.running import Running
+from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
+from penstock.engine.services import Running
 from penstock.flow.checks.findings import Finding
 from penstock.flow.model.problems import DefinitionError
 

@@ -11,16 +11,16 @@ from types import TracebackType
 from typing import Any
 
 from penstock.boxes.world import World
-from penstock.engine.awaiting import Awaiting
-from penstock.engine.calling import Calling
-from penstock.engine.drafts import Drafts
-from penstock.engine.following import Following
-from penstock.engine.loading import Source
+from penstock.engine.application import Calling
+from penstock.engine.authoring.drafts import Drafts
+from penstock.engine.authoring.load import Source
+from penstock.engine.decisions_and_reports import Awaiting
+from penstock.engine.follow import Following
+from penstock.engine.operations import Overseeing
 from penstock.engine.options import boxes_for, refuse_options, tasks_given
-from penstock.engine.overseeing import Overseeing
-from penstock.engine.reading import Reading
-from penstock.engine.running import Running
-from penstock.engine.scheduling import Schedules
+from penstock.engine.read import Reading
+from penstock.engine.schedules import Schedules
+from penstock.engine.services import Running
 from penstock.engine.sync import SyncEngine, closed
 from penstock.flow.compile.compile import LONE, SERVED
 from penstock.flow.model.run import Pauser, RunId, Snapshot

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 # Classes that were never imported would not be found by their code.
-import penstock.engine.checking
+import penstock.engine.authoring.check_gate
 import penstock.runtime.errors
 import penstock.secrets.errors
 import penstock.store.errors  # noqa: F401

@@ -24,7 +24,7 @@ from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.boxes.world import World
 from penstock.engine.engine import Engine
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault

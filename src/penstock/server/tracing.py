@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError
 from penstock.server.values import TRACING
 

@@ -11,7 +11,7 @@ from penstock.api.call import Calls
 from penstock.api.definitions import DEFINITION, expected, in_envelope, read_body
 from penstock.api.reading import fit
 from penstock.api.wire.workflows import Check, CheckDraft, Publish, Published, Report
-from penstock.engine.drafts import Checked
+from penstock.engine.authoring.drafts import Checked
 
 calls = Calls("checks")
 

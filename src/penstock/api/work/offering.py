@@ -14,8 +14,8 @@ from penstock.access.caller import Caller
 from penstock.api.work.desk import Behind, Desk, noted_tasks, seat
 from penstock.api.work.errors import OtherOffer
 from penstock.api.work.polling import require_lists
+from penstock.engine.authoring.offers import PREFIX, Kept, kept_by, kept_offers, offer_text
 from penstock.engine.engine import Engine
-from penstock.engine.offering import PREFIX, Kept, kept_by, kept_offers, offer_text
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.schema_validation import misfits_of

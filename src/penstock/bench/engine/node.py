@@ -7,7 +7,7 @@ import sys
 
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import prepared
-from penstock.engine import loop
+from penstock.engine import event_loop
 from penstock.engine.engine import Engine
 
 
@@ -20,4 +20,4 @@ async def serve(url: str) -> None:
 
 
 if __name__ == "__main__":
-    loop.run(serve(sys.argv[1]))
+    event_loop.run(serve(sys.argv[1]))

@@ -9,7 +9,7 @@ from penstock.bench.engine.figures import Figure
 from penstock.bench.engine.measure import Say, Sizes, measure
 from penstock.bench.engine.places import Place, places
 from penstock.bench.engine.report import lines, plain, report_on
-from penstock.engine import loop
+from penstock.engine import event_loop
 
 
 def main(json: bool = False, db: str | None = None, runs: int | None = None, quick: bool = False) -> int:
@@ -18,7 +18,7 @@ def main(json: bool = False, db: str | None = None, runs: int | None = None, qui
     if runs is not None:
         sizes = Sizes(runs=runs, idle=sizes.idle, past=sizes.past)
     with places(db) as found:
-        report = report_on(loop.run(_measured(found, sizes, _say)))
+        report = report_on(event_loop.run(_measured(found, sizes, _say)))
     print(json_text.dumps(plain(report), indent=2) if json else "\n".join(lines(report)))
     return 0 if report.met else 1
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from penstock.engine import loop
+from penstock.engine import event_loop
 
 ERRORS = 5
 
@@ -95,12 +95,12 @@ async def ask(base: str, what: Ask) -> Heard:
     head = f"{what.method} {what.path} HTTP/1.1\r\nhost: {parts.netloc}\r\n"
     if what.body is not None:
         head += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n"
-    request, loop = head.encode() + b"\r\n" + body, asyncio.get_running_loop()
+    request, event_loop = head.encode() + b"\r\n" + body, asyncio.get_running_loop()
     began = perf_counter()
     lines = []
     for _ in range(what.connections):
         over = asyncio.Event()
-        _, line = await loop.create_connection(
+        _, line = await event_loop.create_connection(
             lambda over=over: Line(request, began + what.seconds, over),  # type: ignore[misc]
             parts.hostname or "",
             parts.port or 80,
@@ -124,4 +124,4 @@ async def serve(base: str) -> None:
 
 
 if __name__ == "__main__":
-    loop.run(serve(sys.argv[1]))
+    event_loop.run(serve(sys.argv[1]))

@@ -22,7 +22,7 @@ from penstock.api.table import CALLS
 from penstock.bench.engine.workflows import CHAIN, tasks
 from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, Room, prepared
 from penstock.bench.http.past import LONG
-from penstock.engine import loop
+from penstock.engine import event_loop
 from penstock.engine.engine import Engine
 from penstock.runtime.decisions.decision import Decision
 from penstock.secrets.keys import Keys
@@ -122,11 +122,11 @@ async def _until_the_input_ends(serving: asyncio.Future[None] | None) -> None:
 
 def main(kind: str, *more: str) -> None:
     if kind == "hello":
-        loop.run(hello())
+        event_loop.run(hello())
     elif kind == "api":
-        loop.run(api(more[0]))
+        event_loop.run(api(more[0]))
     else:
-        loop.run(steps(more[0], int(more[1]), kind == "far"))
+        event_loop.run(steps(more[0], int(more[1]), kind == "far"))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import sys
 
 from penstock.bench.engine.workflows import tasks
 from penstock.bench.engine.workloads import IN_FLIGHT
-from penstock.engine import loop
-from penstock.engine.running import spare_collections
+from penstock.engine import event_loop
+from penstock.engine.services import spare_collections
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate
 from penstock.workers.task import tasks_of
@@ -28,4 +28,4 @@ async def work(base: str) -> None:
 
 
 if __name__ == "__main__":
-    loop.run(work(sys.argv[1]))
+    event_loop.run(work(sys.argv[1]))

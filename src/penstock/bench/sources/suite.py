@@ -12,7 +12,7 @@ from penstock.bench.engine.report import lines, plain, report_on
 from penstock.bench.sources.calling import called
 from penstock.bench.sources.notifying import notified
 from penstock.bench.sources.searching import searched_by_itself
-from penstock.engine import loop
+from penstock.engine import event_loop
 
 NOTIFICATIONS, KEYS, SECONDS = 10_000, 1_000_000, 4.0
 NOTIFICATIONS_BAR, MEMORY_BAR, CALL_BAR = 1_000.0, 150.0, 1.0
@@ -32,7 +32,7 @@ def main(json: bool = False, db: str | None = None, runs: int | None = None, qui
 
 def _taken(place: Place, number: int) -> list[Figure]:
     _say(f"{place.name}: {number:,} notifications of objects, each of which starts a run")
-    found = loop.run(notified(place.url, number))
+    found = event_loop.run(notified(place.url, number))
     bar = NOTIFICATIONS_BAR if place.name == "sqlite" else None
     work = "O1 notifications of objects"
     return [

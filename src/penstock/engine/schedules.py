@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.validation import refuse_no_number, refuse_no_text
 from penstock.runtime.errors import Invalid

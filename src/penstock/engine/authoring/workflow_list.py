@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.queries.row_views import count_view
 from penstock.store.rows.drafts import DraftLine

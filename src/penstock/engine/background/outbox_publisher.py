@@ -16,7 +16,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from penstock.engine.webhooks import NotTaken, Webhooks, shown_address
+from penstock.engine.background.webhooks import NotTaken, Webhooks, shown_address
 from penstock.flow.compile.notices import WEBHOOKS
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside

@@ -15,9 +15,9 @@ from penstock.boxes.http import read_callback
 from penstock.boxes.seals import Place
 from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
-from penstock.engine.deciding import Form, port_of
-from penstock.engine.overseeing import Opening
-from penstock.engine.running import Running
+from penstock.engine.approval_decision import Form, port_of
+from penstock.engine.operations import Opening
+from penstock.engine.services import Running
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Element
 from penstock.flow.model.run_input import Done, Outcome, Reported

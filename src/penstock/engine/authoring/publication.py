@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from penstock.engine.checking import refuse_errors
-from penstock.engine.loading import SUFFIXES, Loaded, Source, load, read_text
-from penstock.engine.offering import kept_offers
+from penstock.engine.authoring.check_gate import refuse_errors
+from penstock.engine.authoring.load import SUFFIXES, Loaded, Source, load, read_text
+from penstock.engine.authoring.offers import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.node.audit_context import by_for
 from penstock.runtime.node.flow_cache import Flows, encode_offers

@@ -10,7 +10,7 @@ from typing import Any
 from penstock.boxes.failing import Failing
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.world import World
-from penstock.engine.overseeing import Opening
+from penstock.engine.operations import Opening
 from penstock.flow.errors import PenstockError
 from penstock.runtime.commands.ownership import acting_for
 

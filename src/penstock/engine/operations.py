@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from msgspec import to_builtins
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.flow.compile.compile import BOXES
 from penstock.runtime.commands.bulk import act_on_many, preview
 from penstock.runtime.commands.validation import refuse_no_number

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from penstock.engine.overseeing import MANY, Opening
+from penstock.engine.operations import MANY, Opening
 from penstock.runtime.commands.validation import refuse_no_number
 from penstock.runtime.queries.history import show_history, show_page
 from penstock.runtime.queries.row_views import count_view, row_view

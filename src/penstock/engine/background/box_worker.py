@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from penstock.boxes.kinds import tasks_in
 from penstock.boxes.seals import Seals
 from penstock.boxes.world import World
-from penstock.engine.jobs import Jobs
-from penstock.engine.reminding import Reminding
-from penstock.engine.turning import Turns
+from penstock.engine.background.call_order import Turns
+from penstock.engine.background.function_jobs import Jobs
+from penstock.engine.background.reminders import Reminding
 from penstock.flow.compile.compile import BOXES
 from penstock.runtime.node.node import Node
 from penstock.store.errors import StoreError

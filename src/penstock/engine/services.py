@@ -12,11 +12,11 @@ from typing import Any
 
 from penstock.boxes.seals import Seals
 from penstock.boxes.world import World
-from penstock.engine.boxing import QUICK, Boxes
-from penstock.engine.catalog import Catalog
-from penstock.engine.offering import keep_offers
-from penstock.engine.publishing import Publishing
-from penstock.engine.webhooks import Webhooks
+from penstock.engine.authoring.offers import keep_offers
+from penstock.engine.authoring.publication import Catalog
+from penstock.engine.background.box_worker import QUICK, Boxes
+from penstock.engine.background.outbox_publisher import Publishing
+from penstock.engine.background.webhooks import Webhooks
 from penstock.objects.turns import Turns
 from penstock.runtime.node.node import Node
 from penstock.runtime.node.supervisor import Pulse, keep_up

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from penstock.engine.running import Running
+from penstock.engine.services import Running
 from penstock.runtime.queries.change_feed import Reader
 from penstock.runtime.queries.history import show_history
 

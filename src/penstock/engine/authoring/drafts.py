@@ -9,11 +9,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.engine.checking import CheckFailed, check_loaded
-from penstock.engine.listing import Listing
-from penstock.engine.loading import Loaded, load_text
-from penstock.engine.offering import kept_offers
-from penstock.engine.running import Running
+from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
+from penstock.engine.authoring.load import Loaded, load_text
+from penstock.engine.authoring.offers import kept_offers
+from penstock.engine.authoring.workflow_list import Listing
+from penstock.engine.services import Running
 from penstock.flow.checks.checks import BUDGET
 from penstock.flow.checks.findings import Report
 from penstock.flow.format.reading import from_plain

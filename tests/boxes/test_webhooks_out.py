@@ -17,7 +17,7 @@ from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.world import World
 from penstock.engine.background import outbox_publisher, webhooks
 from penstock.engine.background.webhooks import GIVE_UP, NotTaken, Webhooks
-from penstock.sources.signatures import refuse_stale, standard
+from penstock.sources.hooks.signatures import refuse_stale, standard
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
 from tests.boxes.conftest import Functions, Site, functions, says, site

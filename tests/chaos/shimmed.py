@@ -22,8 +22,8 @@ WITH_A_CLOCK = (
     "penstock.runtime.node.clock",
     "penstock.workers.worker.worker",
     "penstock.remote.gate",
-    "penstock.sources.feed",
-    "penstock.sources.webhook",
+    "penstock.sources.triggers.trigger",
+    "penstock.sources.hooks.hooks",
     "penstock.api.work.desk",
     "penstock.store.sqlite.store",
 )

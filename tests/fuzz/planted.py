@@ -18,7 +18,7 @@ from penstock.flow.values import schedule
 from penstock.importing import python_text
 from penstock.objects import notifications
 from penstock.runtime.json import strict_json
-from penstock.sources import cloudevents, signatures, sns
+from penstock.sources.hooks import cloudevents, signatures, sns
 
 
 def plant(name: str) -> None:

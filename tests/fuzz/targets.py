@@ -35,10 +35,10 @@ from penstock.importing.kinds import import_text
 from penstock.objects.notifications import Notice, read_notices
 from penstock.runtime.json.quick_json import quick_json
 from penstock.runtime.json.strict_json import read_json
-from penstock.sources.cloudevents import handshake, is_cloudevent, read_cloudevents
-from penstock.sources.envelope import Call, messages_of
-from penstock.sources.sns import confirmation_address, read_letter
-from penstock.sources.verifying import GitHub, Hmac, Rule, Secret, Standard, Token, Verified, verify
+from penstock.sources.hooks.cloudevents import handshake, is_cloudevent, read_cloudevents
+from penstock.sources.hooks.envelope import Call, messages_of
+from penstock.sources.hooks.sns import confirmation_address, read_letter
+from penstock.sources.hooks.verification import GitHub, Hmac, Rule, Secret, Standard, Token, Verified, verify
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:transcoded"

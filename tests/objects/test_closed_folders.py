@@ -16,12 +16,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from penstock.sources.folder_watch import FolderWatch
+from penstock.sources.objects.folder_watch import FolderWatch
 from tests.suites import first_short
 
 MORTAL = """
 import asyncio, json, os, sys
-import penstock.sources.object_folder as feeding
+import penstock.sources.objects.folder as feeding
 from penstock import Engine
 from penstock.objects.folder import FolderStore
 from tests.objects.telling import PICS, TASKS

@@ -14,10 +14,10 @@ import pytest
 
 from penstock import Engine
 from penstock.objects.folder import FolderStore
-from penstock.sources.feed import Feed
-from penstock.sources.feeding_lease import feed_name, read_record
-from penstock.sources.folder_seen import Seen
-from penstock.sources.object_folder import FolderFeeder
+from penstock.sources.objects.folder import FolderFeeder
+from penstock.sources.objects.folder_seen import Seen
+from penstock.sources.triggers.lease import feed_name, read_record
+from penstock.sources.triggers.trigger import Feed
 from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
 from tests.durable.conftest import Place
@@ -48,9 +48,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FolderPlace:
-    monkeypatch.setattr("penstock.sources.object_folder.QUIET", QUIET)
-    monkeypatch.setattr("penstock.sources.object_folder.SLACK", 0.0)
-    monkeypatch.setattr("penstock.sources.folder_watch.WAIT", WAIT)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", QUIET)
+    monkeypatch.setattr("penstock.sources.objects.folder.SLACK", 0.0)
+    monkeypatch.setattr("penstock.sources.objects.folder_watch.WAIT", WAIT)
     return FolderPlace(tmp_path / "pics")
 
 
@@ -120,7 +120,7 @@ def test_a_file_that_is_still_written_waits(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quiet = 0.6
-    monkeypatch.setattr("penstock.sources.object_folder.QUIET", quiet)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", quiet)
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
@@ -197,11 +197,11 @@ def test_a_file_that_is_replaced_starts_again_and_its_tags_do_not(here: Place, f
 def test_when_too_much_comes_at_once_the_folder_is_walked(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.object_folder.MANY", 0)
-    monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._look", None)
+    monkeypatch.setattr("penstock.sources.objects.folder.MANY", 0)
+    monkeypatch.setattr("penstock.sources.objects.folder.FolderFeeder._look", None)
 
     async def main(engine: Engine) -> Any:
-        monkeypatch.setattr("penstock.sources.object_folder.WALK_EVERY", 0.0)
+        monkeypatch.setattr("penstock.sources.objects.folder.WALK_EVERY", 0.0)
         await engine.publish(PICS, start=True)
         await watched(engine)
         for number in range(300):
@@ -253,15 +253,15 @@ def test_what_comes_before_anybody_listens_is_told(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin = FolderFeeder._begin
-    monkeypatch.setattr("penstock.sources.object_folder.SLACK", 0.05)
-    monkeypatch.setattr("penstock.sources.object_folder.UNKNOWN", 0.1)
+    monkeypatch.setattr("penstock.sources.objects.folder.SLACK", 0.05)
+    monkeypatch.setattr("penstock.sources.objects.folder.UNKNOWN", 0.1)
 
     async def begun(feeder: FolderFeeder, feed: Feed, seen: Seen) -> None:
         await asyncio.sleep(0.4)  # it takes a while until somebody feeds it
         await begin(feeder, feed, seen)
         folder.put("late.png")
 
-    monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._begin", begun)
+    monkeypatch.setattr("penstock.sources.objects.folder.FolderFeeder._begin", begun)
 
     async def main(engine: Engine) -> Any:
         folder.put("old.png")
@@ -318,7 +318,7 @@ def test_files_that_are_looked_at_together_are_told_in_their_order(
         await asyncio.sleep(1.5 * QUIET)  # longer than a file must be quiet
         return await etag(feeder, key)
 
-    monkeypatch.setattr("penstock.sources.object_folder.FolderFeeder._etag", slow)
+    monkeypatch.setattr("penstock.sources.objects.folder.FolderFeeder._etag", slow)
 
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
@@ -339,7 +339,7 @@ def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
 ) -> None:
     """Between the look at a file and its run the source may be stopped; the feeder hears of it only then."""
     monkeypatch.setattr(
-        "penstock.sources.object_folder.LAST_WALK", patience
+        "penstock.sources.objects.folder.LAST_WALK", patience
     )  # also where nobody looks once more
     start_many = Feed.start_many
 
@@ -391,7 +391,7 @@ def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes
 ) -> None:
     """Another node stops and starts it; whoever feeds it looks only now and then."""
     place, start_many = Place(new_database(server)), Feed.start_many
-    monkeypatch.setattr("penstock.sources.feeding.LOOK", timedelta(seconds=30))
+    monkeypatch.setattr("penstock.sources.triggers.triggers.LOOK", timedelta(seconds=30))
 
     async def main(engine: Engine) -> Any:
         async with Engine(place.url, tasks=TASKS, work=False) as other:
@@ -447,9 +447,9 @@ def test_what_had_no_room_when_the_source_was_stopped_is_told_when_it_is_started
 def test_of_a_folder_that_takes_too_long_to_look_through_what_was_noticed_is_told_after_a_stop(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.object_folder.LAST_WALK", 0.1)
+    monkeypatch.setattr("penstock.sources.objects.folder.LAST_WALK", 0.1)
 
-    monkeypatch.setattr("penstock.sources.object_folder.QUIET", 0.5)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", 0.5)
 
     async def never(feeder: FolderFeeder) -> AsyncIterator[Any]:
         await asyncio.Event().wait()
@@ -472,7 +472,7 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(
     place: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The source goes on: nobody has to wait for it."""
-    monkeypatch.setattr("penstock.sources.object_folder.QUIET", 60.0)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", 60.0)
 
     async def first(engine: Engine) -> None:
         await engine.publish(PICS, start=True)
@@ -488,7 +488,7 @@ def test_a_node_that_ends_leaves_what_is_not_quiet_yet_to_the_next(
 
     play(place, folder, first)
     assert place.run(between, {}, work=False) == []
-    monkeypatch.setattr("penstock.sources.object_folder.QUIET", QUIET)
+    monkeypatch.setattr("penstock.sources.objects.folder.QUIET", QUIET)
     assert play(place, folder, second) == [("created", "a.png")]
 
 
@@ -523,7 +523,7 @@ def test_what_was_being_told_when_the_node_died_is_told_once(
 def test_a_name_that_is_no_text_starts_nothing_and_is_told(
     here: Place, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.sources.object_folder.WALK_EVERY", 0.0)
+    monkeypatch.setattr("penstock.sources.objects.folder.WALK_EVERY", 0.0)
     odd = os.fsencode(folder.path) + b"/caf\xe9.png"
 
     async def main(engine: Engine) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.feeding import Feeding
+from penstock.sources.triggers.triggers import Feeding
 from penstock.topics.amqp import AmqpBus
 from tests.objects.servers import SeaweedFS
 from tests.objects.telling import PICS, TASKS, body, record

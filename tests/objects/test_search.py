@@ -13,7 +13,7 @@ import pytest
 
 from penstock import Engine
 from penstock.objects.folder import FolderStore
-from penstock.sources.object_search import searches_of
+from penstock.sources.objects.search import searches_of
 from penstock.store.open import open_store
 from tests.objects.places import FolderPlace, StorePlace
 from tests.objects.telling import TASKS

@@ -18,12 +18,12 @@ from penstock.objects.errors import BadStore, ObjectGone, ObjectStoreAway, Unkno
 from penstock.objects.folder import FolderStore
 from penstock.objects.s3 import S3Store
 from penstock.objects.stores import Stores
-from penstock.sources.certificates import Certificates
-from penstock.sources.envelope import Call
 from penstock.sources.errors import Untrusted
-from penstock.sources.object_hooks import ObjectHooks
-from penstock.sources.object_starts import ObjectStarts
-from penstock.sources.webhook import Hooks
+from penstock.sources.hooks.certificates import Certificates
+from penstock.sources.hooks.envelope import Call
+from penstock.sources.hooks.hooks import Hooks
+from penstock.sources.objects.notifications import ObjectHooks
+from penstock.sources.objects.starts import ObjectStarts
 from penstock.testing.postgres import free_port
 from tests.cli.command import process
 from tests.objects.places import FolderPlace, S3Place
@@ -263,7 +263,7 @@ def test_the_doctor_looks_at_stores_and_shows_no_secrets(tmp_path: Path) -> None
 
 def test_nothing_heavy_is_loaded_before_a_store_is_used() -> None:
     code = (
-        "import sys, penstock.cli.main, penstock.server.build, penstock.sources.object_hooks; "
+        "import sys, penstock.cli.main, penstock.server.build, penstock.sources.objects.notifications; "
         "print([name for name in ('boto3', 'botocore') if name in sys.modules])"
     )
     done = subprocess.run(

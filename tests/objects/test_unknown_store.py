@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.feeding_lease import feed_name
-from penstock.sources.feeding_listing import all_records
+from penstock.sources.triggers.lease import feed_name
+from penstock.sources.triggers.trigger_list import all_records
 from tests.objects.places import FolderPlace
 from tests.objects.telling import PICS, TASKS
 from tests.waiting import until

@@ -34,7 +34,7 @@ from penstock.runtime.node.node import Node
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.sources.feeding import Feeding
+from penstock.sources.triggers.triggers import Feeding
 from penstock.store.protocol import Store
 from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
 from penstock.store.sqlite.store import SqliteStore

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from penstock import Engine, Out
-from penstock.sources.certificates import Certificates
-from penstock.sources.envelope import Call
-from penstock.sources.webhook import Hooks, Received
+from penstock.sources.hooks.certificates import Certificates
+from penstock.sources.hooks.envelope import Call
+from penstock.sources.hooks.hooks import Hooks, Received
 from tests.sources.amazon import AMAZON, NOW, TOPIC, Web
 from tests.sources.signing import SECRET, signed_standard
 

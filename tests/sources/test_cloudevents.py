@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.runtime.json.strict_json import Unreadable
-from penstock.sources.cloudevents import (
+from penstock.sources.hooks.cloudevents import (
     CloudEvent,
     Handshake,
     handshake,

@@ -10,8 +10,8 @@ import pytest
 
 from penstock import Engine
 from penstock.runtime.json.strict_json import Unreadable
-from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, CertificateAway, UnknownHook, Untrusted, Unverified
+from penstock.sources.hooks.envelope import Call
 from tests.durable.conftest import FILE, Place
 from tests.sources.amazon import ADDRESS, AMAZON, CONFIRM, ISSUER_ADDRESS, Web
 from tests.sources.hooking import BANZAI, TASKS, counted, hooks_of, letter

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from penstock.sources.fetching import fetch
+from penstock.sources.hooks.fetch import fetch
 
 
 async def small(request: web.Request) -> web.Response:

@@ -14,7 +14,7 @@ import pytest
 
 from penstock import Engine
 from penstock.flow.errors import PenstockError
-from penstock.sources.envelope import Call
+from penstock.sources.hooks.envelope import Call
 from tests.durable.conftest import Place
 from tests.sources.amazon import ADDRESS, AMAZON, NOW, TOPIC, Amazon, Web
 from tests.sources.hooking import hooks_of

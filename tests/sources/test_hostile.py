@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.flow.errors import PenstockError
-from penstock.sources.cloudevents import handshake, read_cloudevents
-from penstock.sources.sns import read_letter
-from penstock.sources.verifying import GitHub, Hmac, Secret, Standard, Token, verify
+from penstock.sources.hooks.cloudevents import handshake, read_cloudevents
+from penstock.sources.hooks.sns import read_letter
+from penstock.sources.hooks.verification import GitHub, Hmac, Secret, Standard, Token, verify
 from tests.sources.amazon import AMAZON, NOW, TOPIC
 from tests.sources.signing import SECRET
 

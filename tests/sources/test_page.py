@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from penstock.engine.authoring.load import load
-from penstock.sources.verifying import Sns, Standard, rule_of
+from penstock.sources.hooks.verification import Sns, Standard, rule_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "hooks.md"
 

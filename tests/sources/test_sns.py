@@ -11,9 +11,9 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from penstock.runtime.json.strict_json import Unreadable
-from penstock.sources.certificates import Certificates, amazon_roots, system_roots
 from penstock.sources.errors import CertificateAway, Stale, Untrusted, Unverified
-from penstock.sources.sns import Letter, confirmation_address, is_certificate_address, read_letter
+from penstock.sources.hooks.certificates import Certificates, amazon_roots, system_roots
+from penstock.sources.hooks.sns import Letter, confirmation_address, is_certificate_address, read_letter
 from tests.sources.amazon import ADDRESS, AMAZON, CONFIRM, ISSUER_ADDRESS, NOW, TOPIC, Amazon, Web, encoded
 
 

@@ -13,9 +13,9 @@ import pytest
 from penstock import Engine
 from penstock.runtime.json.strict_json import Unreadable, WrongType
 from penstock.runtime.node import flow_cache
-from penstock.sources.cloudevents import Handshake
-from penstock.sources.envelope import Call
 from penstock.sources.errors import CallRefused, SourceStopped, Stale, UnknownHook, Unverified
+from penstock.sources.hooks.cloudevents import Handshake
+from penstock.sources.hooks.envelope import Call
 from penstock.store.errors import OutcomeUnknown, StoreAway
 from penstock.store.open import open_store
 from penstock.store.protocol import Store

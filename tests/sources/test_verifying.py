@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from penstock.sources.errors import Stale, Unverified
-from penstock.sources.verifying import (
+from penstock.sources.hooks.verification import (
     GitHub,
     Hmac,
     Secret,

@@ -14,7 +14,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 
 from penstock import Engine, Out
 from penstock.runtime.errors import Invalid
-from penstock.sources.feeding_lease import feed_name, read_record
+from penstock.sources.triggers.lease import feed_name, read_record
 from penstock.topics.bus import group_of
 from tests.topics.brokers import NatsServer, RabbitServer
 from tests.topics.conftest import Broker

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.cloudevents import read_cloudevents
+from penstock.sources.hooks.cloudevents import read_cloudevents
 from penstock.topics.bus import Message, Outgoing
 from penstock.topics.nats import NatsBus
 from penstock.topics.opening import open_bus

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from penstock.engine.services import Running
-from penstock.sources.feeding_lease import Holding, Presence, Record, read_record
+from penstock.sources.triggers.lease import Holding, Presence, Record, read_record
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter

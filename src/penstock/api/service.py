@@ -17,9 +17,9 @@ from penstock.api.work.desk import Desk
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
 from penstock.objects.stores import Stores
-from penstock.sources.object_hooks import ObjectHooks
-from penstock.sources.object_starts import ObjectStarts
-from penstock.sources.webhook import Hooks
+from penstock.sources.hooks.hooks import Hooks
+from penstock.sources.objects.notifications import ObjectHooks
+from penstock.sources.objects.starts import ObjectStarts
 from penstock.store.protocol import Store
 
 

@@ -33,7 +33,7 @@ from penstock.objects.stores import Stores
 from penstock.server.build import Front, answering, opened, world_of
 from penstock.server.settings import Settings
 from penstock.server.tracing import begin_tracing, tracing_wanted
-from penstock.sources.feed import Means
+from penstock.sources.triggers.trigger import Means
 from penstock.workers.execute.fleet import Muster
 from penstock.workers.task import Task
 from penstock.workers.worker.worker import CONCURRENCY

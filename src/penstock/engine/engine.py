@@ -32,7 +32,7 @@ from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.commands.validation import refuse_no_limit, refuse_no_text
 from penstock.runtime.errors import Invalid, NoTask, UnknownWorkflow
 from penstock.runtime.node.audit_context import by_for
-from penstock.sources.feed import Means
+from penstock.sources.triggers.trigger import Means
 from penstock.store.protocol import Store
 from penstock.topics.opening import refuse_bad
 from penstock.workers.execute.fleet import Muster

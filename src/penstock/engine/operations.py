@@ -26,8 +26,8 @@ from penstock.runtime.queries.run_view import show_run
 from penstock.runtime.queries.slow_runs import list_slow, list_stuck
 from penstock.runtime.queries.why_facts import ask_why, ask_why_list
 from penstock.runtime.queries.workflow_stats import percentiles, workflow_stats
-from penstock.sources.aside import try_again
-from penstock.sources.feeding_listing import list_failing
+from penstock.sources.dead_letters import try_again
+from penstock.sources.triggers.trigger_list import list_failing
 
 MANY = 1_000_000
 """Runs, lines or events that may be asked for at once."""

@@ -13,7 +13,7 @@ from penstock.runtime.node.audit_context import by_for
 from penstock.sources.clock.backfilling import Job, ask_for, call_off, count_ticks, read_range
 from penstock.sources.clock.listing import NEXT, list_schedules, preview, read_schedule
 from penstock.sources.clock.rules import rules_of
-from penstock.sources.feeding_listing import list_feeds
+from penstock.sources.triggers.trigger_list import list_feeds
 
 MOST = 100
 """Ticks that are shown at once."""

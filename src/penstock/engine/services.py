@@ -22,7 +22,7 @@ from penstock.runtime.node.node import Node
 from penstock.runtime.node.supervisor import Pulse, keep_up
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.sources.feeding import Feeding, Means
+from penstock.sources.triggers.triggers import Feeding, Means
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.topics.opening import Buses

@@ -15,11 +15,11 @@ from typing import Any
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import Conflict, Invalid, OtherWorkflow
 from penstock.runtime.json.strict_json import Unreadable, WrongType
-from penstock.sources.aside import set_message_aside
-from penstock.sources.asking import StartAsked, event_asked, start_asked
-from penstock.sources.envelope import Message, messages_of_topic
+from penstock.sources.dead_letters import set_message_aside
 from penstock.sources.errors import SourceStopped
-from penstock.sources.feed import Feed, Feeder, Means, Start, Want
+from penstock.sources.hooks.envelope import Message, messages_of_topic
+from penstock.sources.message_mapping import StartAsked, event_asked, start_asked
+from penstock.sources.triggers.trigger import Feed, Feeder, Means, Start, Want
 from penstock.store.errors import BadText
 from penstock.topics.bus import Message as Taken
 from penstock.topics.bus import Subscription, group_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock import Engine
-from penstock.sources.feeding_lease import feed_name
+from penstock.sources.triggers.lease import feed_name
 from penstock.testing.postgres import PostgresServer
 from tests.cli.command import Said, penstock, write
 from tests.cli.serving import serving

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.feeding_lease import feed_name, read_record
+from penstock.sources.triggers.lease import feed_name, read_record
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import TokenChange
 from penstock.testing.simloop import Process, SimLoop, run_simulated

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from penstock import Context, Engine
-from penstock.sources.feeding import Feed, Feeder, Feeding, Means, Want
+from penstock.sources.triggers.triggers import Feed, Feeder, Feeding, Means, Want
 from tests.waiting import until
 
 WORKFLOW = """

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from penstock import Context, Engine, Out
-from penstock.sources.feeding import Feed, Feeder, Means, Want
-from penstock.sources.feeding_lease import Record, feed_name, read_record
+from penstock.sources.triggers.lease import Record, feed_name, read_record
+from penstock.sources.triggers.triggers import Feed, Feeder, Means, Want
 from tests.durable.conftest import FILE, VIRTUAL, Place
 from tests.sources.feeding.feeders import (
     WAITING,

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.feeding import Feeding
-from penstock.sources.feeding_lease import LEASE, NODES, Holding, Lost, Presence, feed_name
+from penstock.sources.triggers.lease import LEASE, NODES, Holding, Lost, Presence, feed_name
+from penstock.sources.triggers.triggers import Feeding
 from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import Process, SimLoop, run_simulated

@@ -12,9 +12,9 @@ from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.reading import raw_body
 from penstock.flow.values.payload import payload_limit
-from penstock.sources.envelope import Call
-from penstock.sources.hook_listing import HookLine
-from penstock.sources.webhook import Received
+from penstock.sources.hooks.envelope import Call
+from penstock.sources.hooks.hook_list import HookLine
+from penstock.sources.hooks.hooks import Received
 
 calls = Calls("hooks")
 KINDS = (

@@ -8,8 +8,8 @@ from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.reading import raw_body
 from penstock.api.routes.hooks import KINDS
-from penstock.sources.envelope import Call
-from penstock.sources.object_hooks import Told
+from penstock.sources.hooks.envelope import Call
+from penstock.sources.objects.notifications import Told
 
 calls = Calls("hooks")
 LARGEST = 1024 * 1024

@@ -8,7 +8,7 @@ from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.wire.stores import StoreSeen
-from penstock.sources.object_search import searches_of
+from penstock.sources.objects.search import searches_of
 
 calls = Calls("operations")
 

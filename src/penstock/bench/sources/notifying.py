@@ -13,10 +13,10 @@ from msgspec import Struct
 from penstock.bench.engine.workloads import NotDone
 from penstock.bench.sources.listing import address_at, listing
 from penstock.engine.engine import Engine
-from penstock.sources.envelope import Call
-from penstock.sources.object_hooks import ObjectHooks
-from penstock.sources.object_starts import ObjectStarts
-from penstock.sources.webhook import Hooks
+from penstock.sources.hooks.envelope import Call
+from penstock.sources.hooks.hooks import Hooks
+from penstock.sources.objects.notifications import ObjectHooks
+from penstock.sources.objects.starts import ObjectStarts
 
 AT_ONCE = 64
 TOKEN = "a-token-of-the-benchmark"

@@ -15,7 +15,7 @@ from msgspec import Struct
 from penstock.bench.engine.workloads import NotDone
 from penstock.bench.sources.listing import address_at, listing, process
 from penstock.engine.engine import Engine
-from penstock.sources.object_search import searches_of
+from penstock.sources.objects.search import searches_of
 from penstock.store.open import open_store
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

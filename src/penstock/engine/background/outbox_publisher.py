@@ -24,7 +24,7 @@ from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node
-from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence
+from penstock.sources.triggers.lease import LEASE, Holding, Lost, Presence
 from penstock.store.errors import StoreError
 from penstock.store.rows.change import Kept, Seen
 from penstock.store.rows.outbox import LetterRow

@@ -19,7 +19,7 @@ from penstock.boxes.world import World
 from penstock.flow.compile.notices import webhook_of
 from penstock.flow.errors import PenstockError
 from penstock.sources.errors import Unverified
-from penstock.sources.signatures import sign, standard_key
+from penstock.sources.hooks.signatures import sign, standard_key
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import MessageRefused
 

@@ -20,7 +20,7 @@ from penstock.flow.values.schedule import Schedule, ticks_between
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.sources.clock.feeder import KIND, input_of, tick_text
 from penstock.sources.clock.rules import Rules, rules_of
-from penstock.sources.feed import BACKFILL, BACKFILLS, ROOM, Feed, Means, Start, Want
+from penstock.sources.triggers.trigger import BACKFILL, BACKFILLS, ROOM, Feed, Means, Start, Want
 from penstock.store.protocol import Tokens
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.rows import TokenChange

@@ -15,7 +15,7 @@ from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
 from penstock.sources.clock.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
-from penstock.sources.feed import BACKFILL, ROOM, Feed, Means, Want
+from penstock.sources.triggers.trigger import BACKFILL, ROOM, Feed, Means, Want
 from penstock.store.rows.rows import Filter
 
 KIND = "schedule"

@@ -21,8 +21,8 @@ from penstock.runtime.node.node import Node
 from penstock.sources.clock.backfilling import Backfill, Job, jobs_of, read_backfill
 from penstock.sources.clock.feeder import Progress, read_progress
 from penstock.sources.clock.rules import rules_of
-from penstock.sources.feeding_lease import Record, feed_name
-from penstock.sources.feeding_listing import all_records
+from penstock.sources.triggers.lease import Record, feed_name
+from penstock.sources.triggers.trigger_list import all_records
 from penstock.store.rows.rows import WorkflowState
 
 CLOCKS = ("schedule", "search")

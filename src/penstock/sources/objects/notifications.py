@@ -33,12 +33,12 @@ from penstock.objects.protocol import Object
 from penstock.objects.s3_listing import is_drawn_folder
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, read_json
-from penstock.sources.cloudevents import CloudEvent, is_cloudevent, read_cloudevents
-from penstock.sources.envelope import Call
 from penstock.sources.errors import Unverified
-from penstock.sources.object_starts import ObjectSource, ObjectStarts, Outcome
-from penstock.sources.signatures import Headers, said, token_fits
-from penstock.sources.webhook import Hooks
+from penstock.sources.hooks.cloudevents import CloudEvent, is_cloudevent, read_cloudevents
+from penstock.sources.hooks.envelope import Call
+from penstock.sources.hooks.hooks import Hooks
+from penstock.sources.hooks.signatures import Headers, said, token_fits
+from penstock.sources.objects.starts import ObjectSource, ObjectStarts, Outcome
 
 log = logging.getLogger("penstock.objects")
 

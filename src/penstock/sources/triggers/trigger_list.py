@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.node import Node
-from penstock.sources.feeding_lease import FEEDS, Record, fed_by, read_record
+from penstock.sources.triggers.lease import FEEDS, Record, fed_by, read_record
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenRow, WorkflowState
 

@@ -24,7 +24,7 @@ from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.errors import CallRefused
-from penstock.sources.redelivering import AsideMessage, message_of, take_again
+from penstock.sources.redelivery import AsideMessage, message_of, take_again
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Kept, Seen

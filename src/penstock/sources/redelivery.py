@@ -14,8 +14,8 @@ from penstock.flow.model.run_input import Outside
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.flow_cache import Flows
-from penstock.sources.asking import event_asked, start_asked
-from penstock.sources.envelope import Message, messages_of_topic
+from penstock.sources.hooks.envelope import Message, messages_of_topic
+from penstock.sources.message_mapping import event_asked, start_asked
 
 KIND = "topic"
 

@@ -19,7 +19,7 @@ from msgspec import Raw, Struct
 
 from penstock.runtime.json.strict_json import Unreadable
 from penstock.sources.errors import Untrusted, Unverified
-from penstock.sources.signatures import refuse_stale
+from penstock.sources.hooks.signatures import refuse_stale
 
 Kind = Literal["Notification", "SubscriptionConfirmation", "UnsubscribeConfirmation"]
 

@@ -15,13 +15,13 @@ from penstock.objects.matching import Matching
 from penstock.objects.notifications import Notice, Odd, read_notices
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
-from penstock.sources.aside import set_message_aside
-from penstock.sources.cloudevents import is_cloudevent, read_cloudevents
+from penstock.sources.dead_letters import set_message_aside
 from penstock.sources.errors import SourceStopped
-from penstock.sources.feed import Feed
-from penstock.sources.object_hooks import Noticing, notices_of_events
-from penstock.sources.object_starts import ObjectSource, ObjectStarts
+from penstock.sources.hooks.cloudevents import is_cloudevent, read_cloudevents
+from penstock.sources.objects.notifications import Noticing, notices_of_events
+from penstock.sources.objects.starts import ObjectSource, ObjectStarts
 from penstock.sources.topic import next_messages
+from penstock.sources.triggers.trigger import Feed
 from penstock.topics.bus import Message, group_of
 from penstock.topics.opening import Buses
 

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.objects.context import Event
-from penstock.sources.feeding_lease import Lost
+from penstock.sources.triggers.lease import Lost
 from penstock.store.protocol import Tokens
 from penstock.store.rows.rows import TokenChange
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from penstock.runtime.json.strict_json import Unreadable, read_json
-from penstock.sources.signatures import Headers
+from penstock.sources.hooks.signatures import Headers
 
 ONE = "application/cloudevents+json"
 MANY = "application/cloudevents-batch+json"

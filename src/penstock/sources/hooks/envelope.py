@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
-from penstock.sources.cloudevents import CloudEvent, is_cloudevent, media_type, read_cloudevents
-from penstock.sources.signatures import Headers
-from penstock.sources.sns import Letter
-from penstock.sources.verifying import Hmac, Rule, Token, Verified
+from penstock.sources.hooks.cloudevents import CloudEvent, is_cloudevent, media_type, read_cloudevents
+from penstock.sources.hooks.signatures import Headers
+from penstock.sources.hooks.sns import Letter
+from penstock.sources.hooks.verification import Hmac, Rule, Token, Verified
 
 _SECRET = frozenset(
     {

@@ -13,8 +13,8 @@ from penstock.flow.compile.source_scopes import HOOK_SCOPE
 from penstock.flow.model.definition import From
 from penstock.flow.values.text_limits import KEY, length_problem
 from penstock.runtime.node.trace_ids import LABEL, read_parent
-from penstock.sources.envelope import Message
 from penstock.sources.errors import CallRefused
+from penstock.sources.hooks.envelope import Message
 
 LONGEST = KEY - 32
 """Characters of an id as it came: it is kept behind a word for where it came from."""

@@ -21,7 +21,7 @@ from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped
-from penstock.sources.feeding_lease import Holding, Lost, Presence, feed_name
+from penstock.sources.triggers.lease import Holding, Lost, Presence, feed_name
 from penstock.store.rows.rows import Filter, RunRow
 
 LONGEST = timedelta(hours=1)

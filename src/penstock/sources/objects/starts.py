@@ -18,9 +18,9 @@ from penstock.objects.stores import Stores, Tally
 from penstock.runtime.commands.commands import Intake
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid, NotFound
 from penstock.runtime.node.flow_cache import Flows
-from penstock.sources.aside import RefusedStart, set_notice_aside, set_start_aside
+from penstock.sources.dead_letters import RefusedStart, set_notice_aside, set_start_aside
 from penstock.sources.errors import SourceStopped
-from penstock.sources.feed import Feed, Start
+from penstock.sources.triggers.trigger import Feed, Start
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import Filter
 

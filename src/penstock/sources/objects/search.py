@@ -24,9 +24,9 @@ from penstock.objects.stores import Stores, Tally
 from penstock.runtime.node.flow_cache import Flows
 from penstock.sources.clock.feeder import tick_text
 from penstock.sources.clock.rules import LATE, due_tick, rules_of
-from penstock.sources.feed import Feed, Feeder, Means, Start, Want
-from penstock.sources.feeding_lease import feed_name, read_record
-from penstock.sources.object_starts import counted, wanted
+from penstock.sources.objects.starts import counted, wanted
+from penstock.sources.triggers.lease import feed_name, read_record
+from penstock.sources.triggers.trigger import Feed, Feeder, Means, Start, Want
 from penstock.store.protocol import Tokens
 
 KIND = "search"

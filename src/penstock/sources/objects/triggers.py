@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from penstock.objects.folder import FolderStore
 from penstock.objects.matching import Matching
-from penstock.sources.feed import Feeder, Means, Want
-from penstock.sources.object_folder import FolderFeeder
-from penstock.sources.object_topic import ObjectTopicFeeder
+from penstock.sources.objects.folder import FolderFeeder
+from penstock.sources.objects.topic import ObjectTopicFeeder
+from penstock.sources.triggers.trigger import Feeder, Means, Want
 from penstock.topics.opening import Buses
 
 

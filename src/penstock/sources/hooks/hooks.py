@@ -27,16 +27,16 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from penstock.runtime.node.flow_cache import Flows
-from penstock.sources.asking import event_asked, start_asked
-from penstock.sources.certificates import Certificates, Fetch, system_roots
-from penstock.sources.cloudevents import Handshake, handshake
-from penstock.sources.earlier import Earlier, taken
-from penstock.sources.envelope import Call, Message, message_of_letter, messages_of
+from penstock.sources.earlier_versions import Earlier, taken
 from penstock.sources.errors import CertificateAway, SourceStopped, UnknownHook, Unverified
-from penstock.sources.fetching import fetch
-from penstock.sources.hook_listing import HookLine, list_hooks
-from penstock.sources.sns import Letter, confirmation_address, read_letter
-from penstock.sources.verifying import Rule, Secret, Sns, rule_of, verify
+from penstock.sources.hooks.certificates import Certificates, Fetch, system_roots
+from penstock.sources.hooks.cloudevents import Handshake, handshake
+from penstock.sources.hooks.envelope import Call, Message, message_of_letter, messages_of
+from penstock.sources.hooks.fetch import fetch
+from penstock.sources.hooks.hook_list import HookLine, list_hooks
+from penstock.sources.hooks.sns import Letter, confirmation_address, read_letter
+from penstock.sources.hooks.verification import Rule, Secret, Sns, rule_of, verify
+from penstock.sources.message_mapping import event_asked, start_asked
 from penstock.store.rows.rows import WorkflowState
 
 Secrets = Callable[[str], Awaitable[str | None]]

@@ -17,11 +17,11 @@ from importlib import import_module
 from penstock.flow.errors import PenstockError
 from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.node import Node
-from penstock.sources.earlier import Earlier
+from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
-from penstock.sources.feed import BACKFILLS, Factory, Feed, Feeder, Means, Start, Want
-from penstock.sources.feeding_lease import LEASE, Holding, Lost, Presence, fed_by
-from penstock.sources.feeding_listing import feed_rows
+from penstock.sources.triggers.lease import LEASE, Holding, Lost, Presence, fed_by
+from penstock.sources.triggers.trigger import BACKFILLS, Factory, Feed, Feeder, Means, Start, Want
+from penstock.sources.triggers.trigger_list import feed_rows
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import WorkflowState
 
@@ -29,10 +29,10 @@ __all__ = ["FEEDERS", "Factory", "Feed", "Feeder", "Feeding", "Lost", "Means", "
 
 FEEDERS: dict[str, Factory | str] = {
     "topic": "penstock.sources.topic:feeder_of",
-    "object": "penstock.sources.object_feeders:feeder_of",
+    "object": "penstock.sources.objects.triggers:feeder_of",
     "schedule": "penstock.sources.clock.feeder:feeder_of",
     "backfill": "penstock.sources.clock.backfilling:feeder_of",
-    "search": "penstock.sources.object_search:feeder_of",
+    "search": "penstock.sources.objects.search:feeder_of",
 }
 """By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""
 

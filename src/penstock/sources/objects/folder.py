@@ -23,10 +23,10 @@ from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object
 from penstock.objects.stores import Tally
 from penstock.sources.errors import SourceStopped
-from penstock.sources.feed import Feed, Start
-from penstock.sources.folder_seen import Seen, Telling, folder_digest
-from penstock.sources.folder_watch import FolderWatch
-from penstock.sources.object_starts import counted, wanted
+from penstock.sources.objects.folder_seen import Seen, Telling, folder_digest
+from penstock.sources.objects.folder_watch import FolderWatch
+from penstock.sources.objects.starts import counted, wanted
+from penstock.sources.triggers.trigger import Feed, Start
 
 QUIET = 1.0
 """Seconds without a change after which a file counts as written."""

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.sources.errors import Unverified
-from penstock.sources.signatures import (
+from penstock.sources.hooks.signatures import (
     Algorithm,
     Encoding,
     Headers,

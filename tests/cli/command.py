@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from typer.testing import CliRunner
 
+from penstock.cli.author.example_files import workflows_on
 from penstock.cli.main import app
-from penstock.cli.shelf import workflows_on
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.cli.completing import run_ids, workflow_names
+from penstock.cli.io.completion import run_ids, workflow_names
 from tests.cli.served import Place, a_place
 
 

@@ -20,9 +20,9 @@ from urllib.request import Request, urlopen
 import pytest
 from rich.console import Console
 
-from penstock.cli.console import THEME
-from penstock.cli.demo_scenes import Played, Scene
-from penstock.cli.demo_tour import Stage, command_name, show_stage, tries
+from penstock.cli.demo.scenes import Played, Scene
+from penstock.cli.demo.tour import Stage, command_name, show_stage, tries
+from penstock.cli.io.console import THEME
 from tests.cli.command import EXAMPLES, ROOT, SHELF, environment, penstock, write
 from tests.cli.serving import Serving, serving
 from tests.waiting import until_sync

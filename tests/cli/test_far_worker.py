@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from penstock.cli.far_worker import _refuse_stranger
-from penstock.cli.problems import Wrong
+from penstock.cli.io.problems import Wrong
+from penstock.cli.serve.http_worker import _refuse_stranger
 from penstock.remote.connection import Connection
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.cli.explaining import reason_line
+from penstock.cli.runs.why import reason_line
 from tests.cli.served import Place, a_place
 
 

@@ -6,8 +6,8 @@ import io
 
 from rich.console import Console
 
-from penstock.cli.console import THEME
-from penstock.cli.tables import print_table
+from penstock.cli.io.console import THEME
+from penstock.cli.io.tables import print_table
 
 TITLES = ("step", "firings:", "does")
 ROWS = [("pack", "1", "puts everything into boxes"), ("a [b]", "12", "ships")]

@@ -12,8 +12,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from penstock.cli.serving import _serve, read_post
-from penstock.cli.up import publish_file
+from penstock.cli.serve.process import _serve, read_post
+from penstock.cli.serve.up import publish_file
 from penstock.engine.services import Running
 from penstock.server.build import Front
 from penstock.store.sqlite.connection import MIGRATIONS
@@ -212,7 +212,7 @@ def test_a_server_is_ready_once_its_workflows_are_started(
 
     async def main() -> None:
         stop = asyncio.Event()
-        monkeypatch.setattr("penstock.cli.serving.stop_on_signals", lambda grace: stop)
+        monkeypatch.setattr("penstock.cli.serve.process.stop_on_signals", lambda grace: stop)
 
         async def ask(base: str | None) -> int:
             async with aiohttp.ClientSession() as session, session.get(f"{base}/ready") as answer:

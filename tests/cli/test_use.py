@@ -147,7 +147,7 @@ def test_a_bug_shows_one_line_and_no_traceback(monkeypatch: pytest.MonkeyPatch) 
     def broken(*args: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("penstock.cli.draw.drawn", broken)
+    monkeypatch.setattr("penstock.cli.author.draw.drawn", broken)
 
     said = penstock("draw", EXAMPLES / "zenko" / "authorization.yaml")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from penstock.cli.watch_report import Picture
+from penstock.cli.runs.watch_report import Picture
 from penstock.testing.postgres import free_port
 from tests.cli.command import penstock, write
 from tests.cli.served import TASKS, WAITING

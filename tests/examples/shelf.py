@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from penstock.cli.shelf import workflows_on
+from penstock.cli.author.example_files import workflows_on
 from penstock.engine.authoring.load import load
 from penstock.testing import Play, World, play, returns
 from penstock.workers.task import Task, tasks_of

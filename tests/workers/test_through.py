@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.shelf import workflows_on
+from penstock.cli.author.example_files import workflows_on
 from penstock.engine.authoring.load import load
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.inmemory.engine import Host

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.commands import NO, YES
-from penstock.cli.inputs import AsJson
-from penstock.cli.problems import Wrong
+from penstock.cli.io.command_group import NO, YES
+from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.problems import Wrong
 
 SUITES = {
     "net": "penstock.bench.net",

@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, TextIO
 import typer
 
 from penstock import __version__
-from penstock.cli.commands import Shelved, leave
+from penstock.cli.io.command_group import Shelved, leave
 
 HOMES = {
     "check": "check",

@@ -1,0 +1,201 @@
+"""`penstock access`: tokens for people, programs and workers."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+import typer
+
+from penstock.access.caller import Caller
+from penstock.access.doors import Access
+from penstock.access.roles import ROLES, role_named
+from penstock.access.tokens import DEFAULT_LIFE, TokenWish
+from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.console import note, out, print_json, printable
+from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, acting
+from penstock.cli.io.times import Local, ago, moment
+from penstock.remote.connection import path_of
+from penstock.server.build import access_to
+from penstock.store.open import open_store
+
+T = TypeVar("T")
+
+ME = Caller(name="command line", role="admin", local=True)
+"""Who can open the database may do everything with it."""
+
+access = typer.Typer(cls=Commands, rich_markup_mode="rich")
+
+RoleOption = Annotated[
+    str, typer.Option("--role", metavar="ROLE", help=f"What it may do: {', '.join(ROLES)}.")
+]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name", metavar="TEXT", help="Who or what will use it; by default you.", show_default=False
+    ),
+]
+Expires = Annotated[
+    str, typer.Option("--expires", metavar="DAYS", help="After how many days it ends, or `never`.")
+]
+Workflows = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--workflow", metavar="NAME", show_default=False,
+        help="Only for this workflow; * stands for anything. May be given again.",
+    ),
+]  # fmt: skip
+TaskLists = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task-list", metavar="LIST", show_default=False,
+        help="A worker's: only for this task list. May be given again.",
+    ),
+]  # fmt: skip
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency", metavar="N", min=1, help="A worker's: tasks that it may hold.", show_default=False
+    ),
+]
+Id = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a token, as `penstock access list` shows it.")
+]
+
+
+@access.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Make, list and revoke tokens."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@access.command(cls=Command)
+@acting
+def create(
+    at: At,
+    role: RoleOption,
+    name: Name = None,
+    expires: Expires = str(DEFAULT_LIFE.days),
+    workflow: Workflows = None,
+    task_list: TaskLists = None,
+    concurrency: Concurrency = None,
+    json: AsJson = False,
+) -> None:
+    """Make a token; it is shown this once.
+
+    With --db it is made in the database itself, which is how the first one comes about.
+
+    [bold]Examples[/bold]
+
+      penstock access create --role admin --db penstock.db
+
+      penstock access create --role worker --task-list gpu --name gpu-box --expires never
+    """
+    known = role_named(role)
+    if known is None:
+        raise Wrong.because(f"--role '{role}' is not known: say {', '.join(ROLES)}.")
+    wish = TokenWish(
+        name=name or f"{getpass.getuser()}@{socket.gethostname()}",
+        role=known,
+        expires_in=_read_days(expires),
+        workflows=tuple(workflow) if workflow else None,
+        task_lists=tuple(task_list) if task_list else None,
+        concurrency=concurrency,
+    )
+    made = _made(at, wish)
+    if json:
+        print_json(made)
+        return
+    note(f"{made['role']} '{printable(made['name'])}', id {made['id']}; this is the only time it is shown:")
+    out().print(made["token"])
+
+
+def _made(at: At, wish: TokenWish) -> dict[str, Any]:
+    """The token's view, with the token itself."""
+    if at.db is None:
+        answer: dict[str, Any] = at.ask(
+            lambda engine: engine.connection.post("/api/access", msgspec.to_builtins(wish))
+        )
+    else:
+        answer = msgspec.to_builtins(in_database(at.db, lambda access: access.create(ME, wish)))
+    return {"token": answer["token"], **answer.get("view", answer)}
+
+
+@access.command(name="list", cls=Command)
+@acting
+def list_tokens(at: At, local: Local = False, json: AsJson = False) -> None:
+    """List the tokens, the newest first; never what they are made of.
+
+    [bold]Examples[/bold]
+
+      penstock access list
+    """
+    if at.db is None:
+        found = at.ask(lambda engine: engine.listed("/api/access"))
+    else:
+        found = msgspec.to_builtins(in_database(at.db, lambda access: access.list(None, 1000)))
+    if json:
+        print_json(list(found))
+        return
+    rows = [
+        (
+            each["id"],
+            printable(each["name"]),
+            each["role"],
+            each["state"],
+            moment(each["expires_at"], local) or "never",
+            ago(each["used_at"]) or "never",
+            printable(", ".join(each["workflows"] or each["task_lists"] or ())),
+        )
+        for each in found
+    ]
+    titles = ("id", "name", "role", "state", "expires", "used", "bound to")
+    print_table(out(), titles, rows, ("bound to", "used"))
+
+
+@access.command(cls=Command)
+@acting
+def revoke(at: At, id: Id, json: AsJson = False) -> None:
+    """Revoke a token: from now on it does not count.
+
+    [bold]Examples[/bold]
+
+      penstock access revoke 1uA9xW2bQfT0
+    """
+    if at.db is None:
+        at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "access", id)))
+    else:
+        in_database(at.db, lambda access: access.revoke(ME, id))
+    if json:
+        print_json({"id": id, "state": "revoked"})
+    else:
+        out().print(f"{printable(id)} is revoked")
+
+
+def in_database(db: str, work: Callable[[Access], Awaitable[T]]) -> T:
+    """Do one thing with who may come in, in a database that is made where it is not there. Raises StoreError."""
+
+    async def do() -> T:
+        store = await open_store(db)
+        try:
+            return await work(access_to(store, db))
+        finally:
+            await store.close()
+
+    return asyncio.run(do())
+
+
+def _read_days(text: str) -> int | Literal["never"]:
+    if text == "never":
+        return "never"
+    if not text.isdigit():
+        raise Wrong.because(f"--expires '{text}' is no number of days: write 30, or never.")
+    return int(text)

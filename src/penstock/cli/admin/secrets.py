@@ -1,0 +1,157 @@
+"""`penstock secret`: values that steps use and nobody reads back."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from penstock.cli.admin.access import ME, in_database
+from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.console import err, out, plural, print_json, printable
+from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, acting
+from penstock.cli.io.times import Local, moment
+from penstock.remote.connection import path_of
+from penstock.secrets.keys import Keys
+
+secret = typer.Typer(cls=Commands, rich_markup_mode="rich")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the secret.")]
+
+
+@secret.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Set, list and remove secrets, and renew their key. Their values are written, never read back."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@secret.command(name="set", cls=Command)
+@acting
+def set_secret(at: At, name: Name, json: AsJson = False) -> None:
+    """Set a secret to what is typed, or comes from stdin; never to something on the command line.
+
+    [bold]Examples[/bold]
+
+      penstock secret set mail.password
+
+      pass show mail | penstock secret set mail.password
+    """
+    value = _read_value(name)
+    view: dict[str, Any]
+    if at.db is None:
+        path = path_of("api", "secrets", name)
+        view = at.ask(lambda engine: engine.connection.ask("PUT", path, {"value": value}))
+    else:
+        keys = Keys.of(at.db)
+        made = not keys.exist
+        view = msgspec.to_builtins(in_database(at.db, lambda access: access.set_secret(ME, name, value)))
+        if made:
+            _tell_of_key(keys)
+    if json:
+        print_json(view)
+    else:
+        out().print(f"{printable(name)} is set, version {view['version']}")
+
+
+def _tell_of_key(keys: Keys) -> None:
+    """Where the first key was made: without it the other processes on the database cannot open the secret."""
+    more = "; copy it to every other process on this database" if keys.shared else ""
+    err().print(f"note: the key of the secrets is new, in {printable(str(keys.path.absolute()))}{more}")
+
+
+def _read_value(name: str) -> str:
+    """Typed twice where there is a terminal, else all of stdin without the end of its last line. Raises Wrong."""
+    if sys.stdin.isatty():
+        typed: str = typer.prompt(f"value of {name}", hide_input=True, confirmation_prompt=True, err=True)
+        return typed
+    value = sys.stdin.read().removesuffix("\n").removesuffix("\r")
+    if not value:
+        raise Wrong.because("stdin is empty: pipe the value into it, or type it at a terminal.")
+    return value
+
+
+@secret.command(name="list", cls=Command)
+@acting
+def list_secrets(at: At, local: Local = False, json: AsJson = False) -> None:
+    """List the secrets: their names, when they were set, and which key each is sealed with.
+
+    [bold]Examples[/bold]
+
+      penstock secret list
+    """
+    if at.db is None:
+        found = at.ask(lambda engine: engine.listed("/api/secrets"))
+    else:
+        found = msgspec.to_builtins(in_database(at.db, lambda access: access.list_secrets("", 1000)))
+    if json:
+        print_json(list(found))
+        return
+    rows = [
+        (printable(each["name"]), str(each["version"]), moment(each["updated_at"], local), each["key"])
+        for each in found
+    ]
+    print_table(out(), ("secret", "version:", "set", "key"), rows)
+
+
+@secret.command(name="rm", cls=Command)
+@acting
+def remove_secret(at: At, name: Name, json: AsJson = False) -> None:
+    """Remove a secret.
+
+    [bold]Examples[/bold]
+
+      penstock secret rm mail.password
+    """
+    if at.db is None:
+        at.ask(lambda engine: engine.connection.ask("DELETE", path_of("api", "secrets", name)))
+    else:
+        in_database(at.db, lambda access: access.delete_secret(ME, name))
+    if json:
+        print_json({"name": name, "removed": True})
+    else:
+        out().print(f"{printable(name)} is removed")
+
+
+Reseal = Annotated[
+    bool,
+    typer.Option(
+        "--reseal",
+        help="Make no key: seal with the first of those there are. For keys in PENSTOCK_SECRET_KEY.",
+    ),
+]
+
+
+@secret.command(name="rotate", cls=Command)
+@acting
+def rotate_key(at: At, reseal: Reseal = False, json: AsJson = False) -> None:
+    """Make a new key and seal every secret with it.
+
+    Nothing needs to be stopped. Old keys stay in the file, for what lies in backups. On PostgreSQL the new key must be
+    on every node first: add it to every key file, then seal with --reseal.
+
+    [bold]Examples[/bold]
+
+      penstock secret rotate
+
+      penstock secret rotate --db penstock.db
+
+      penstock secret rotate --reseal
+    """
+    if at.db is None:
+        path, body = path_of("api", "secret-keys", "rotate"), {"make": not reseal}
+        view: dict[str, Any] = at.ask(lambda engine: engine.connection.ask("POST", path, body))
+        sealed = int(view["sealed"])
+    else:
+        sealed = in_database(
+            at.db, lambda access: access.renew_seals(ME) if reseal else access.rotate_key(ME)
+        )
+    if json:
+        print_json({"sealed": sealed})
+    else:
+        out().print(f"{plural(sealed, 'secret')} sealed anew")

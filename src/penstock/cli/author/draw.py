@@ -1,0 +1,97 @@
+"""`penstock draw`: the picture of a workflow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.cli.io.console import answers, note, print_json
+from penstock.cli.io.inputs import AsJson, File, NoTasks, Read, Tasks, read
+from penstock.cli.io.problems import Wrong
+from penstock.flow.drawings import diagram_of, to_mermaid, to_pnml, to_svg
+from penstock.steps.kinds import OFFERS
+
+FORMATS = {"svg": ".svg", "mermaid": ".mmd", "pnml": ".pnml"}
+
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="PATH", help="Where to write: .svg, .mmd or .pnml.", show_default=False
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
+        autocompletion=lambda: list(FORMATS),
+        show_default=False,
+    ),
+]  # fmt: skip
+
+
+def draw(
+    file: File,
+    output: Output = None,
+    format: Format = None,
+    tasks: Tasks = None,
+    no_tasks: NoTasks = False,
+    json: AsJson = False,
+) -> None:
+    """Draw a workflow as SVG, Mermaid or PNML.
+
+    Without -o the drawing goes to stdout, as Mermaid unless --format says otherwise.
+    SVG is a picture for people, Mermaid goes into Markdown, PNML is read by Petri-net tools.
+
+    [bold]Examples[/bold]
+
+      penstock draw shop.yaml -o shop.svg
+
+      penstock draw shop.yaml --format pnml > shop.pnml
+    """
+    kind = chosen_format(output, format)
+    drawing = drawn(read(file, tasks, no_tasks), kind)
+    if output is not None:
+        write_file(Path(output), drawing)
+    if json:
+        shown = {"file": file, "format": kind, "output": output}
+        print_json(shown if output is not None else {**shown, "drawing": drawing})
+    elif output is None:
+        print(drawing, end="", file=answers())
+    else:
+        note(f"wrote {output}")
+
+
+def chosen_format(output: str | None, format: str | None) -> str:
+    """The format asked for, by name or by the ending of the path. Raises Wrong."""
+    if format is not None:
+        if format not in FORMATS:
+            raise Wrong.because(f"--format '{format}' is not known: say svg, mermaid or pnml.")
+        return format
+    if output is None:
+        return "mermaid"
+    suffix = Path(output).suffix.lower()
+    for name, ending in FORMATS.items():
+        if suffix == ending:
+            return name
+    raise Wrong.because(
+        f"'{output}' does not say what to draw: end it in .svg, .mmd or .pnml, or give --format."
+    )
+
+
+def drawn(workflow: Read, kind: str) -> str:
+    """The drawing as text."""
+    flow = workflow.loaded.flow
+    if kind == "pnml":
+        return to_pnml(flow.net)
+    diagram = diagram_of(flow.definition, flow.net, {**OFFERS, **workflow.loaded.offers})
+    return to_svg(diagram) if kind == "svg" else to_mermaid(diagram)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text. Raises Wrong."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Wrong.because(f"'{path}' cannot be written: {error.strerror}.", "unwritable") from None

@@ -1,0 +1,141 @@
+"""`penstock export`: a workflow of a server or a file as text for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli.author.draw import drawn, write_file
+from penstock.cli.io.console import answers, note, print_json
+from penstock.cli.io.inputs import STDIN, AsJson, Read, read
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.target import At, Penstock, acting
+from penstock.engine.authoring.load import SUFFIXES, load_text
+from penstock.engine.engine import Engine
+from penstock.flow.format.writing import write_json, write_yaml
+from penstock.remote.connection import path_of
+
+FORMATS = {
+    "yaml": (".yaml", ".yml"),
+    "json": (".json",),
+    "mmd": (".mmd",),
+    "pnml": (".pnml",),
+    "svg": (".svg",),
+}
+
+Which = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A workflow of the server, or a file; `-` reads stdin.")
+]
+Version = Annotated[
+    int | None,
+    typer.Option(
+        "--version", metavar="N", min=1, help="Which version; by default the newest.", show_default=False
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
+        autocompletion=lambda: list(FORMATS), show_default=False,
+    ),
+]  # fmt: skip
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="PATH", help="Where to write; by default stdout.", show_default=False
+    ),
+]
+
+
+@acting
+def export(
+    at: At,
+    which: Which,
+    format: Format = None,
+    version: Version = None,
+    output: Output = None,
+    json: AsJson = False,
+) -> None:
+    """Write a workflow as YAML, JSON, Mermaid, PNML or SVG.
+
+    A published workflow of the server, in its newest version or another, or a file.
+
+    [bold]Examples[/bold]
+
+      penstock export orders > orders.yaml
+
+      penstock export orders --version 3 --format json
+
+      penstock export shop.yaml -o shop.pnml
+    """
+    kind = _format(output, format)
+    workflow = _read(at, which, version)
+    text = _written(workflow, kind)
+    if output is not None:
+        write_file(Path(output), text)
+    if json:
+        shown = {"workflow": workflow.loaded.definition.name, "format": kind, "output": output}
+        print_json(shown if output is not None else {**shown, "text": text})
+    elif output is None:
+        print(text, end="", file=answers())
+    else:
+        note(f"wrote {output}")
+
+
+def _format(output: str | None, format: str | None) -> str:
+    """The format asked for, by name or by the ending of the path. Raises Wrong."""
+    if format is not None:
+        if format not in FORMATS:
+            raise Wrong.because(f"--format '{format}' is not known: say {', '.join(FORMATS)}.")
+        return format
+    if output is None:
+        return "yaml"
+    ending = Path(output).suffix.lower()
+    for name, endings in FORMATS.items():
+        if ending in endings:
+            return name
+    raise Wrong.because(
+        f"'{output}' does not say what to write: end it in {', '.join(sum(FORMATS.values(), ()))}, or give --format."
+    )
+
+
+def _read(at: At, which: str, version: int | None) -> Read:
+    """The workflow: a file where it is one, else of the server. Raises Wrong, PenstockError."""
+    if which == STDIN or which.endswith(SUFFIXES) or Path(which).is_file():
+        if version is not None:
+            raise Wrong.because("--version is for a workflow of a server: a file has only one.")
+        return read(which, None, no_tasks=True)
+    text = at.do(lambda engine: _text_at(engine, which, version))
+    return Read(which, text, load_text(text), {})
+
+
+async def _text_at(engine: Penstock, name: str, version: int | None) -> str:
+    if isinstance(engine, Engine):
+        number = version or (await engine.drafts.latest(name) or 1)
+        return (await engine.drafts.version(name, number)).definition
+    if version is None:
+        shown: dict[str, Any] = await engine.connection.get(path_of("api", "workflows", name))
+        version = shown["published_version"]
+        if version is None:
+            raise Wrong.because(
+                f"'{name}' was never published: publish it, or export the file.", "not_published"
+            )
+    found: dict[str, Any] = await engine.connection.get(
+        path_of("api", "workflows", name, "versions", str(version))
+    )
+    return str(found["text"])
+
+
+def _written(workflow: Read, kind: str) -> str:
+    definition = workflow.loaded.definition
+    if kind == "yaml":
+        return write_yaml(definition) if workflow.text.lstrip().startswith("{") else _ended(workflow.text)
+    if kind == "json":
+        return write_json(definition)
+    return drawn(workflow, "mermaid" if kind == "mmd" else kind)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"

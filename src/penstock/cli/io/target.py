@@ -1,0 +1,104 @@
+"""Where a command acts: on a server by default, or with `--db` on a database."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, TypeVar
+
+import typer
+from msgspec import Struct
+
+from penstock.cli.admin.database import with_engine
+from penstock.cli.io.problems import Wrong
+from penstock.cli.serve.settings import settings_of
+from penstock.engine.engine import Engine
+from penstock.remote.engine import RemoteEngine
+
+T = TypeVar("T")
+
+Penstock = Engine | RemoteEngine
+
+Server = Annotated[
+    str | None,
+    typer.Option(
+        "--server", metavar="URL", show_default=False,
+        help="The server to act on; http://127.0.0.1:7777 unless said otherwise. Also PENSTOCK_SERVER.",
+    ),
+]  # fmt: skip
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token", metavar="TOKEN", show_default=False,
+        help="A token, where the server needs sign-in. Better PENSTOCK_TOKEN: others cannot see it.",
+    ),
+]  # fmt: skip
+OnDb = Annotated[
+    str | None,
+    typer.Option(
+        "--db", metavar="URL", show_default=False,
+        help="Act on a database instead: a path for SQLite, or postgresql://user@host/name.",
+    ),
+]  # fmt: skip
+
+
+class At(Struct, frozen=True):
+    """One place that a command acts on: a server, or a database where `db` is named."""
+
+    server: str
+    token: str | None = None
+    db: str | None = None
+
+    def do(self, work: Callable[[Penstock], Awaitable[T]]) -> T:
+        """Do one thing there. Raises PenstockError, Wrong."""
+        if self.db is not None:
+            return with_engine(self.db, work)
+        return self.ask(work)
+
+    def ask(self, work: Callable[[RemoteEngine], Awaitable[T]]) -> T:
+        """Do one thing at the server. Raises PenstockError."""
+
+        async def asked() -> T:
+            async with RemoteEngine(self.server, self.token) as engine:
+                return await work(engine)
+
+        return asyncio.run(asked())
+
+
+def place(server: str | None, token: str | None, db: str | None = None) -> At:
+    """Where the options point. Raises Wrong, BadSettings."""
+    if server is not None and db is not None:
+        raise Wrong.because("--server and --db contradict each other: give one of them.")
+    settings = settings_of(server=server, token=token)
+    return At(settings["server"], settings["token"], db)
+
+
+def acting(command: Callable[..., None]) -> Callable[..., None]:
+    """The command takes `--server`, `--token` and `--db`, and gets what they say as `at`."""
+    return _placed(command, {"server": Server, "token": Token, "db": OnDb})
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """The command takes `--server` and `--token`, and gets what they say as `at`."""
+    return _placed(command, {"server": Server, "token": Token})
+
+
+def _placed(command: Callable[..., None], options: dict[str, Any]) -> Callable[..., None]:
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.name != "at"]
+    last = [each for each in own if each.name == "json"]
+    added = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=kind)
+        for name, kind in options.items()
+    ]
+    shown = [each for each in own if each.name != "json"] + added + last
+
+    @functools.wraps(command)
+    def placed(**values: Any) -> None:
+        command(at=place(**{name: values.pop(name) for name in options}), **values)
+
+    placed.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+    placed.__annotations__ = {each.name: each.annotation for each in shown}
+    return placed

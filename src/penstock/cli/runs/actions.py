@@ -1,0 +1,321 @@
+"""`penstock emit`, `cancel`, `retry`, `rerun`, `skip`, `pause` and `resume`: acting on one run, or on many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+import typer
+from msgspec import Struct
+
+from penstock.cli.io.completion import run_ids
+from penstock.cli.io.console import out, print_json
+from penstock.cli.io.inputs import AsJson, read_input, read_json
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.runs.bulk import Filters, Yes, act_on_many
+from penstock.cli.runs.filters import read_pair
+from penstock.cli.runs.runs import Run, show_view
+from penstock.runtime.commands.bulk import LIVE
+
+_RUN = re.compile(r"[0-9a-f]{20}")
+
+Words = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="[RUN] EVENT [JSON]", help="The run, the event and its data.", autocompletion=run_ids
+    ),
+]
+ByKey = Annotated[
+    str | None,
+    typer.Option(
+        "--key", metavar="NAME=VALUE", help="Find the run by a correlation key, instead of its id.",
+        show_default=False,
+    ),
+]  # fmt: skip
+EventId = Annotated[
+    str | None,
+    typer.Option("--id", metavar="TEXT", help="An id: the event counts once.", show_default=False),
+]
+OneRun = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN]", help="The id of a run.", autocompletion=run_ids, show_default=False),
+]
+Held = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RUN|WORKFLOW]", help="The id of a run, or the name of a workflow.", autocompletion=run_ids,
+        show_default=False,
+    ),
+]  # fmt: skip
+All = Annotated[bool, typer.Option("--all", help="The whole installation: every workflow.")]
+Force = Annotated[bool, typer.Option("--force", help="Do not run the clean-up steps.")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)]
+Step = Annotated[
+    str | None,
+    typer.Argument(metavar="[STEP]", help="Only this failed step; else all.", show_default=False),
+]
+Version = Annotated[
+    int | None,
+    typer.Option("--version", metavar="N", min=1, help="Another version than then.", show_default=False),
+]
+Input = Annotated[
+    str | None,
+    typer.Option(
+        "--input", metavar="JSON|@FILE", help="Another input than then; @FILE reads it from a file.",
+        show_default=False,
+    ),
+]  # fmt: skip
+
+SkippedStep = Annotated[str, typer.Argument(metavar="STEP", help="The step.")]
+Port = Annotated[str, typer.Option("--port", metavar="PORT", help="The port that it ends on.")]
+Output = Annotated[
+    str | None, typer.Option("--output", metavar="JSON", help="Its output.", show_default=False)
+]
+
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="STEP", show_default=False,
+        help="Begin where the old run was before this step began for the last time.",
+    ),
+]  # fmt: skip
+
+Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
+
+
+@acting
+def emit(at: At, words: Words, key: ByKey = None, id: EventId = None, json: AsJson = False) -> None:
+    """Fire an outside event into a run; one that comes before its key is kept for it.
+
+    [bold]Examples[/bold]
+
+      penstock emit 1a1e21b4904dfa6a32b7 approved '{"by": "ann"}'
+
+      penstock emit --key job=123 encoded --id message-7
+    """
+    run, rest = (None, words) if key is not None else (words[0], words[1:])
+    if not 1 <= len(rest) <= 2:
+        raise Wrong.because(
+            "say which event: penstock emit RUN EVENT [JSON], or --key NAME=VALUE EVENT [JSON]."
+        )
+    data = read_json(rest[1], "the data") if len(rest) == 2 else None
+    by = None if key is None else dict([read_pair(key, "--key")])
+    answer = at.do(lambda engine: engine.emit(rest[0], data, run=run, key=by, id=id))
+    if json:
+        print_json({"answer": answer})
+    elif by is not None and answer == "accepted" and not at.do(lambda engine: _found(engine, by)):
+        out().print("accepted: no run has the key yet; the event is kept for it, for seven days")
+    else:
+        out().print(answer)
+
+
+async def _found(engine: Penstock, key: dict[str, str]) -> bool:
+    """Whether a live run has the key."""
+    [pair] = key.items()
+    return bool(await engine.runs(key=pair, statuses=LIVE, limit=1))
+
+
+@acting
+def cancel(
+    at: At,
+    run: OneRun = None,
+    force: Force = False,
+    reason: Reason = None,
+    filter: Filters = None,
+    yes: Yes = False,
+    json: AsJson = False,
+) -> None:
+    """Cancel a run, or with --filter many; their clean-up steps still run.
+
+    [bold]Examples[/bold]
+
+      penstock cancel 1a1e21b4904dfa6a32b7 --reason "ordered twice"
+
+      penstock cancel --filter workflow=shop --filter status=waiting
+    """
+    if filter:
+        act_on_many(at, "cancel", run, filter, yes, json)
+        return
+    _act(at, run, json, lambda engine, one: engine.cancel(one, force=force, reason=reason))
+
+
+@acting
+def retry(
+    at: At,
+    run: OneRun = None,
+    step: Step = None,
+    filter: Filters = None,
+    yes: Yes = False,
+    json: AsJson = False,
+) -> None:
+    """Put back what the failed steps of a failed run consumed, and run on; with --filter for many runs.
+
+    [bold]Examples[/bold]
+
+      penstock retry 1a1e21b4904dfa6a32b7
+
+      penstock retry --filter workflow=shop --filter status=failed --filter since=2h
+    """
+    if filter:
+        act_on_many(at, "retry", run, filter, yes, json)
+        return
+    _act(at, run, json, lambda engine, one: engine.retry(one, step))
+
+
+@acting
+def rerun(
+    at: At,
+    run: OneRun = None,
+    version: Version = None,
+    input: Input = None,
+    start_at: From = None,
+    filter: Filters = None,
+    yes: Yes = False,
+    json: AsJson = False,
+) -> None:
+    """Start a new run of the same workflow with the same input, or another; with --filter for many runs.
+
+    [bold]Examples[/bold]
+
+      penstock rerun 1a1e21b4904dfa6a32b7 --input '{"order": 8}'
+
+      penstock rerun 1a1e21b4904dfa6a32b7 --from ship
+    """
+    if filter:
+        act_on_many(at, "rerun", run, filter, yes, json)
+        return
+    given = None if input is None else read_input(input)
+
+    async def again(engine: Penstock, one: str) -> dict[str, Any]:
+        return await engine.show(await engine.rerun(one, version=version, input=given, start_at=start_at))
+
+    _act(at, run, json, again)
+
+
+@acting
+def skip(
+    at: At,
+    run: Run,
+    step: SkippedStep,
+    port: Port = "done",
+    output: Output = None,
+    reason: Reason = None,
+    json: AsJson = False,
+) -> None:
+    """Let a step of a run end without its task, with an output that you give: one that failed, waits or is at work.
+
+    [bold]Examples[/bold]
+
+      penstock skip 1a1e21b4904dfa6a32b7 charge --output '{"paid": true}' --reason "paid in cash"
+    """
+    given = None if output is None else read_json(output, "--output")
+    _act(at, run, json, lambda engine, one: engine.skip(one, step, port, given, reason))
+
+
+@acting
+def pause(
+    at: At,
+    what: Held = None,
+    all: All = False,
+    filter: Filters = None,
+    yes: Yes = False,
+    json: AsJson = False,
+) -> None:
+    """Dispatch nothing new of a run, a workflow, or with --all of any, until it is resumed.
+
+    [bold]Examples[/bold]
+
+      penstock pause 1a1e21b4904dfa6a32b7
+
+      penstock pause shop
+
+      penstock pause --all
+    """
+    _hold(at, what, all, filter, yes, json, PAUSING)
+
+
+@acting
+def resume(
+    at: At,
+    what: Held = None,
+    all: All = False,
+    filter: Filters = None,
+    yes: Yes = False,
+    json: AsJson = False,
+) -> None:
+    """Go on where a pause held a run, a workflow, or with --all the installation.
+
+    [bold]Examples[/bold]
+
+      penstock resume 1a1e21b4904dfa6a32b7
+
+      penstock resume shop
+    """
+    _hold(at, what, all, filter, yes, json, RESUMING)
+
+
+class Holding(Struct, frozen=True):
+    """One of the two: holding, or letting go."""
+
+    action: str
+    state: str
+    run: Doing
+    workflow: Callable[[Penstock, str | None], Awaitable[None]]
+
+
+PAUSING = Holding(
+    "pause", "paused", lambda engine, run: engine.pause(run), lambda engine, name: engine.pause_workflow(name)
+)
+RESUMING = Holding(
+    "resume",
+    "resumed",
+    lambda engine, run: engine.resume(run),
+    lambda engine, name: engine.resume_workflow(name),
+)
+
+
+def _hold(
+    at: At,
+    what: str | None,
+    all: bool,
+    filter: list[str] | None,
+    yes: bool,
+    json: bool,
+    holding: Holding,
+) -> None:
+    """Hold or let go many runs, one run, a workflow or the installation."""
+    if filter:
+        act_on_many(at, holding.action, what, filter, yes, json)
+    elif what is not None and _RUN.fullmatch(what) and not all:
+        _act(at, what, json, holding.run)
+    else:
+        name = _workflow(what, all)
+        at.do(lambda engine: holding.workflow(engine, name))
+        _say_state(name, holding.state, json)
+
+
+def _workflow(what: str | None, all: bool) -> str | None:
+    """The workflow that is meant; None is the installation. Raises Wrong."""
+    if (what is None) != all:
+        raise Wrong.because("name a run or a workflow, or say --all for the whole installation.")
+    return what
+
+
+def _say_state(name: str | None, state: str, json: bool) -> None:
+    if json:
+        print_json({"workflow": name, "state": state})
+    else:
+        out().print(f"{name or 'the installation'} is {state}", highlight=False)
+
+
+def _act(at: At, run: str | None, json: bool, do: Doing) -> None:
+    """Do something with a run and show what it is then."""
+    if run is None:
+        raise Wrong.because("name a run, or many with --filter NAME=VALUE.")
+    view = at.do(lambda engine: do(engine, run))
+    if json:
+        print_json(view)
+    else:
+        show_view(view)

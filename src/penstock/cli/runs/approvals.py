@@ -1,0 +1,117 @@
+"""`penstock approvals`, `approve` and `reject`: what people are asked to decide."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+import typer
+
+from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, acting
+from penstock.cli.io.times import Local, ago, moment
+from penstock.cli.runs.filters import read_pair
+
+STATUSES = ("open", "approved", "rejected", "expired", "closed", "all")
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The approval, as `penstock approvals` names it.")]
+Status = Annotated[str, typer.Option("--status", metavar="STATUS", help=f"Which: {', '.join(STATUSES)}.")]
+Workflow = Annotated[
+    str | None, typer.Option("--workflow", metavar="NAME", help="Only of this workflow.", show_default=False)
+]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1000, help="How many.")]
+Comment = Annotated[
+    str | None, typer.Option("--comment", metavar="TEXT", help="Why, for the record.", show_default=False)
+]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--field", metavar="NAME=VALUE", show_default=False,
+        help="A field of the form; the value is JSON, or a text. May be given again.",
+    ),
+]  # fmt: skip
+
+
+@acting
+def approvals(
+    at: At,
+    status: Status = "open",
+    workflow: Workflow = None,
+    limit: Limit = 50,
+    local: Local = False,
+    json: AsJson = False,
+) -> None:
+    """List what people are asked to decide, the newest first.
+
+    [bold]Examples[/bold]
+
+      penstock approvals
+
+      penstock approvals --status all --workflow release --json
+    """
+    if status not in STATUSES:
+        raise Wrong.because(f"--status '{status}' is not known: say {', '.join(STATUSES)}.")
+    wanted = None if status == "all" else status
+    found = at.do(lambda engine: engine.approvals(status=wanted, workflow=workflow, limit=limit))
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            printable(each["id"]),
+            printable(each["workflow"]),
+            printable(each["step"]),
+            each["status"],
+            each["role"],
+            ago(each["opened_at"]),
+            moment(each["due_at"], local),
+            printable(each["text"] or ""),
+        )
+        for each in found
+    ]
+    titles = ("approval", "workflow", "step", "status", "role", "asked", "due", "question")
+    print_table(out(), titles, rows, ("due", "role", "asked"))
+
+
+@acting
+def approve(at: At, id: Id, field: Fields = None, comment: Comment = None, json: AsJson = False) -> None:
+    """Approve what a step asks for, once.
+
+    [bold]Examples[/bold]
+
+      penstock approve 1a1e21b4904dfa6a32b7-3~1 --comment "looks good"
+
+      penstock approve 1a1e21b4904dfa6a32b7-3~1 --field price=12 --field note=soon
+    """
+    _decide(at, id, "approved", field, comment, json)
+
+
+@acting
+def reject(at: At, id: Id, field: Fields = None, comment: Comment = None, json: AsJson = False) -> None:
+    """Reject what a step asks for, once.
+
+    [bold]Examples[/bold]
+
+      penstock reject 1a1e21b4904dfa6a32b7-3~1 --comment "too expensive"
+    """
+    _decide(at, id, "rejected", field, comment, json)
+
+
+def _decide(at: At, id: str, decision: str, field: list[str] | None, comment: str | None, json: bool) -> None:
+    fields = dict(_field(each) for each in field) if field else None
+    decided = at.do(lambda engine: engine.decide(id, decision, fields=fields, comment=comment))
+    if json:
+        print_json(decided)
+    else:
+        out().print(f"{decision}: step '{printable(decided['step'])}' of run {decided['run']} goes on")
+
+
+def _field(text: str) -> tuple[str, Any]:
+    name, value = read_pair(text, "--field")
+    try:
+        return name, msgspec.json.decode(value.encode())
+    except msgspec.DecodeError:
+        return name, value

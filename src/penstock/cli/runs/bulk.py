@@ -1,0 +1,81 @@
+"""`--filter`: one action on many runs, after a preview."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from penstock.cli.io.command_group import NO, YES
+from penstock.cli.io.console import out, plural, print_json, printable, working
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.target import At
+from penstock.cli.runs.filters import read_filter, read_pair
+
+NAMES = {
+    "workflow", "version", "status", "subject", "parent", "label", "key", "step", "waiting_for", "waiting_since",
+    "since", "until", "q",
+}  # fmt: skip
+
+_ANOTHER = re.compile(rf"\s+(?=(?:{'|'.join(sorted(NAMES))})=)")
+NOTHING = {"count": 0, "done": 0, "refused": 0, "failed": 0, "errors": [], "more": False, "made": []}
+
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter", metavar="NAME=VALUE", show_default=False,
+        help="Act on every run that fits, after a preview: workflow=…, status=…, since=2h … May be given again.",
+    ),
+]  # fmt: skip
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --filter: do it without asking.")]
+
+
+def read_filters(given: Sequence[str]) -> dict[str, Any]:
+    """`NAME=VALUE`, as often as wanted, also several in one; a status may come again. Raises Wrong."""
+    found: dict[str, Any] = {}
+    for text in (each for one in given for each in _ANOTHER.split(one.strip())):
+        name, value = read_pair(text, "--filter")
+        if name not in NAMES:
+            raise Wrong.because(f"--filter '{text}' is not known: use {', '.join(sorted(NAMES))}.")
+        if name == "status":
+            found.setdefault("statuses", []).append(value)
+        elif name in found:
+            raise Wrong.because(f"--filter {name} is given twice: give it once.")
+        else:
+            found[name] = value
+    return read_filter(**found)
+
+
+def act_on_many(at: At, action: str, run: str | None, given: Sequence[str], yes: bool, json: bool) -> None:
+    """Count the runs, ask, act on them. Raises Wrong where nobody can be asked."""
+    if run is not None:
+        raise Wrong.because("name a run or give --filter, not both.")
+    filter = read_filters(given)
+    count = at.do(lambda engine: engine.bulk(action, filter, dry_run=True))["count"]
+    if count and not yes and not _confirmed(action, count):
+        raise typer.Abort
+    with working(f"{action}: {plural(count, 'run')}"):
+        answer = at.do(lambda engine: engine.bulk(action, filter)) if count else dict(NOTHING, action=action)
+    if json:
+        print_json(answer)
+    else:
+        _show(action, answer)
+    raise typer.Exit(NO if answer["failed"] else YES)
+
+
+def _show(action: str, answer: dict[str, Any]) -> None:
+    refused = f", {answer['refused']:,} had gone on meanwhile" if answer["refused"] else ""
+    more = "; there are more: do it again" if answer["more"] else ""
+    out().print(f"{action}: {plural(answer['done'], 'run')}{refused}{more}")
+    for each in answer["errors"]:
+        out().print(Text.assemble(("error", "error"), f": run {each['run']}: {printable(each['message'])}"))
+
+
+def _confirmed(action: str, count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise Wrong.because(f"{plural(count, 'run')} would be acted on by {action}: say --yes to do it.")
+    return typer.confirm(f"{action} {plural(count, 'run')}?", err=True)

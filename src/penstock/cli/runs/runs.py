@@ -1,0 +1,171 @@
+"""`penstock runs`, `show`, `history` and `logs`: reading runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from penstock.cli.author.run_report import STYLES, cut, short
+from penstock.cli.io.completion import run_ids, workflow_names
+from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, acting
+from penstock.cli.io.times import Local, ago, between, moment
+from penstock.cli.runs import filters
+from penstock.cli.runs.progress import LOOKS
+
+Run = Annotated[
+    str, typer.Argument(metavar="RUN", help="The id of a run.", autocompletion=run_ids, show_default=False)
+]
+OfWorkflow = Annotated[
+    str | None,
+    typer.Option(
+        "--workflow", metavar="NAME", help="Only of this one.", autocompletion=workflow_names, show_default=False
+    ),
+]  # fmt: skip
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100_000, help="How many at most.")]
+After = Annotated[int, typer.Option("--after", metavar="N", min=0, help="Only entries after this one.")]
+
+
+@acting
+def runs(
+    at: At,
+    workflow: OfWorkflow = None,
+    version: filters.Version = None,
+    status: filters.Statuses = None,
+    subject: filters.Subject = None,
+    parent: filters.Parent = None,
+    label: filters.Label = None,
+    key: filters.Key = None,
+    step: filters.AtStep = None,
+    waiting_for: filters.WaitingFor = None,
+    waiting_since: filters.WaitingSince = None,
+    since: filters.Since = None,
+    until: filters.Until = None,
+    q: filters.Text = None,
+    sort: filters.Sort = None,
+    limit: Limit = 50,
+    local: Local = False,
+    json: AsJson = False,
+) -> None:
+    """List runs, the newest first.
+
+    [bold]Examples[/bold]
+
+      penstock runs --workflow shop --status failed
+
+      penstock runs --waiting-for paid --waiting-since 2h
+
+      penstock runs --label customer=7 --since 2026-03-02 --json
+    """
+    wanted = filters.read_filter(
+        workflow=workflow, version=version, statuses=status, subject=subject, parent=parent,
+        label=label, key=key, step=step, waiting_for=waiting_for, waiting_since=waiting_since,
+        since=since, until=until, q=q, sort=sort,
+    )  # fmt: skip
+    found = at.do(lambda engine: engine.runs(limit=limit, **wanted))
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            row["id"],
+            printable(row["workflow"]),
+            Text(row["status"], STYLES.get(row["status"], "")),
+            moment(row["started_at"], local),
+            ago(row["started_at"]),
+            printable(row["subject"] or ""),
+        )
+        for row in found
+    ]
+    titles = ("run", "workflow", "status", "started", "ago", "subject")
+    print_table(out(), titles, rows, ("subject", "started"))
+
+
+@acting
+def show(at: At, run: Run, local: Local = False, json: AsJson = False) -> None:
+    """Show a run as it is now.
+
+    [bold]Examples[/bold]
+
+      penstock show 1a1e21b4904dfa6a32b7 --json
+    """
+    view = at.do(lambda engine: engine.show(run))
+    if json:
+        print_json(view)
+    else:
+        show_view(view, local)
+
+
+@acting
+def history(at: At, run: Run, after: After = 0, local: Local = False, json: AsJson = False) -> None:
+    """Show all that happened to a run, in order.
+
+    [bold]Examples[/bold]
+
+      penstock history 1a1e21b4904dfa6a32b7
+    """
+    found = at.do(lambda engine: engine.history(run, after=after))
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            str(entry["seq"]),
+            moment(entry["at"], local),
+            entry["kind"],
+            *(printable(entry[name] or "") for name in ("step", "event", "port")),
+            printable(_what(entry)),
+        )
+        for entry in found
+    ]
+    print_table(out(), ("entry:", "at", "kind", "step", "event", "port", "what"), rows, ("at",))
+
+
+def _what(entry: dict[str, Any]) -> str:
+    """Why an attempt or a step failed, why somebody repaired, how the run ended; else nothing."""
+    data = entry["data"] if isinstance(entry["data"], dict) else {}
+    if entry["kind"] == "attempt" and "error" in data:
+        return f"attempt {entry['attempt']}: {_message(data)}"
+    if entry["kind"] == "ended" and entry["port"] == "failed":
+        return _message(data)
+    told = {"repaired": "reason", "run_ended": "status"}.get(entry["kind"], "")
+    return str(data.get(told) or "")
+
+
+def _message(data: dict[str, Any]) -> str:
+    error = data.get("error")
+    return cut(str(error.get("message", ""))) if isinstance(error, dict) else ""
+
+
+def show_view(view: dict[str, Any], local: bool = False) -> None:
+    """A run for people: its status, its steps, why it failed or waits."""
+    console, status = out(), view["status"]
+    console.print(
+        Text.assemble(
+            f"{printable(view['workflow'])} ",
+            (status, STYLES.get(status, "")),
+            f" after {between(view['started_at'], view['ended_at'])}",
+            (f" · run {view['id']} · version {view['version']}", "faint"),
+            (f" · started {moment(view['started_at'], local)}", "faint"),
+        )
+    )
+    rows = [
+        (
+            Text(f"{LOOKS[step['status']][0]} {printable(name)}"),
+            step["status"],
+            step["port"] or "",
+            str(step["attempts"]),
+        )
+        for name, step in view["steps"].items()
+    ]
+    print_table(console, ("step", "status", "port", "attempts:"), rows)
+    if view["error"]:
+        console.print(Text.assemble(("error: ", "error"), printable(view["error"]["message"])))
+    if view["result"] not in (None, {}):
+        console.print(Text.assemble(("result: ", "bold"), printable(short(view["result"]))))
+    if view["waiting_for"]:
+        console.print(f"waiting for: {printable(', '.join(view['waiting_for']))}")

@@ -1,0 +1,159 @@
+"""`penstock tokens`: the state of every run by name, open to inspection and repair."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli.io.command_group import Command, Commands
+from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.inputs import AsJson, read_input
+from penstock.cli.io.paging import PAGE, up_to
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.times import Local, moment, read_moment
+from penstock.cli.runs.runs import Limit
+
+tokens = typer.Typer(cls=Commands, rich_markup_mode="rich")
+
+Prefix = Annotated[str, typer.Argument(metavar="[PREFIX]", help="How their names begin.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Such as /runs/shop/1a1e…/slots/ship/0/1, or /custom/anything.")
+]
+Data = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="Its data; @FILE reads it from a file.")]
+Version = Annotated[
+    int | None,
+    typer.Option(
+        "--version", metavar="N", help="The version that it must have now; without it, put makes a new token.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Owner = Annotated[
+    str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.", show_default=False)
+]
+Expires = Annotated[
+    str | None,
+    typer.Option("--expires", metavar="TIME", help="Until when it is owned.", show_default=False),
+]
+Priority = Annotated[float, typer.Option("--priority", metavar="N", help="The highest is claimed first.")]
+Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)]
+
+
+@tokens.callback(invoke_without_command=True)
+def group(context: typer.Context) -> None:
+    """Look at the marking of runs, and repair it."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@tokens.command(cls=Command)
+@acting
+def ls(
+    at: At, prefix: Prefix = "/runs/", limit: Limit = 1000, local: Local = False, json: AsJson = False
+) -> None:
+    """List tokens by the beginning of their names: of live runs, of ended ones (/history/), or your own (/custom/).
+
+    [bold]Examples[/bold]
+
+      penstock tokens ls /runs/shop/
+
+      penstock tokens ls /custom/ --json
+    """
+    found = at.do(lambda engine: _read(engine, prefix, limit))
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            printable(each["name"]),
+            str(each["version"]),
+            printable(each["owner"] or ""),
+            moment(each["expires"], local),
+            f"{each['priority']:g}",
+        )
+        for each in found
+    ]
+    print_table(out(), ("token", "version:", "owner", "expires", "priority:"), rows, ("expires", "priority:"))
+
+
+@tokens.command(cls=Command)
+@acting
+def cat(at: At, name: Name, json: AsJson = False) -> None:
+    """Print the data of a token; with --json all of it.
+
+    [bold]Examples[/bold]
+
+      penstock tokens cat /runs/shop/1a1e21b4904dfa6a32b7/steps/ship
+    """
+    found = at.do(lambda engine: _one(engine, name))
+    print_json(found if json else found["data"])
+
+
+@tokens.command(cls=Command)
+@acting
+def put(
+    at: At,
+    name: Name,
+    data: Data,
+    version: Version = None,
+    owner: Owner = None,
+    expires: Expires = None,
+    priority: Priority = 0,
+    reason: Reason = None,
+    json: AsJson = False,
+) -> None:
+    """Make a token, or with --version change one that has this version; in a slot of a run this is a repair.
+
+    [bold]Examples[/bold]
+
+      penstock tokens put /custom/mine/1 '{"page": 7}' --priority 2
+
+      penstock tokens put /runs/shop/1a1e21b4904dfa6a32b7/slots/ship/0/1 '{"event": "paid"}' --reason "paid in cash"
+    """
+    token: dict[str, Any] = {"name": name, "data": read_input(data), "owner": owner, "priority": priority}
+    if expires is not None:
+        token["expires"] = read_moment(expires, "--expires").isoformat()
+    changes = {"insert": [token]} if version is None else {"update": [{**token, "version": version}]}
+    answer = at.do(lambda engine: engine.edit_tokens(**changes, reason=reason))
+    _show(answer, f"{name} is put", json)
+
+
+@tokens.command(cls=Command)
+@acting
+def rm(at: At, name: Name, version: Version = None, reason: Reason = None, json: AsJson = False) -> None:
+    """Remove a token, as it is now or with --version only as it was then.
+
+    [bold]Examples[/bold]
+
+      penstock tokens rm /custom/mine/1
+    """
+
+    async def remove(engine: Penstock) -> dict[str, Any]:
+        known = version if version is not None else (await _one(engine, name))["version"]
+        return await engine.edit_tokens(delete=[{"name": name, "version": known}], reason=reason)
+
+    _show(at.do(remove), f"{name} is removed", json)
+
+
+def _show(answer: dict[str, Any], words: str, json: bool) -> None:
+    if json:
+        print_json(answer)
+        return
+    written = "".join(f", version {each['version']}" for each in answer.get("items", ()))
+    out().print(printable(words) + written)
+    if fires := answer.get("will_fire"):
+        out().print(f"now begins: {printable(', '.join(map(str, fires)))}")
+
+
+async def _read(engine: Penstock, prefix: str, limit: int) -> list[dict[str, Any]]:
+    return await up_to(limit, lambda size, cursor: engine.tokens(prefix, limit=size, cursor=cursor))
+
+
+async def _one(engine: Penstock, name: str) -> dict[str, Any]:
+    """The token of that very name. Raises Wrong."""
+    for each in await _read(engine, name, PAGE):
+        if each["name"] == name:
+            return each
+    raise Wrong.because(f"there is no token '{name}': see `penstock tokens ls`.", "not_found")

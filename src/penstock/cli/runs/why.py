@@ -1,0 +1,110 @@
+"""`penstock why` and `incidents`: what keeps runs from going on, and what waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from penstock.cli.author.run_report import short
+from penstock.cli.io.command_group import NO, YES
+from penstock.cli.io.console import out, print_json, printable
+from penstock.cli.io.inputs import AsJson
+from penstock.cli.io.paging import up_to
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.times import Local, moment, read_moment
+from penstock.cli.runs.filters import Since
+from penstock.cli.runs.runs import Limit, OfWorkflow, Run
+
+Number = Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The number of the event.")]
+AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this step.", show_default=False)]
+
+
+@acting
+def why(at: At, run: Run, step: AtStep = None, json: AsJson = False) -> None:
+    """Say why a run does not go on, step by step: no worker, a pause, another run, a time, events that are missing.
+
+    [bold]Examples[/bold]
+
+      penstock why 1a1e21b4904dfa6a32b7
+
+      penstock why 1a1e21b4904dfa6a32b7 ship
+    """
+    found = at.do(lambda engine: engine.why(run, step))
+    if json:
+        print_json(found)
+        return
+    out().print(printable(found["text"]), style="bold")
+    for each in (*found["steps"], *found["refused_keys"]):
+        out().print(reason_line(each))
+
+
+def reason_line(each: dict[str, Any]) -> Text:
+    """Why a step does not go on, and how far its worker says that it is."""
+    progress = each.get("progress")
+    told = "" if progress is None else f" Progress: {short(progress)}"
+    return Text.assemble((f"  {each.get('reason', 'key'):<14} ", "faint"), printable(each["text"] + told))
+
+
+@acting
+def incidents(
+    at: At,
+    workflow: OfWorkflow = None,
+    since: Since = None,
+    limit: Limit = 50,
+    local: Local = False,
+    json: AsJson = False,
+) -> None:
+    """List what waits for a person: failing sources, failed and stalled runs, events set aside or not taken.
+
+    Each line says what can be done: `penstock retry`, `skip`, `cancel`, `rerun`, and of an event `redeliver`, with the
+    number that stands in the first column.
+
+    [bold]Examples[/bold]
+
+      penstock incidents --workflow shop --since 2h
+    """
+    after = None if since is None else read_moment(since, "--since")
+
+    def ask(engine: Penstock) -> Awaitable[list[dict[str, Any]]]:
+        return up_to(
+            limit,
+            lambda size, cursor: engine.incidents(since=after, workflow=workflow, limit=size, cursor=cursor),
+        )
+
+    found = at.do(ask)
+    if json:
+        print_json(found)
+        return
+    rows = [
+        (
+            printable(str(each.get("run") or each.get("id") or "")),
+            each["kind"],
+            moment(each.get("at"), local),
+            ", ".join(each["actions"]),
+            printable(each["text"]),
+        )
+        for each in found
+    ]
+    print_table(out(), ("run or event", "kind", "at", "actions", "what"), rows, ("at",))
+
+
+@acting
+def redeliver(at: At, number: Number, json: AsJson = False) -> None:
+    """Give an event that nobody took to the run that has its key now; `penstock incidents` shows its number.
+
+    One that could not start a run, such as that of an object, starts it now. Exit code 1: no run has its key.
+
+    [bold]Examples[/bold]
+
+      penstock redeliver 17
+    """
+    done = at.do(lambda engine: engine.redeliver(number))
+    if json:
+        print_json({"id": number, "delivered": done})
+    else:
+        out().print("delivered" if done else "no run has its key yet: it stays where it is")
+    raise typer.Exit(YES if done else NO)

@@ -1,0 +1,247 @@
+"""`penstock publish`, `workflows`, `start-source`, `stop-source` and `start`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from penstock.cli.author.findings import show_findings
+from penstock.cli.author.run import Subject
+from penstock.cli.io.command_group import NO, YES
+from penstock.cli.io.completion import workflow_names
+from penstock.cli.io.console import err, out, plural, print_json, printable
+from penstock.cli.io.inputs import AsJson, NoTasks, Read, Tasks, read, read_input
+from penstock.cli.io.problems import Wrong
+from penstock.cli.io.tables import print_table
+from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.runs.filters import read_pair
+from penstock.cli.runs.runs import show_view
+from penstock.cli.runs.watch_stream import watched
+from penstock.engine.authoring.check_gate import CheckFailed, check_loaded
+from penstock.engine.services import Running
+from penstock.flow.checks.findings import Finding
+from penstock.flow.model.problems import DefinitionError
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Workflows in YAML or JSON; `-` reads stdin.")
+]
+Start = Annotated[
+    bool | None,
+    typer.Option(
+        "--start/--no-start", show_default=False,
+        help="Let the source of a new workflow make runs, or not. By default one that is started by hand does.",
+    ),
+]  # fmt: skip
+Note = Annotated[
+    str | None,
+    typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False),
+]
+Workflow = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="The name of a published workflow.", autocompletion=workflow_names),
+]
+Input = Annotated[
+    str | None,
+    typer.Option(
+        "--input", metavar="JSON|@FILE", help="The run's input; @FILE reads it from a file, @- from stdin.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key", metavar="TEXT", help="An idempotency key: a second start with it gives the first run.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--label", metavar="NAME=VALUE", help="A label to find the run by. May be given again.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended or is stalled.")]
+
+
+@acting
+def publish(
+    at: At,
+    files: Files,
+    tasks: Tasks = None,
+    start: Start = None,
+    note: Note = None,
+    no_tasks: NoTasks = False,
+    json: AsJson = False,
+) -> None:
+    """Publish workflows; one that did not change gets no new version.
+
+    They are checked first, with the Python tasks beside them: one with an error is not published, nor are those
+    named after it. Exit code 0: all are published. 1: the checks find an error. 2: a file cannot be read.
+
+    [bold]Examples[/bold]
+
+      penstock publish shop.yaml
+
+      penstock publish workflows/*.yaml --start --note "ships on Sundays"
+
+      penstock publish shop.yaml --db postgresql://penstock@db.example/penstock
+    """
+    found = [read(file, tasks, no_tasks) for file in files]
+    told: list[dict[str, Any]] = []
+    for workflow in found:
+        told.append(_published(at, workflow, note, start))
+        if not json:
+            _tell(workflow, told[-1])
+        if told[-1]["version"] is None:
+            break
+    if json:
+        print_json([{name: each[name] for name in ("name", "version", "findings")} for each in told])
+    if told[-1]["version"] is None:
+        _refuse(told[-1]["why"], len(found) - len(told))
+
+
+def _tell(workflow: Read, told: dict[str, Any]) -> None:
+    if told["version"] is None:
+        findings = map(Finding.from_plain, told["findings"])
+        show_findings(out(), workflow.name, workflow.text, findings)
+        return
+    out().print(f"{printable(told['name'])} version {told['version']}")
+    for finding in told["findings"]:
+        out().print(Text.assemble(("  warning", "warning"), f": {printable(finding['message'])}"))
+
+
+def _refuse(why: str, behind: int) -> None:
+    """The sentence, and how many were left out for it. Raises Exit."""
+    err().print(Text.assemble(("error", "error"), f": {printable(why)}"))
+    if behind:
+        err().print(f"  {plural(behind, 'file')} named after it: not published either")
+    raise typer.Exit(NO)
+
+
+def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> dict[str, Any]:
+    """Name, version and warnings; of one that is refuted no version, all errors and warnings, and why.
+
+    What the server finds wrong is shown in the file.
+    """
+    name = workflow.loaded.flow.name
+    text = workflow.text if "\n" in workflow.text else f"{workflow.text}\n"
+    why: str | None = None
+    try:
+        if at.db is not None:
+            answer = asyncio.run(_shelved(at.db, workflow, text, note, start))
+        else:
+            answer = at.ask(lambda engine: engine.publish(name, text, note=note, start=start, again=False))
+    except DefinitionError as error:
+        raise Wrong.reading(error, workflow.name, workflow.text) from None
+    except CheckFailed as error:
+        why, answer = str(error), {"version": None, "findings": error.findings}
+    found = [each for each in answer["findings"] if each["severity"] != "info"]
+    return {"name": name, "version": answer["version"], "findings": found, "why": why}
+
+
+async def _shelved(
+    db: str, workflow: Read, text: str, note: str | None, start: bool | None
+) -> dict[str, Any]:
+    running = await Running.open(db, workflow.tasks, work=False, feed=False)
+    try:
+        version = await running.catalog.publish(text, note, start, again=False)
+        findings = [each.to_plain() for each in check_loaded(workflow.loaded).findings]
+        return {"version": version.version, "findings": findings}
+    finally:
+        await running.close()
+
+
+@acting
+def workflows(at: At, json: AsJson = False) -> None:
+    """List the workflows that are published.
+
+    [bold]Examples[/bold]
+
+      penstock workflows --json
+    """
+    found = at.do(lambda engine: engine.workflows())
+    if json:
+        print_json(found)
+        return
+    rows = [(printable(each["name"]), str(each["published_version"] or ""), _state(each)) for each in found]
+    print_table(out(), ("workflow", "version:", "state"), rows)
+
+
+def _state(workflow: dict[str, Any]) -> str:
+    started = "started" if workflow["started"] else "stopped"
+    return f"{started}, paused" if workflow["paused"] else started
+
+
+@acting
+def start_source(at: At, name: Workflow, json: AsJson = False) -> None:
+    """Let the source of a workflow make runs.
+
+    [bold]Examples[/bold]
+
+      penstock start-source nightly
+    """
+    at.do(lambda engine: engine.start_source(name))
+    _say(name, "started", json)
+
+
+@acting
+def stop_source(at: At, name: Workflow, json: AsJson = False) -> None:
+    """Let the source of a workflow make no more runs; those under way finish.
+
+    [bold]Examples[/bold]
+
+      penstock stop-source nightly
+    """
+    at.do(lambda engine: engine.stop_source(name))
+    _say(name, "stopped", json)
+
+
+def _say(name: str, state: str, json: bool) -> None:
+    if json:
+        print_json({"name": name, "state": state})
+    else:
+        out().print(f"{printable(name)} is {state}")
+
+
+@acting
+def start(
+    at: At,
+    name: Workflow,
+    input: Input = None,
+    subject: Subject = None,
+    key: Key = None,
+    label: Labels = None,
+    wait: Wait = False,
+    json: AsJson = False,
+) -> None:
+    """Start a run of a published workflow.
+
+    Exit code 0: it is started, or with --wait: it succeeded. 1: it did not.
+
+    [bold]Examples[/bold]
+
+      penstock start shop --input '{"order": 7}' --key order-7
+
+      penstock start shop --wait --json
+    """
+    given = None if input is None else read_input(input)
+    labels = dict(read_pair(each, "--label") for each in label or ()) or None
+
+    async def begin(engine: Penstock) -> dict[str, Any]:
+        run = await engine.start(name, input=given, subject=subject, labels=labels, idempotency_key=key)
+        if not wait:
+            return {"id": run} if not json else await engine.show(run)
+        return await watched(engine, run, quiet=json)
+
+    view = at.do(begin)
+    if json:
+        print_json(view)
+    elif wait:
+        show_view(view)
+    else:
+        out().print(view["id"])
+    raise typer.Exit(NO if wait and view["status"] != "succeeded" else YES)

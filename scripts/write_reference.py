@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.api import reference as api
+from penstock.api.description import reference as api
+from penstock.api.description.typescript import types_text
 from penstock.api.table import CALLS
-from penstock.api.typescript import types_text
 from penstock.cli.glances import GLANCES, filled
 from penstock.cli.reference import reference_text, settings_text
 from penstock_release.api import CALLS as RELEASES

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.api.pulse import Pulse
+from penstock.api.readiness import Pulse
 from penstock.secrets.errors import SecretKeyError
 from tests.api.conftest import Client, Serve
 
@@ -71,7 +71,7 @@ def test_a_node_without_the_key_of_the_secrets_is_not_ready(serve: Serve) -> Non
 
 def test_the_database_is_asked_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     now, vault = [100.0], Locked()
-    monkeypatch.setattr("penstock.api.pulse.monotonic", lambda: now[0])
+    monkeypatch.setattr("penstock.api.readiness.monotonic", lambda: now[0])
 
     async def talk() -> list[str | None]:
         pulse = Pulse()

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from penstock.api.work import desk as desks
-from penstock.api.work import offering
-from penstock.api.work.desk import Desk
+from penstock.api.work import offers
+from penstock.api.work import worker_registry as desks
+from penstock.api.work.worker_registry import Desk
 from penstock.engine.authoring.offers import PREFIX, Kept, offer_text
 from penstock.store.rows.rows import Worker
 from tests.api.conftest import Answer
@@ -168,12 +168,12 @@ def test_a_poll_beside_the_offers_of_its_worker_takes_no_name_from_it(
                 await polled.wait()
 
         monkeypatch.setattr(gate, "attend", slowly)
-        offering = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
+        offers = asyncio.create_task(worker.client.ask("PUT", "/api/tasks/offers", LOADER))
         await written.wait()
         await worker.poll(wait=0, max=1)
         await desk.chores.wait(10)
         polled.set()
-        await offering
+        await offers
         return await _listed(worker)
 
     assert play(talk) == [("loader", 3)]
@@ -246,7 +246,7 @@ def test_who_serves_other_lists_changes_no_offer(play: Play) -> None:
 
 
 def test_a_token_offers_so_many_tasks_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offering, "OFFERS_EACH", 2)
+    monkeypatch.setattr(offers, "OFFERS_EACH", 2)
 
     async def talk(worker: Talk) -> Any:
         two = await _offer(worker, "far", {"name": "a"}, {"name": "b"}, lists=["far"])

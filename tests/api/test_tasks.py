@@ -12,8 +12,8 @@ import aiohttp
 import msgspec
 import pytest
 
-from penstock.api.work import reporting
-from penstock.api.work.desk import POLLS, Desk
+from penstock.api.work import reports
+from penstock.api.work.worker_registry import POLLS, Desk
 from tests.api.conftest import OWN, Answer, Client
 from tests.waiting import until
 
@@ -353,7 +353,7 @@ def test_lines_of_a_lost_lease_are_refused(play: Play) -> None:
 
 
 def test_one_call_has_so_many_lines_at_most(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reporting, "LINES", 3)
+    monkeypatch.setattr(reports, "LINES", 3)
 
     async def talk(worker: Talk) -> Any:
         [run] = await worker.start()

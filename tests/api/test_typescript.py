@@ -7,9 +7,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from penstock.api.call import Call
-from penstock.api.extending import Calls
+from penstock.api.description.typescript import types_text
+from penstock.api.extension import Calls
 from penstock.api.table import CALLS
-from penstock.api.typescript import types_text
 from penstock_release.api import CALLS as RELEASES
 
 FILE = Path(__file__).parents[2] / "web" / "src" / "api" / "schema.d.ts"

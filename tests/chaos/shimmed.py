@@ -24,7 +24,7 @@ WITH_A_CLOCK = (
     "penstock.remote.gate",
     "penstock.sources.triggers.trigger",
     "penstock.sources.hooks.hooks",
-    "penstock.api.work.desk",
+    "penstock.api.work.worker_registry",
     "penstock.store.sqlite.store",
 )
 """Modules that ask this machine for the time; the others are told."""

@@ -11,8 +11,8 @@ from penstock.access.doors import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.api.work.desk import Behind, Desk, utc_now
 from penstock.api.work.leases import Seal
+from penstock.api.work.worker_registry import Behind, Desk, utc_now
 from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault

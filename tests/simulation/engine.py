@@ -23,7 +23,7 @@ from penstock.api.call import Call
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.api.work.desk import Desk, behind_engine
+from penstock.api.work.worker_registry import Desk, behind_engine
 from penstock.engine.authoring.load import Loaded, load
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running

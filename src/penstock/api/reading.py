@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 from starlette.requests import ClientDisconnect, Request
 
-from penstock.api.misfits import misfit
+from penstock.api.misfit_pointer import misfit
 from penstock.api.quick import exchange_of
 from penstock.flow.errors import PenstockError
 from penstock.flow.values.payload import payload_limit

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
-from penstock.api.pulse import Pulse
+from penstock.api.readiness import Pulse
 from penstock.api.streams import Streams
-from penstock.api.work.desk import Desk
+from penstock.api.work.worker_registry import Desk
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
 from penstock.objects.stores import Stores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from penstock.api.extending import Call
+from penstock.api.extension import Call
 from penstock_release.api import events, releases, services, studies, tasks
 from penstock_release.options import Options
 

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
-from penstock.api.extending import Ask, Reply, Unreadable, part_of, raw_body, value_of
+from penstock.api.extension import Ask, Reply, Unreadable, part_of, raw_body, value_of
 from penstock_release.coordinator import Coordinator
 from penstock_release.errors import Refused
 from penstock_release.rules import RELEASE_ENDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.api.extending import Ask, Calls, Reply
+from penstock.api.extension import Ask, Calls, Reply
 from penstock_release.api.answering import (
     answers,
     body_of,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extending import Ask, Calls, refuse_flood
+from penstock.api.extension import Ask, Calls, refuse_flood
 from penstock_release.api.answering import answers, body_of, coordinator_of, matching, page, task_view
 from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
 from penstock_release.errors import FieldErrors

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged
+from penstock.api.request_context import Ask, Reply
 from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
 from penstock.runtime.errors import Conflict, NotFound
 from penstock.runtime.queries.cursors import write_cursor

@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import Struct
 from starlette.responses import Response
 
-from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
-from penstock.api.pulse import Trouble
+from penstock.api.readiness import Trouble
+from penstock.api.request_context import Ask, Reply
 
 calls = Calls("operations")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from time import monotonic
 
-from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.reading import raw_body
+from penstock.api.request_context import Ask, Reply
 from penstock.api.routes.hooks import KINDS
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.objects.notifications import Told

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import Any
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
+from penstock.api.request_context import Ask
 from penstock.api.wire.operations import Queue, Settings, SettingSeen, WorkerSeen
 
 calls = Calls("operations")

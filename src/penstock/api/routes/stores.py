@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
+from penstock.api.request_context import Ask
 from penstock.api.wire.stores import StoreSeen
 from penstock.sources.objects.search import searches_of
 

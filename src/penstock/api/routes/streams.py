@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.guard import identify
 from penstock.api.reading import Unreadable
+from penstock.api.request_context import Ask
 from penstock.api.streams import BEAT, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine

@@ -6,17 +6,17 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
 from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, refuse_type, value_of
+from penstock.api.request_context import Ask
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
-from penstock.api.work.desk import seat
 from penstock.api.work.errors import ResultTooLarge
-from penstock.api.work.offering import TaskOffer, palette, take_offers
-from penstock.api.work.polling import poll
-from penstock.api.work.reporting import Answer, take
+from penstock.api.work.offers import TaskOffer, palette, take_offers
+from penstock.api.work.poll import poll
+from penstock.api.work.reports import Answer, take
+from penstock.api.work.worker_registry import seat
 from penstock.flow.errors import PenstockError
 from penstock.remote.wire import (
     MOST,

@@ -9,9 +9,9 @@ from msgspec import to_builtins
 
 from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, roles_for
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Page
+from penstock.api.request_context import Ask
 from penstock.api.wire.overseeing import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
 
 calls = Calls("tokens")

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from penstock.api.ask import Ask, Reply
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.reading import fit
+from penstock.api.request_context import Ask, Reply
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import Invalid, NotFound
 from penstock.runtime.node.audit_context import by_for

@@ -10,9 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting
-from penstock.api.work.desk import Behind, Desk, seat
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
+from penstock.api.work.worker_registry import Behind, Desk, seat
 from penstock.flow.decisions.scope import events_of, inputs_of
 from penstock.flow.model.names import LONGEST, wrong_identifier
 from penstock.flow.model.retry_policy import Timeouts

@@ -11,7 +11,6 @@ from msgspec import UNSET, Struct
 
 from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting
-from penstock.api.work.desk import Behind, Desk
 from penstock.api.work.errors import (
     AlreadyCompleted,
     AttemptSuperseded,
@@ -22,6 +21,7 @@ from penstock.api.work.errors import (
     UnknownTask,
 )
 from penstock.api.work.leases import Held
+from penstock.api.work.worker_registry import Behind, Desk
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.finish import MISFITS
 from penstock.flow.errors import PenstockError

@@ -12,13 +12,13 @@ from time import monotonic
 from typing import Any
 
 from penstock.access.roles import Action as Action
-from penstock.api.ask import Ask as Ask
-from penstock.api.ask import Reply as Reply
 from penstock.api.call import Call as Call
 from penstock.api.call import Calls as Calls
 from penstock.api.reading import Unreadable as Unreadable
 from penstock.api.reading import raw_body as raw_body
 from penstock.api.reading import value_of as value_of
+from penstock.api.request_context import Ask as Ask
+from penstock.api.request_context import Reply as Reply
 
 
 def part_of(ask: Ask[Any, Any], name: str) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
+from penstock.api.request_context import Ask
 from penstock.api.wire.schedules import (
     AskBackfill,
     Backfilled,

@@ -11,9 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from penstock.access.caller import Caller
-from penstock.api.work.desk import Behind, Desk, noted_tasks, seat
 from penstock.api.work.errors import OtherOffer
-from penstock.api.work.polling import require_lists
+from penstock.api.work.poll import require_lists
+from penstock.api.work.worker_registry import Behind, Desk, noted_tasks, seat
 from penstock.engine.authoring.offers import PREFIX, Kept, kept_by, kept_offers, offer_text
 from penstock.engine.engine import Engine
 from penstock.flow.model.names import wrong_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
-from penstock.api.trying import try_draft
+from penstock.api.request_context import Ask
+from penstock.api.trial_run import try_draft
 from penstock.api.wire.runs import Called, CallWorkflow
 from penstock.api.wire.trying import Tried, Try
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
+from penstock.api.request_context import Ask
 from penstock.api.wire.runs import Cancel, Rerun, Retry, Run, SetStep
 
 calls = Calls("runs")

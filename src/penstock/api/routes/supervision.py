@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import asdict
 
-from penstock.api.ask import Ask
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
+from penstock.api.request_context import Ask
 from penstock.api.wire.overseeing import (
     Bulk,
     BulkDone,

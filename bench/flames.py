@@ -41,7 +41,7 @@ PARTS = (
     ),
     (
         "codec: snapshots, history, messages",
-        ("penstock/runtime/codec", "penstock/runtime/quick_json", "penstock/runtime/history"),
+        ("penstock/runtime/codec", "penstock/runtime/json", "penstock/runtime/queries/history"),
     ),
     ("runtime: batches, memory, dispatch", ("penstock/runtime", "penstock/engine", "penstock/metrics")),
     ("workers: calling tasks", ("penstock/workers", "penstock/boxes")),

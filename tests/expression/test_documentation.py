@@ -10,7 +10,7 @@ import pytest
 
 import penstock.expression
 from penstock.expression import compile_expression
-from penstock.expression.functions import FUNCTIONS, MACROS
+from penstock.expression.functions.functions import FUNCTIONS, MACROS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/expressions.md").read_text()

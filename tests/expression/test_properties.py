@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.expression.generating import SCOPE, Generator
 
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
-from penstock.expression.functions import FUNCTIONS, MACROS
+from penstock.expression.functions.functions import FUNCTIONS, MACROS
 
 SIGNS = r"data x . , ( ) [ ] { } ? : + - * / % ! && || == < in 1 0x 1u "
 ODD = r"1e9 'a' ' ''' b' r'\ \u12 `a` true null // ${ $${"

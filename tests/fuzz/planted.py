@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from penstock.boxes import egress
-from penstock.expression import times
+from penstock.expression.functions import times
 from penstock.flow.format import fields, yaml_text
 from penstock.flow.values import schedule
 from penstock.importing import python_text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from penstock.expression.build import Builder
+from penstock.expression.compiler import Builder
 from penstock.expression.errors import Fault, Place
 from penstock.expression.limits import RESULT, WHOLE_VALUE, Env
-from penstock.expression.parser import parse
 from penstock.expression.results import plain
-from penstock.expression.syntax import Index, Name, Node, Select
+from penstock.expression.syntax.parser import parse
+from penstock.expression.syntax.syntax import Index, Name, Node, Select
 from penstock.expression.values import spoken
 
 

@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.expression.arithmetic import OPERATIONS
-from penstock.expression.equality import require_order
 from penstock.expression.errors import Fault, Place
+from penstock.expression.functions.arithmetic import OPERATIONS
+from penstock.expression.functions.equality import require_order
 from penstock.expression.limits import Env
 from penstock.expression.paths import Run
 from penstock.expression.values import NUMBERS, spoken

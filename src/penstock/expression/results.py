@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from typing import Any
 
 from penstock.expression.errors import Fault
-from penstock.expression.times import write_duration, write_timestamp
+from penstock.expression.functions.times import write_duration, write_timestamp
 from penstock.expression.values import BoolKey, Duration, Timestamp, TypeValue, UInt, adopt, spoken
 
 _DEPTH = 200

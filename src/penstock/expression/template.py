@@ -12,7 +12,7 @@ import msgspec
 from penstock.expression.errors import EvaluationError, ExpressionError
 from penstock.expression.expression import Expression
 from penstock.expression.limits import TEMPLATE_COST
-from penstock.expression.parser import parse
+from penstock.expression.syntax.parser import parse
 
 Json = Any
 _RENDERED = 256 * 1024

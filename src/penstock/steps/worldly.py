@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from penstock.expression import Expression, Template
-from penstock.expression.literals import map_literals
+from penstock.expression.syntax.map_literals import map_literals
 from penstock.flow.compile.task_box import TaskBox
 from penstock.flow.model.box import BadParameter, Queue, Reaction, View
 from penstock.flow.model.offer import Offer

@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 from penstock.expression.errors import Fault
-from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
-from penstock.expression.times import (
+from penstock.expression.functions.times import (
     SECOND,
     checked_timestamp,
     read_duration,
@@ -16,6 +15,7 @@ from penstock.expression.times import (
     write_duration,
     write_timestamp,
 )
+from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
 from penstock.expression.values import IPS, NETWORKS, NUMBERS, Duration, Timestamp, UInt, spoken, type_of
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}", re.ASCII)

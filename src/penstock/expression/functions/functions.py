@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from penstock.expression import conversions, patterns, strings
+from penstock.expression.functions import conversions, patterns, strings
+from penstock.expression.functions.times import GETTERS, read_field
 from penstock.expression.limits import Env, charge
-from penstock.expression.times import GETTERS, read_field
 
 _ZONE_COST = 20
 

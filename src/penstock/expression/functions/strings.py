@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.expression.errors import Fault
+from penstock.expression.functions.patterns import cidr_contains
 from penstock.expression.limits import LONG, Env, charge
-from penstock.expression.patterns import cidr_contains
 from penstock.expression.values import NETWORKS, spoken
 
 _LOWER = {ord("A") + i: ord("a") + i for i in range(26)}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from penstock.expression.errors import ExpressionError, Place
-from penstock.expression.lexer import Token, next_token
 from penstock.expression.limits import CHAIN, INT_HIGH, NESTING, SOURCE
-from penstock.expression.macros import expand, has_argument
-from penstock.expression.syntax import (
+from penstock.expression.syntax.lexer import Token, next_token
+from penstock.expression.syntax.macros import expand, has_argument
+from penstock.expression.syntax.syntax import (
     Call,
     Chain,
     Choice,

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from penstock.expression import loops, operators, paths, patterns
-from penstock.expression.arithmetic import negate
-from penstock.expression.calls import call
-from penstock.expression.equality import contains, equal, unequal
+from penstock.expression import loops, operators, paths
 from penstock.expression.errors import Fault, Place, nearest
-from penstock.expression.functions import FUNCTIONS, MACROS, Function
+from penstock.expression.function_call import call
+from penstock.expression.functions import patterns
+from penstock.expression.functions.arithmetic import negate
+from penstock.expression.functions.equality import contains, equal, unequal
+from penstock.expression.functions.functions import FUNCTIONS, MACROS, Function
 from penstock.expression.limits import CHAIN, Env
 from penstock.expression.paths import Run
-from penstock.expression.syntax import (
+from penstock.expression.syntax.syntax import (
     Call,
     Chain,
     Choice,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from penstock.expression.parser import parse
-from penstock.expression.syntax import Constant, Entries, Node
+from penstock.expression.syntax.parser import parse
+from penstock.expression.syntax.syntax import Constant, Entries, Node
 
 
 def map_literals(source: str) -> Iterator[tuple[Any, ...]]:

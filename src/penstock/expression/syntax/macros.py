@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.expression.errors import Place
-from penstock.expression.syntax import Call, Constant, Index, Loop, Name, Node, Select
+from penstock.expression.syntax.syntax import Call, Constant, Index, Loop, Name, Node, Select
 
 _LOOPS = {"all": (2,), "exists": (2,), "exists_one": (2,), "existsOne": (2,), "filter": (2,), "map": (2, 3)}
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.expression.errors import Fault
+from penstock.expression.functions.times import checked_duration, checked_timestamp
 from penstock.expression.limits import INT_HIGH, INT_LOW, UINT_HIGH, Env, charge
-from penstock.expression.times import checked_duration, checked_timestamp
 from penstock.expression.values import NUMBERS, Duration, Timestamp, UInt, spoken
 
 Operation = Callable[[Env, Any, Any], Any]

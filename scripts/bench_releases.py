@@ -22,7 +22,7 @@ from typing import Any
 from aiohttp import web
 
 from penstock import Engine
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock_release.coordinator import Coordinator
 from penstock_release.options import Options
 
@@ -91,7 +91,9 @@ async def begun(count: int, port: int, name: str, poll: float = 10) -> AsyncIter
     """A coordinator with so many services, and a release that goes to all of them."""
     with tempfile.TemporaryDirectory() as folder:
         options = Options(poll_interval=timedelta(seconds=poll), health_every=timedelta(hours=1))
-        engine = Engine(str(Path(folder) / "bench.db"), world=World(egress_allow=["127.0.0.1"]), grace=0)
+        engine = Engine(
+            str(Path(folder) / "bench.db"), world=TaskEnvironment(egress_allow=["127.0.0.1"]), grace=0
+        )
         async with engine, Coordinator(engine, options) as here:
             for n in range(count):
                 url = f"http://127.0.0.1:{port}/{name}{n}"

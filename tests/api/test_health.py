@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from penstock.api.readiness import Pulse
+from penstock.api.readiness import Readiness
 from penstock.secrets.errors import SecretKeyError
 from tests.api.conftest import Client, Serve
 
@@ -74,7 +74,7 @@ def test_the_database_is_asked_once_a_second(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("penstock.api.readiness.monotonic", lambda: now[0])
 
     async def talk() -> list[str | None]:
-        pulse = Pulse()
+        pulse = Readiness()
         found = list(await asyncio.gather(*(pulse.trouble(vault) for _ in range(3))))  # type: ignore[arg-type]
         vault.error = RuntimeError("away")
         found.append(await pulse.trouble(vault))  # type: ignore[arg-type]

@@ -11,8 +11,8 @@ import pytest
 
 from penstock.api.work import offers
 from penstock.api.work import worker_registry as desks
-from penstock.api.work.worker_registry import Desk
-from penstock.engine.authoring.offers import PREFIX, Kept, offer_text
+from penstock.api.work.worker_registry import WorkerRegistry
+from penstock.engine.authoring.offers import PREFIX, StoredOffers, offer_text
 from penstock.store.rows.rows import Worker
 from tests.api.conftest import Answer
 from tests.api.test_tasks import TAKEN, Talk
@@ -31,7 +31,7 @@ def play(serve: Callable[..., Any]) -> Play:
     return run
 
 
-async def _waiting(desk: Desk, polls: int) -> None:
+async def _waiting(desk: WorkerRegistry, polls: int) -> None:
     await until(lambda: desk.open == polls, f"{polls} polls to wait")
 
 
@@ -44,7 +44,7 @@ def test_a_token_that_takes_another_workers_name_gets_nothing_of_its_work(play: 
         await worker.start()
         return [[task["task_list"] for task in (await each).json["tasks"]] for each in (other, mine)]
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == [[], ["far"]]
 
 
@@ -57,7 +57,7 @@ def test_two_polls_of_one_worker_get_what_each_asks_for(play: Play) -> None:
         await worker.start()
         return [[task["task"] for task in (await each).json["tasks"]] for each in (stores, loads)]
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == [[], ["far.load"]]
 
 
@@ -71,7 +71,7 @@ def test_a_token_ends_no_poll_of_another(play: Play, what: str) -> None:
         await worker.start()
         return said.status, "w" in listed, len((await poll).json["tasks"])
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == (200, True, 1)
 
 
@@ -85,7 +85,7 @@ def test_polls_that_wait_together_get_no_more_than_their_token_may_hold(play: Pl
         left = await worker.poll(max=10)
         return held, {task["attempt"] for task in left.json["tasks"]}
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == (2, {1})
 
 
@@ -105,7 +105,7 @@ def test_a_token_takes_its_share_of_the_polls_and_leaves_the_rest(
         again = await worker.poll("far", wait=0)
         return full.status, full.json["code"], [each.status for each in others], done, again.status
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == (429, "too_many_polls", [200, 200], [200] * 4, 200)
 
 
@@ -261,7 +261,9 @@ def test_an_offer_that_nobody_repeats_is_forgotten(play: Play) -> None:
     async def talk(worker: Talk) -> Any:
         store = (await worker.client.engine.running()).store
         for name, days in (("old", 31), ("young", 29)):
-            kept = Kept(name=name, by="t", lists=("far",), at=datetime.now(UTC) - timedelta(days=days))
+            kept = StoredOffers(
+                name=name, by="t", lists=("far",), at=datetime.now(UTC) - timedelta(days=days)
+            )
             await store.put_note(PREFIX + name, offer_text(kept))
         await _offer(worker, "far", PAY, lists=["far"])
         return [name in await _palette(worker) for name in ("old", "young", "pay")]

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from penstock.api.work import reports
-from penstock.api.work.worker_registry import POLLS, Desk
+from penstock.api.work.worker_registry import POLLS, WorkerRegistry
 from tests.api.conftest import OWN, Answer, Client
 from tests.waiting import until
 
@@ -479,7 +479,7 @@ def test_a_million_tasks_are_too_many(play: Play) -> None:
 
 
 def test_a_node_holds_a_thousand_polls(play: Play) -> None:
-    desk = Desk()
+    desk = WorkerRegistry()
     desk.open = POLLS
     answer = play(lambda worker: worker.poll(), desk=desk)
 
@@ -520,7 +520,7 @@ def test_who_goes_away_during_a_poll_takes_nothing_along(play: Play) -> None:
         await worker.start()
         return (await worker.one(worker="another"))["attempt"]
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == 1
 
 
@@ -532,7 +532,7 @@ def test_a_poll_that_is_hung_up_is_answered_at_once(play: Play) -> None:
         answer = await asyncio.wait_for(poll, 5)
         return answer.status, answer.json["tasks"]
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == (200, [])
 
 
@@ -544,7 +544,7 @@ def test_a_poll_does_not_hold_up_a_server_that_stops(play: Play) -> None:
         answer, refused = await asyncio.wait_for(polls, 5), await worker.poll(wait=30)
         return answer.status, answer.json["tasks"], refused.status, refused.json["code"]
 
-    desk = Desk()
+    desk = WorkerRegistry()
     assert play(talk, desk=desk) == (200, [], 503, "store_away")
 
 

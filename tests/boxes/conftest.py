@@ -18,7 +18,7 @@ from penstock.access.doors import Access
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
@@ -78,7 +78,7 @@ async def site(folder: Path, url: str = "memory:", **world: Any) -> AsyncIterato
     """A Penstock that may call 127.0.0.1."""
     world.setdefault("egress_allow", ["127.0.0.1"])
     store = await open_store(url)
-    async with Engine(store=store, tasks={}, world=World(**world)) as engine:
+    async with Engine(store=store, tasks={}, world=TaskEnvironment(**world)) as engine:
         service = await Service.of(engine, Access(store, Vault(store, Keys(folder / "penstock.key")), OWN))
         async with (
             serving(App(service, CALLS), "127.0.0.1", 0) as base,

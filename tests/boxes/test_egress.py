@@ -12,7 +12,7 @@ import pytest
 
 from penstock.boxes.egress import Denied, Egress, is_public
 from penstock.boxes.sending import Call, send
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from tests.boxes.conftest import functions, says, site
 
 
@@ -79,7 +79,7 @@ def test_what_is_listed_is_let_through(allow: list[str], url: str) -> None:
 
 
 async def reach(allow: list[str], url: str) -> str:
-    world = World(egress_allow=allow)
+    world = TaskEnvironment(egress_allow=allow)
     try:
         answer = await send(world, Call(method="GET", url=url))
         return str(answer.status)

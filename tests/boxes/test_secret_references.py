@@ -14,7 +14,7 @@ from aiohttp import web
 
 from penstock.access.caller import ANYBODY_HERE
 from penstock.boxes.kinds import tasks_in
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.compile.compile import compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.steps.kinds import WORLDLY, kinds_with
@@ -60,7 +60,7 @@ async def opened(task: str, params: dict[str, Any]) -> list[str]:
             read_definition(json.dumps(definition)), kinds_with(WORLDLY, checked=False), WORLDLY
         )
         attempt = Drive(flow, DATA).tasks["s"]
-        world = World(egress_allow=["127.0.0.1"], smtp_url="smtp://127.0.0.1:9", secrets=secrets)
+        world = TaskEnvironment(egress_allow=["127.0.0.1"], smtp_url="smtp://127.0.0.1:9", secrets=secrets)
         with suppress(Exception):  # many of these are no parameters at all
             async with asyncio.timeout(5):
                 await tasks_in(world)[task].function(Context(attempt), **attempt.params)

@@ -12,7 +12,7 @@ from aiohttp import web
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.sending import Call, send
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from tests.boxes.conftest import Handler, functions
 
 INNER = (
@@ -79,7 +79,7 @@ def _info(address: str, port: int) -> tuple[Any, ...]:
 
 async def refusal(allow: list[str], *urls: str) -> list[str]:
     """The kinds of failure of some calls, one after the other, by one server; `200` of those that were answered."""
-    world = World(egress_allow=allow)
+    world = TaskEnvironment(egress_allow=allow)
     world.open()
     said = []
     try:

@@ -14,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from penstock.access.caller import ANYBODY_HERE
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.engine.background import outbox_publisher, webhooks
 from penstock.engine.background.webhooks import GIVE_UP, NotTaken, Webhooks
 from penstock.sources.hooks.signatures import refuse_stale, standard
@@ -146,7 +146,7 @@ def test_no_webhook_is_called_where_it_is_not_allowed(
 def test_after_three_days_it_is_set_aside() -> None:
     async def main() -> None:
         async with functions(hook=says(None, 500)) as there:
-            world = World(egress_allow=["127.0.0.1"], secrets=kept)
+            world = TaskEnvironment(egress_allow=["127.0.0.1"], secrets=kept)
             for age, error in ((GIVE_UP / 2, NotTaken), (GIVE_UP * 2, MessageRefused)):
                 calls = Webhooks(world, lambda: datetime.now(UTC))
                 with pytest.raises(error, match="answered 500"):

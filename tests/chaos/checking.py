@@ -14,8 +14,8 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Snapshot
 from penstock.flow.views.replay import BrokenHistory, fold
-from penstock.runtime.node.flow_cache import Flows
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.flow_cache import FlowCache
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.history import read_history
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter
@@ -47,11 +47,11 @@ Runs = Mapping[str, Ran]
 async def read_runs(store: Store, workflow: str = "carry") -> dict[str, Ran]:
     """Every run of a workflow that is in the store."""
     ids = [row.id for row in await store.runs(Filter(workflow=workflow, limit=1_000_000))]
-    found = await Memory(store, Flows(store, shared=True)).fetch(ids)
+    found = await RunCache(store, FlowCache(store, shared=True)).fetch(ids)
     runs: dict[str, Ran] = {}
     for id in ids:
         live = found[id]
-        assert isinstance(live, Live), f"run {id} cannot be read: {live}"
+        assert isinstance(live, CachedRun), f"run {id} cannot be read: {live}"
         runs[id] = Ran(live.flow, live.snapshot, [entry async for entry in read_history(store, id)])
     return runs
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock import Engine
 from penstock.store.open import open_store
-from penstock.store.rows.rows import Wish
+from penstock.store.rows.rows import ClaimRequest
 
 STEPS = {"penstock": 1, "name": "w", "steps": {"a": {"task": "note", "emits": "OK"}}}
 
@@ -27,7 +27,9 @@ def test_what_the_dead_node_worked_on_itself_goes_on_at_once_and_what_others_do_
             for _ in workers:
                 await engine.start("w")
         store = await open_store(db)
-        wishes = [Wish(worker=each, task_lists=("default",), tasks=("note",), limit=1) for each in workers]
+        wishes = [
+            ClaimRequest(worker=each, task_lists=("default",), tasks=("note",), limit=1) for each in workers
+        ]
         found = [(await store.lease(each))[0].lease.run for each in wishes]
         await store.close()
         return found

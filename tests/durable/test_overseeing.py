@@ -23,7 +23,7 @@ from penstock.runtime.errors import (
     UnknownWorkflow,
 )
 from penstock.runtime.queries import workflow_stats
-from penstock.store.rows.rows import Wish
+from penstock.store.rows.rows import ClaimRequest
 from tests.durable.conftest import Place
 
 JOIN = """
@@ -207,7 +207,7 @@ steps:
         assert [tuple(paused[name][key] for key in keys) for name in "ab"] == [("ready", "pause", 1, 0)] * 2
         await engine.resume(run)
 
-        wish = Wish(worker="w", task_lists=("gpu",), tasks=None, limit=2)
+        wish = ClaimRequest(worker="w", task_lists=("gpu",), tasks=None, limit=2)
         gate = (await engine.running()).node.dispatch
         assert len(await gate.claim(wish, timedelta(seconds=5))) == 2
         steps = (await engine.show(run))["steps"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engine.background.call_order import ROOT, Turns
+from penstock.engine.background.call_order import ROOT, CallOrder
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.testing.postgres import PostgresServer
@@ -27,20 +27,20 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return new_database(postgres)
 
 
-def on(url: str, talk: Callable[[Store, Turns, Turns], Awaitable[None]]) -> None:
+def on(url: str, talk: Callable[[Store, CallOrder, CallOrder], Awaitable[None]]) -> None:
     """Two nodes on one database."""
 
     async def main() -> None:
         store = await open_store(url)
         try:
-            await talk(store, *(Turns(store, lambda: datetime.now(UTC)) for _ in range(2)))
+            await talk(store, *(CallOrder(store, lambda: datetime.now(UTC)) for _ in range(2)))
         finally:
             await store.close()
 
     asyncio.run(main())
 
 
-async def waits(turns: Turns, key: str) -> bool:
+async def waits(turns: CallOrder, key: str) -> bool:
     try:
         await asyncio.wait_for(turns.others_over(key), 0.4)
     except TimeoutError:
@@ -49,7 +49,7 @@ async def waits(turns: Turns, key: str) -> bool:
 
 
 def test_another_node_waits_until_the_calls_are_over(url: str) -> None:
-    async def talk(store: Store, one: Turns, two: Turns) -> None:
+    async def talk(store: Store, one: CallOrder, two: CallOrder) -> None:
         await one.begin("a", LONG, NOWHERE)
 
         assert [await waits(two, "a"), await waits(two, "b"), await waits(one, "a")] == [True, False, False]
@@ -60,7 +60,7 @@ def test_another_node_waits_until_the_calls_are_over(url: str) -> None:
 
 
 def test_the_calls_of_a_node_that_died_are_over_once_they_must_have_timed_out(url: str) -> None:
-    async def talk(store: Store, one: Turns, two: Turns) -> None:
+    async def talk(store: Store, one: CallOrder, two: CallOrder) -> None:
         await one.begin("a", SHORT, NOWHERE)
         began = datetime.now(UTC)
         async with asyncio.timeout(5):
@@ -72,14 +72,14 @@ def test_the_calls_of_a_node_that_died_are_over_once_they_must_have_timed_out(ur
 
 
 def test_an_attempt_that_was_withdrawn_must_not_call(url: str) -> None:
-    async def talk(store: Store, one: Turns, two: Turns) -> None:
+    async def talk(store: Store, one: CallOrder, two: CallOrder) -> None:
         assert await one.begin("a", LONG, NOWHERE) is False
 
     on(url, talk)
 
 
 def test_who_goes_on_with_the_work_of_another_node_takes_its_place(url: str) -> None:
-    async def talk(store: Store, one: Turns, two: Turns) -> None:
+    async def talk(store: Store, one: CallOrder, two: CallOrder) -> None:
         keys = [str(n) for n in range(50)]
         await asyncio.gather(*(one.begin(key, LONG, NOWHERE) for key in keys))
         await asyncio.gather(*(two.begin(key, LONG, NOWHERE) for key in keys))
@@ -96,7 +96,7 @@ def test_who_goes_on_with_the_work_of_another_node_takes_its_place(url: str) -> 
 
 
 def test_who_begins_while_the_last_one_leaves_is_announced(url: str) -> None:
-    async def talk(store: Store, one: Turns, two: Turns) -> None:
+    async def talk(store: Store, one: CallOrder, two: CallOrder) -> None:
         await one.begin("a", LONG, NOWHERE)
         await asyncio.gather(one.end("a"), one.begin("a", LONG, NOWHERE))
 

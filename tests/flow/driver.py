@@ -17,9 +17,9 @@ from penstock.flow.model.run_input import (
     Done,
     Failed,
     Granted,
-    Occurrence,
     Outside,
     Reported,
+    RunInput,
     TimedOut,
 )
 from penstock.flow.views.replay import fold
@@ -63,7 +63,7 @@ class Drive:
 
     # -- what happens ---------------------------------------------------------------------------------------
 
-    def happen(self, *occurrences: Occurrence) -> str:
+    def happen(self, *occurrences: RunInput) -> str:
         plan = advance(self.flow, self.snapshot, occurrences, self.now)
         again = advance(self.flow, self.snapshot, occurrences, self.now)
         assert again == plan, "the same arguments gave another plan"

@@ -22,9 +22,9 @@ from penstock.flow.model.run_input import (
     Canceled,
     Done,
     Failed,
-    Occurrence,
     Outside,
     Reported,
+    RunInput,
     RunTimedOut,
 )
 from penstock.kernel.net import CANCEL, FAIL, TIMEOUT
@@ -49,7 +49,7 @@ def shape(snapshot: Snapshot) -> Any:
     return waiting, owed, active, tuple(sorted(snapshot.came.items())), ends
 
 
-def moves(flow: Flow, snapshot: Snapshot) -> Iterator[Occurrence]:
+def moves(flow: Flow, snapshot: Snapshot) -> Iterator[RunInput]:
     if snapshot.ended:
         return
     for element in snapshot.elements.values():

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from penstock.flow.model.retry_policy import Backoff, Retry
+from penstock.flow.model.retry_policy import Backoff, RetryPolicy
 from penstock.flow.model.run_input import Retried
 from tests.flow.driver import Drive, flow_of
 
@@ -124,7 +124,7 @@ def test_backoff_grows_to_its_maximum_with_jitter() -> None:
 
 @pytest.mark.parametrize(("asked", "wait"), [(5, 5), (-3, 0), (10**9, 300)])
 def test_a_task_may_say_when_to_try_again_within_reason(asked: int, wait: int) -> None:
-    delay = Retry(retries=1).after_failure(1, "seed", timedelta(seconds=asked))
+    delay = RetryPolicy(retries=1).after_failure(1, "seed", timedelta(seconds=asked))
 
     assert delay == timedelta(seconds=wait)
 

@@ -14,11 +14,11 @@ from penstock.flow.model.run_input import (
     Begun,
     Disabled,
     Done,
-    Occurrence,
     Paused,
     Reported,
     Resumed,
     Retried,
+    RunInput,
 )
 from tests.flow import test_laws as laws
 from tests.flow.driver import Drive, flow_of
@@ -33,7 +33,7 @@ class Beside(Drive):
         self.went: list[bool] = []
         super().__init__(flow, **more)
 
-    def happen(self, *occurrences: Occurrence) -> str:
+    def happen(self, *occurrences: RunInput) -> str:
         if len(occurrences) == 1:
             plan = straight(self.flow, self.snapshot, occurrences[0], self.now)
             self.went.append(plan is not None)

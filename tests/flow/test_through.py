@@ -16,12 +16,12 @@ from penstock.flow.decisions.fast_path import straight as straight_plan
 from penstock.flow.decisions.inline_run import play_through
 from penstock.flow.model.plan import Attempt, Plan
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
-from penstock.flow.model.run_input import Begun, Done, Failed, Occurrence
+from penstock.flow.model.run_input import Begun, Done, Failed, RunInput
 from tests.flow import test_laws as laws
 from tests.flow.driver import START_TIME, flow_of
 from tests.flow.test_straight import CHAIN, plain_flow
 
-Play = Callable[[Flow, Snapshot, list[Occurrence], Any, Do], Plan]
+Play = Callable[[Flow, Snapshot, list[RunInput], Any, Do], Plan]
 ENOUGH = 60
 """Attempts after which every one fails: a loop must come to its end."""
 

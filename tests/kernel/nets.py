@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Token
 from penstock.kernel.net import Exit, Net, Slot, Step
 from penstock.kernel.wiring import Wiring
@@ -46,20 +46,20 @@ def _slot(word: str) -> Slot:
     return Slot(tuple(names.split(",")), int(need), keep=word.endswith("+"))
 
 
-def board_with(wiring: Wiring, *names: str, keys: dict[str, str] | None = None) -> Board:
+def board_with(wiring: Wiring, *names: str, keys: dict[str, str] | None = None) -> MutableMarking:
     """A board on which the named events came in this order, numbered from 1; `a:k` is event a with key k."""
-    board = Board(wiring)
+    board = MutableMarking(wiring)
     for number, name in enumerate(names, 1):
         put(board, name, number)
     return board
 
 
-def put(board: Board, name: str, number: int) -> None:
+def put(board: MutableMarking, name: str, number: int) -> None:
     event, _, key = name.partition(":")
     board.put(Token(number, event, key), lambda step, token: token.load or None)
 
 
-def waiting(board: Board) -> dict[str, list[str]]:
+def waiting(board: MutableMarking) -> dict[str, list[str]]:
     """What waits, slot by slot, as `step.position: [event names]`; only what is not empty."""
     marking = board.look()
     found: dict[str, list[str]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.kernel.errors import NotEnabled
-from penstock.kernel.firing import Board, begin, enabled, fire
+from penstock.kernel.firing import MutableMarking, begin, enabled, fire
 from penstock.kernel.marking import EMPTY, Token
 from tests.kernel.nets import board_with, numbers, put, waiting, wired
 
@@ -48,7 +48,7 @@ def test_k2_a_join_stays_enabled_while_complete_sets_wait() -> None:
 
 def test_k2_the_board_names_what_it_woke_once_and_in_order() -> None:
     wiring = wired("one: a ->", "both: a b ->")
-    board = Board(wiring)
+    board = MutableMarking(wiring)
 
     put(board, "b", 1)
     put(board, "a", 2)
@@ -182,12 +182,12 @@ def test_k8_firing_withdraws_what_waits_at_the_steps_it_cancels() -> None:
 
     after = fire(wiring, marking, "stop", "done", 10)
 
-    assert waiting(Board(wiring, after)) == {"other.0": ["a"]}
+    assert waiting(MutableMarking(wiring, after)) == {"other.0": ["a"]}
     assert after == board_without(marking, wiring, "join", "stop")
 
 
 def board_without(marking: object, wiring: object, *steps: str) -> object:
-    board = Board(wiring, marking)  # type: ignore[arg-type]
+    board = MutableMarking(wiring, marking)  # type: ignore[arg-type]
     for step in steps:
         board.clear(board.wiring.by_name[step])
     return board.marking()
@@ -209,7 +209,7 @@ def test_k9_put_back_undoes_a_take() -> None:
     names = ("a", "b", "c", "d", "a", "e:k", "f:k", "e:k")
     before = board_with(wiring, *names).marking()
 
-    board = Board(wiring, before)
+    board = MutableMarking(wiring, before)
     taken = [(wiring.by_name[name], board.take(wiring.by_name[name])) for name in ("join", "pair")]
     for step, what in taken:
         board.put_back(step, what)
@@ -240,7 +240,7 @@ def test_k10_a_marking_is_a_value() -> None:
     first = board_with(wiring, "a", "b").marking()
     kept = dict(first.tokens)
 
-    board = Board(wiring, first)
+    board = MutableMarking(wiring, first)
     board.take(wiring.by_name["join"])
     board.put(Token(9, "a"))
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import snakes.nets as snakes
 
-from penstock.kernel.firing import Board, begin, enabled, fire
+from penstock.kernel.firing import MutableMarking, begin, enabled, fire
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.net import START, Exit, Net, Slot, Step
 from penstock.kernel.wiring import Wiring
@@ -42,7 +42,7 @@ def random_net(chance: random.Random, plain: bool = False) -> Net:
     return Net(tuple(steps))
 
 
-def compare(board: Board, model: Model, marking: Marking) -> None:
+def compare(board: MutableMarking, model: Model, marking: Marking) -> None:
     """The board's kept indexes say what the model finds by looking at everything."""
     wiring = board.wiring
     waiting: Counter[tuple[str, int, int]] = Counter()
@@ -64,7 +64,7 @@ def play(seed: int, moves: int = 25) -> None:
     chance = random.Random(seed)
     net = random_net(chance)
     wiring, model = Wiring(net), Model(net)
-    board = Board(wiring)
+    board = MutableMarking(wiring)
     dropped: list[int] = []
     for number in range(1, moves):
         ready = [step for step in wiring.steps if board.enabled(step)]
@@ -83,7 +83,7 @@ def play(seed: int, moves: int = 25) -> None:
             dropped += [token.number for _, token in board.dropped]
             board.dropped = ()
         marking = board.marking()
-        board = Board(wiring, marking)
+        board = MutableMarking(wiring, marking)
         compare(board, model, marking)
     assert sorted(dropped) == sorted(model.dropped)
 
@@ -133,17 +133,17 @@ def test_plain_nets_fire_as_in_snakes(seed: int) -> None:
         marking = fire(wiring, marking, step, "done", 10 * number)
 
 
-def newest_first(board: Board, slot: Any, key: Any, dropped: Any) -> Any:
+def newest_first(board: MutableMarking, slot: Any, key: Any, dropped: Any) -> Any:
     place = slot.index if key is None else (slot.index, key)
     queue = board.tokens[place]
     board.tokens[place] = tuple(reversed(queue))
     return REAL_DRAW(board, slot, key, dropped)
 
 
-REAL_DRAW, REAL_PUT, REAL_CLEAR = Board._draw, Board.put, Board.clear
+REAL_DRAW, REAL_PUT, REAL_CLEAR = MutableMarking._draw, MutableMarking.put, MutableMarking.clear
 
 
-def put_once(board: Board, token: Token, key_of: Any = None) -> None:
+def put_once(board: MutableMarking, token: Token, key_of: Any = None) -> None:
     wiring = board.wiring
     seen: set[int] = set()
     for slot in wiring.takers.get(token.name, ()):
@@ -181,7 +181,7 @@ PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
 @pytest.mark.parametrize("bug", PLANTED)
 def test_a_planted_bug_is_caught(bug: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, wrong = PLANTED[bug]
-    monkeypatch.setattr(Board, name, wrong)
+    monkeypatch.setattr(MutableMarking, name, wrong)
 
     with pytest.raises((AssertionError, KeyError, IndexError)):
         for seed in range(300):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.trigger import Feed
+from penstock.sources.triggers.trigger import Trigger
 from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
@@ -68,9 +68,9 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
 ) -> None:
     """Whether its feeder came to an end or was ended."""
     monkeypatch.setattr("penstock.sources.triggers.triggers.GRACE", grace)
-    start_many = Feed.start_many
+    start_many = Trigger.start_many
 
-    async def slow(feed: Feed, starts: Any) -> Any:
+    async def slow(feed: Trigger, starts: Any) -> Any:
         if feed.finishing and starts:
             await asyncio.sleep(5 * QUIET)  # longer than it is waited for what is not quiet
         return await start_many(feed, starts)
@@ -78,13 +78,13 @@ def test_what_there_was_no_time_for_is_told_when_the_source_is_started_again(
     async def main(engine: Engine) -> Any:
         await engine.publish(PICS, start=True)
         await watched(engine)
-        monkeypatch.setattr(Feed, "start_many", slow)
+        monkeypatch.setattr(Trigger, "start_many", slow)
         folder.put("a.png")
         await asyncio.sleep(0.8 * QUIET)  # the second is not quiet when the first is
         folder.put("b.png")
         await engine.stop_source("pics")
         await watched(engine, stopped=True)
-        monkeypatch.setattr(Feed, "start_many", start_many)
+        monkeypatch.setattr(Trigger, "start_many", start_many)
         await engine.start_source("pics")
         return sorted(await told(engine, 2))
 

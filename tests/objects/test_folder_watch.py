@@ -17,7 +17,7 @@ from penstock.objects.folder import FolderStore
 from penstock.sources.objects.folder import FolderFeeder
 from penstock.sources.objects.folder_seen import Seen
 from penstock.sources.triggers.lease import feed_name, read_record
-from penstock.sources.triggers.trigger import Feed
+from penstock.sources.triggers.trigger import Trigger
 from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
 from tests.durable.conftest import Place
@@ -256,7 +256,7 @@ def test_what_comes_before_anybody_listens_is_told(
     monkeypatch.setattr("penstock.sources.objects.folder.SLACK", 0.05)
     monkeypatch.setattr("penstock.sources.objects.folder.UNKNOWN", 0.1)
 
-    async def begun(feeder: FolderFeeder, feed: Feed, seen: Seen) -> None:
+    async def begun(feeder: FolderFeeder, feed: Trigger, seen: Seen) -> None:
         await asyncio.sleep(0.4)  # it takes a while until somebody feeds it
         await begin(feeder, feed, seen)
         folder.put("late.png")
@@ -341,15 +341,15 @@ def test_what_was_to_be_told_when_the_source_was_stopped_is_told_once(
     monkeypatch.setattr(
         "penstock.sources.objects.folder.LAST_WALK", patience
     )  # also where nobody looks once more
-    start_many = Feed.start_many
+    start_many = Trigger.start_many
 
     async def main(engine: Engine) -> Any:
-        async def stopped_meanwhile(feed: Feed, starts: Any) -> Any:
-            monkeypatch.setattr(Feed, "start_many", start_many)
+        async def stopped_meanwhile(feed: Trigger, starts: Any) -> Any:
+            monkeypatch.setattr(Trigger, "start_many", start_many)
             await engine.stop_source("pics")
             return await start_many(feed, starts)
 
-        monkeypatch.setattr(Feed, "start_many", stopped_meanwhile)
+        monkeypatch.setattr(Trigger, "start_many", stopped_meanwhile)
         await engine.publish(PICS, start=True)
         await watched(engine)
         folder.put("before.png")
@@ -390,20 +390,20 @@ def test_a_source_that_is_started_again_before_its_feeder_hears_of_the_stop_goes
     server: PostgresServer, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another node stops and starts it; whoever feeds it looks only now and then."""
-    place, start_many = Place(new_database(server)), Feed.start_many
+    place, start_many = Place(new_database(server)), Trigger.start_many
     monkeypatch.setattr("penstock.sources.triggers.triggers.LOOK", timedelta(seconds=30))
 
     async def main(engine: Engine) -> Any:
         async with Engine(place.url, tasks=TASKS, work=False) as other:
 
-            async def stopped_meanwhile(feed: Feed, starts: Any) -> Any:
-                monkeypatch.setattr(Feed, "start_many", start_many)
+            async def stopped_meanwhile(feed: Trigger, starts: Any) -> Any:
+                monkeypatch.setattr(Trigger, "start_many", start_many)
                 await other.stop_source("pics")
                 return await start_many(feed, starts)
 
             await engine.publish(PICS, start=True)
             await watched(engine)
-            monkeypatch.setattr(Feed, "start_many", stopped_meanwhile)
+            monkeypatch.setattr(Trigger, "start_many", stopped_meanwhile)
             folder.put("before.png")
             await until_there(engine, 1)
             await other.start_source("pics")

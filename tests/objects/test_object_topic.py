@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.triggers import Feeding
+from penstock.sources.triggers.triggers import Triggers
 from penstock.topics.amqp import AmqpBus
 from tests.objects.servers import SeaweedFS
 from tests.objects.telling import PICS, TASKS, body, record
@@ -87,14 +87,14 @@ def test_what_is_told_while_the_source_is_stopped_starts_nothing_later(
             await nats.put(topic, told(0), "0", {})
             await until_there(engine, 1)
             if not noticed:
-                monkeypatch.setattr(Feeding, "run_once", looks_away)
+                monkeypatch.setattr(Triggers, "run_once", looks_away)
             await engine.stop_source("pics")
             await nats.put(topic, told(1), "1", {})
             await engine.start_source("pics")
             await nats.put(topic, told(2), "2", {})
             return await until_there(engine, 2)
 
-    async def looks_away(_: Feeding) -> float:
+    async def looks_away(_: Triggers) -> float:
         return 60.0
 
     assert asyncio.run(main()) == [f"{bucket}/k0", f"{bucket}/k2"]

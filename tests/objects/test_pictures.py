@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.testing.postgres import free_port
 from tests.api.conftest import Client
 from tests.objects.camera import picture
@@ -81,7 +81,9 @@ def test_a_picture_gets_its_tags_once_and_the_update_starts_nothing(
         return await client.engine.show(run["id"])
 
     stores = {"pics": telling.address(bucket, hook_token=TOKEN)}
-    run = talk_to(talk, tmp_path, stores, port=telling.hook_port, world=World(egress_allow=("127.0.0.1",)))
+    run = talk_to(
+        talk, tmp_path, stores, port=telling.hook_port, world=TaskEnvironment(egress_allow=("127.0.0.1",))
+    )
     wanted = {"album": "summer", "mime": "image/jpeg", "exif_make": "Acme Optical", "exif_model": "Mark IV"}
     found = telling.client.get_object_tagging(Bucket=bucket, Key="a b/x+y.jpg")["TagSet"]
     assert {each["Key"]: each["Value"] for each in found} == wanted == run["tags"]

@@ -20,15 +20,15 @@ from penstock.objects.protocol import Object, moment_text
 from penstock.objects.s3 import S3Store
 from penstock.objects.s3_reading import clock_ahead
 from penstock.objects.stores import Stores
-from penstock.objects.turns import TURNS, Turns
-from penstock.objects.updating import Target, Wish, target_of, write_back
+from penstock.objects.turns import TURNS, UpdateOrder
+from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
 from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import SeaweedFS
 
 
-def written(kept: StorePlace, *wishes: Wish) -> Any:
+def written(kept: StorePlace, *wishes: UpdateRequest) -> Any:
     async def main() -> Any:
         stores = Stores({"pics": kept.url})
         try:
@@ -42,9 +42,9 @@ def written(kept: StorePlace, *wishes: Wish) -> Any:
 
 def wish(
     key: str = "a", by: str = "run/1", etag: str | None = None, version: str | None = None, **more: Any
-) -> Wish:
+) -> UpdateRequest:
     target = Target(store="pics", key=key, etag=etag, version=version)
-    return Wish(target=target, workflow="pics", by=by, **more)
+    return UpdateRequest(target=target, workflow="pics", by=by, **more)
 
 
 def test_tags_are_merged_or_replaced(kept: StorePlace) -> None:
@@ -216,7 +216,7 @@ def test_steps_on_two_nodes_write_one_after_the_other(server: PostgresServer, tm
         database = await open_store(server.create_database())
         nodes = [Stores({"pics": folder.url}) for _ in range(2)]
         for each in nodes:
-            each.turns = Turns(database, lambda: datetime.now(UTC))
+            each.turns = UpdateOrder(database, lambda: datetime.now(UTC))
         try:
             await asyncio.gather(
                 *(
@@ -238,7 +238,7 @@ def test_the_turn_of_a_node_that_died_ends(server: PostgresServer, monkeypatch: 
 
     async def main() -> str:
         database = await open_store(server.create_database())
-        dead, alive = (Turns(database, lambda: datetime.now(UTC)) for _ in range(2))
+        dead, alive = (UpdateOrder(database, lambda: datetime.now(UTC)) for _ in range(2))
         try:
             await dead.at("x").__aenter__()
             async with asyncio.timeout(20), alive.at("x"):

@@ -12,7 +12,7 @@ from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
 from penstock.api.work.leases import Seal
-from penstock.api.work.worker_registry import Behind, Desk, utc_now
+from penstock.api.work.worker_registry import Behind, WorkerRegistry, utc_now
 from penstock.runtime.dispatch.gate import Gate
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
@@ -43,7 +43,7 @@ class Kept:
 @asynccontextmanager
 async def gate_behind_http(gate: Gate) -> AsyncIterator[str]:
     """The address of a server that hands out what this gate has."""
-    desk = Desk(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
+    desk = WorkerRegistry(Behind(gate, utc_now, Seal(b"for tests"), Kept()))
     store = await open_store("memory:")
     async with Engine(store=store, tasks={}) as engine:
         service = await Service.of(

@@ -15,7 +15,7 @@ from penstock.runtime.node.ids import new_run_id
 from penstock.store.errors import StoreAway
 from penstock.store.open import open_store
 from penstock.store.rows.change import Change, Committed
-from penstock.store.rows.rows import Wish
+from penstock.store.rows.rows import ClaimRequest
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: echo}\n"
 
@@ -66,7 +66,7 @@ def test_a_desk_that_got_its_work_is_not_freed_when_the_rest_of_the_batch_meets_
         async with Engine(store=store) as engine:
             await engine.publish(WORKFLOW)
             dispatch = (await engine.running()).node.dispatch
-            wish = Wish(worker="w", tasks=None, task_lists=("default",), limit=10)
+            wish = ClaimRequest(worker="w", tasks=None, task_lists=("default",), limit=10)
             waiting = asyncio.ensure_future(dispatch.claim(wish, timedelta(seconds=10)))
             while not any(desk.sitting and desk.key[0] == "w" for desk in dispatch._desks.values()):
                 await asyncio.sleep(0)

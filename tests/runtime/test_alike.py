@@ -15,11 +15,11 @@ from penstock.flow.decisions.advance import new_run
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, RunId
 from penstock.flow.model.run_input import Begun, Done, Outcome, Reported
-from penstock.runtime.decisions.decision import Decision, Desk
-from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.decision import Decision, SlotReservation
+from penstock.runtime.decisions.fast.batch_memo import BatchMemo
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.request import Request
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import Lease
 from tests.flow.driver import flow_of
@@ -37,11 +37,11 @@ class _Desk:
 class _Desks:
     """Every run has its own way of being served, the same whenever it is asked about."""
 
-    def reserve(self, attempt: Attempt) -> Desk | None:
+    def reserve(self, attempt: Attempt) -> SlotReservation | None:
         chance = random.Random(f"{attempt.run.id}.{attempt.firing}").random()
         return None if chance < 0.1 else _Desk("here" if chance < 0.8 else "there")
 
-    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
+    def free(self, desks: Sequence[tuple[Attempt, SlotReservation]]) -> None:
         """Nothing was promised."""
 
 
@@ -50,27 +50,27 @@ class Fleet:
 
     def __init__(self, flow: Flow, headers: Sequence[dict[str, Any]]) -> None:
         self.flow, self.now, self.followers = flow, NOW, 0
-        self.pairs: dict[str, tuple[Live, Live]] = {}
+        self.pairs: dict[str, tuple[CachedRun, CachedRun]] = {}
         self.waiting: dict[str, list[Request]] = {}
         for number, more in enumerate(headers):
             run = RunId(f"{number:020}")
             snapshot = new_run(Header(id=run, workflow=flow.name, **more))
-            self.pairs[run] = Live(flow, snapshot), Live(flow, snapshot)
+            self.pairs[run] = CachedRun(flow, snapshot), CachedRun(flow, snapshot)
             self.waiting[run] = [Request(run, Begun(), new=snapshot, latest=1)]
 
     def turn(self, runs: Sequence[str]) -> list[Decision]:
         """One batch: whatever waits first of each of these runs."""
         self.now += SECOND
-        together, made = Alike(), []
+        together, made = BatchMemo(), []
         for run in runs:
             request, (live, lone) = self.waiting[run].pop(0), self.pairs[run]
             first = len(together.moves)
             decision = decide(live, [request], self.now, together)
             self.followers += decision.move is not None and len(together.moves) == first
-            made.append((decision, decide(lone, [request], self.now, Alike())))
+            made.append((decision, decide(lone, [request], self.now, BatchMemo())))
         for decision, alone in made:
             write_down(decision, _Desks(), together)
-            write_down(alone, _Desks(), Alike())
+            write_down(alone, _Desks(), BatchMemo())
             assert decision.plan == alone.plan
             assert decision.change == alone.change
             for each in (decision, alone):
@@ -115,7 +115,7 @@ def test_runs_of_two_workflows_do_not_follow_each_other() -> None:
     one, other = flow_of(CHAIN), flow_of(CHAIN)
     fleet = Fleet(one, [{}] * 2)
     snapshot = new_run(Header(id=RunId("z" * 20), workflow=other.name))
-    fleet.pairs["z" * 20] = Live(other, snapshot), Live(other, snapshot)
+    fleet.pairs["z" * 20] = CachedRun(other, snapshot), CachedRun(other, snapshot)
     fleet.waiting["z" * 20] = [Request("z" * 20, Begun(), new=snapshot, latest=1)]
     fleet.play()
 
@@ -174,8 +174,8 @@ def test_a_definition_that_is_loaded_twice_is_two() -> None:
     text = "penstock: 1\nname: one\nsteps:\n  a: {task: t}\n"
     first, second = load(text).flow, load(text).flow
 
-    assert Alike().state(first, b"head") is not None
-    alike = Alike()
+    assert BatchMemo().state(first, b"head") is not None
+    alike = BatchMemo()
     head, again = bytes(bytearray(b"head")), bytes(bytearray(b"head"))
     assert alike.state(first, head) is alike.state(first, again)
     assert alike.state(second, again) is again

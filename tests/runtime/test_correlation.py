@@ -11,7 +11,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.errors import InvalidEvent, UndeclaredEvent
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.task import Out
 from tests.flow.driver import flow_of
@@ -26,24 +26,24 @@ def waiting_flow(external: str) -> Flow:
     )
 
 
-def correlating() -> tuple[Host, VirtualClock]:
+def correlating() -> tuple[InMemoryEngine, VirtualClock]:
     """Runs that ask for the key when `begin` comes, and note the events that they take."""
     return host_with(make=lambda: Out(correlate=KEY), use=lambda ctx: ctx.events)
 
 
-def begun(host: Host, external: str = "") -> RunId:
+def begun(host: InMemoryEngine, external: str = "") -> RunId:
     events = external or "{name: e, many: true}, {name: g, many: true}"
     run = host.start(waiting_flow(f"[begin, {events}]"))
     host.emit(run, Outside(event="begin"))
     return run
 
 
-def taken(host: Host, run: RunId) -> list[tuple[str | None, Any]]:
+def taken(host: InMemoryEngine, run: RunId) -> list[tuple[str | None, Any]]:
     entries = host.hosted(run).history
     return [(each.event, each.data) for each in entries if each.kind == "event" and each.event in ("e", "g")]
 
 
-def reasons(host: Host) -> list[tuple[str, str]]:
+def reasons(host: InMemoryEngine) -> list[tuple[str, str]]:
     return [(kept.event.event, kept.reason) for kept in host.undelivered()]
 
 

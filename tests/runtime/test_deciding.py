@@ -17,11 +17,11 @@ from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId
 from penstock.flow.model.run_input import Begun, Done, Paused, Reported, Resumed
 from penstock.runtime.decisions import advancer, plan_to_change
-from penstock.runtime.decisions.decision import Decision, Desk, Desks
-from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.decision import Decision, SlotReservation, SlotReservations
+from penstock.runtime.decisions.fast.batch_memo import BatchMemo
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.request import Request
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import WHOLE, Change
 from penstock.store.rows.rows import Lease
 
@@ -34,10 +34,10 @@ class _Desk:
 
 
 class _Desks:
-    def reserve(self, attempt: Attempt) -> Desk | None:
+    def reserve(self, attempt: Attempt) -> SlotReservation | None:
         return _Desk()
 
-    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
+    def free(self, desks: Sequence[tuple[Attempt, SlotReservation]]) -> None:
         """Nothing was promised."""
 
 
@@ -48,8 +48,8 @@ def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> 
     )
     snapshot = structs.replace(new_run(header), paused=paused)
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
-    alike = Alike()
-    decision = decide(Live(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), alike)
+    alike = BatchMemo()
+    decision = decide(CachedRun(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), alike)
     write_down(decision, _Desks(), alike)
     return decision
 
@@ -143,7 +143,7 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
     changes: list[Change] = []
     hidden: list[dict[str, Any]] = []
 
-    def looked(decision: Decision, desks: Desks, alike: Alike) -> None:
+    def looked(decision: Decision, desks: SlotReservations, alike: BatchMemo) -> None:
         write_down(decision, desks, alike)
         if decision.change is not None:
             changes.append(decision.change)
@@ -181,16 +181,16 @@ def test_what_went_straight_is_written_as_all_else_is(
 ) -> None:
     flow, now = load(FORKED).flow, datetime(2026, 1, 1, tzinfo=UTC)
     snapshot = new_run(Header(id=RUN, workflow="forked", **more))
-    quick, careful = Live(flow, snapshot), Live(flow, snapshot)
+    quick, careful = CachedRun(flow, snapshot), CachedRun(flow, snapshot)
     outputs = iter([None, {"text": "x" * 5_000}, [1], "small"])
     waiting = [Request(RUN, Begun(), new=snapshot, latest=1)]
     went = []
     while waiting:
-        request, alike = waiting.pop(0), Alike()
+        request, alike = waiting.pop(0), BatchMemo()
         made = decide(quick, [request], now, alike)
         with monkeypatch.context() as patch:
             patch.setattr(plan_to_change, "straight", lambda *_: None)
-            again = decide(careful, [request], now, Alike())
+            again = decide(careful, [request], now, BatchMemo())
         for decision in (made, again):
             write_down(decision, _Desks(), alike)
             decision.live.snapshot = decision.plan.snapshot

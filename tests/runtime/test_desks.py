@@ -14,11 +14,11 @@ from penstock import Engine
 from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch import backlog, dispatch
 from penstock.runtime.dispatch.gate import Report
-from penstock.runtime.dispatch.reservations import Reserving
-from penstock.runtime.dispatch.worker_slots import Desk
+from penstock.runtime.dispatch.reservations import Reservations
+from penstock.runtime.dispatch.worker_slots import WorkerSlot
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.store.rows.rows import Leased, Wish
+from penstock.store.rows.rows import ClaimRequest, Leased
 from penstock.testing.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time, until
 
@@ -30,8 +30,8 @@ FLOW = {
 }
 
 
-def _wish(number: int) -> Wish:
-    return Wish(worker=f"w{number}", task_lists=(f"list-{number}",), tasks=None, limit=1)
+def _wish(number: int) -> ClaimRequest:
+    return ClaimRequest(worker=f"w{number}", task_lists=(f"list-{number}",), tasks=None, limit=1)
 
 
 def test_a_worker_that_polls_in_vain_and_goes_leaves_no_desk() -> None:
@@ -107,8 +107,8 @@ def test_work_for_a_worker_that_is_at_another_node_by_now_soon_goes_to_others(he
     assert waited <= 1.5
 
 
-def _asks(worker: str) -> Wish:
-    return Wish(worker=worker, task_lists=("default",), tasks=None, limit=4)
+def _asks(worker: str) -> ClaimRequest:
+    return ClaimRequest(worker=worker, task_lists=("default",), tasks=None, limit=4)
 
 
 class _Clock:
@@ -151,7 +151,7 @@ class _Slow:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def lease(self, wish: Wish) -> Any:
+    async def lease(self, wish: ClaimRequest) -> Any:
         found = await self._store.lease(wish)
         self.looked.set()
         await self.told.wait()
@@ -160,8 +160,8 @@ class _Slow:
 
 def test_work_that_one_worker_has_no_use_for_is_found_by_the_next(tmp_path: Path) -> None:
 
-    def wish(worker: str, task: str) -> Wish:
-        return Wish(worker=worker, task_lists=("list-1",), tasks=(task,), limit=1)
+    def wish(worker: str, task: str) -> ClaimRequest:
+        return ClaimRequest(worker=worker, task_lists=("list-1",), tasks=(task,), limit=1)
 
     async def main() -> list[int]:
         async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
@@ -179,7 +179,7 @@ def test_work_that_one_worker_has_no_use_for_is_found_by_the_next(tmp_path: Path
 def test_work_that_is_made_while_a_worker_looks_is_handed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wish = Wish(worker="w", task_lists=("list-1",), tasks=None, limit=10)
+    wish = ClaimRequest(worker="w", task_lists=("list-1",), tasks=None, limit=10)
 
     async def main() -> tuple[int, int]:
         async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
@@ -192,7 +192,7 @@ def test_work_that_is_made_while_a_worker_looks_is_handed_over(
             await engine.start("f")
             await claiming  # it went off with work, and is expected back
 
-            async def slow(asked: Wish) -> list[Leased]:
+            async def slow(asked: ClaimRequest) -> list[Leased]:
                 await made.wait()
                 return await lease(asked)
 
@@ -208,7 +208,7 @@ def test_work_that_is_made_while_a_worker_looks_is_handed_over(
 
 
 def test_a_worker_whose_room_is_promised_waits_though_there_is_more(tmp_path: Path) -> None:
-    wish = Wish(worker="w", task_lists=("list-1",), tasks=None, limit=1)
+    wish = ClaimRequest(worker="w", task_lists=("list-1",), tasks=None, limit=1)
 
     async def main() -> list[int]:
         async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
@@ -289,7 +289,7 @@ class _Seated:
 
 def test_what_a_worker_took_and_has_not_begun_takes_room_like_what_it_has_in_hand() -> None:
     worker = _Seated()
-    desk = Desk(("w", ("l",), None), worker)
+    desk = WorkerSlot(("w", ("l",), None), worker)
     desk.sit(3)
     desk.coming = 2
     assert desk.spare() == 1
@@ -312,11 +312,11 @@ class _Work:
 
 def test_all_kinds_of_work_share_the_room_of_a_desk_and_go_on_to_the_next() -> None:
     seen = backlog.Backlog()
-    first, second = Desk(("one", ("l",), None)), Desk(("two", ("l",), ("a",)))
+    first, second = WorkerSlot(("one", ("l",), None)), WorkerSlot(("two", ("l",), ("a",)))
     for desk, room in ((first, 2), (second, 2)):
         desk.sit(room)
         seen.see(desk.key)
-    reserving = Reserving([first, second], seen, lambda desks: None)
+    reserving = Reservations([first, second], seen, lambda desks: None)
     got = [reserving.reserve(cast(Any, _Work(task))) for task in "abaaab"]
 
     assert got == [first, first, second, second, None, None]
@@ -324,9 +324,9 @@ def test_all_kinds_of_work_share_the_room_of_a_desk_and_go_on_to_the_next() -> N
 
 
 def test_work_is_reserved_for_nobody_while_some_waits_in_the_list() -> None:
-    seen, desk = backlog.Backlog(), Desk(("one", ("l",), None))
+    seen, desk = backlog.Backlog(), WorkerSlot(("one", ("l",), None))
     desk.sit(2)
     seen.see(desk.key)
     seen.add(["l"])
 
-    assert Reserving([desk], seen, lambda desks: None).reserve(cast(Any, _Work("a"))) is None
+    assert Reservations([desk], seen, lambda desks: None).reserve(cast(Any, _Work("a"))) is None

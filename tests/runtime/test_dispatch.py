@@ -14,10 +14,10 @@ from penstock.flow.model.run_input import Done
 from penstock.runtime.dispatch.gate import Report
 from penstock.runtime.node.node import Node
 from penstock.store.open import open_store
-from penstock.store.rows.rows import StoredRun, Wish
+from penstock.store.rows.rows import ClaimRequest, StoredRun
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: t}\n  b: {task: t, after: [a]}\n"
-WISH = Wish(worker="w", tasks=("t",), task_lists=("default",), limit=10)
+WISH = ClaimRequest(worker="w", tasks=("t",), task_lists=("default",), limit=10)
 
 
 @pytest.mark.parametrize(("shared", "reads"), [(True, [3]), (False, [3, 3])])

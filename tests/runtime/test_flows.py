@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from penstock.engine.authoring.publication import Catalog
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.open import open_store
 
 WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait, with: {for: 1s}}\n"
@@ -15,7 +15,7 @@ WORKFLOW = "penstock: 1\nname: w\nsteps:\n  a: {task: wait, with: {for: 1s}}\n"
 def test_a_reading_begun_before_a_publish_is_not_taken_for_what_is_after_it() -> None:
     async def main() -> None:
         store: Any = await open_store("memory:")
-        flows = Flows(store, shared=False)
+        flows = FlowCache(store, shared=False)
         catalog = Catalog(store, flows, {})
         await catalog.publish(WORKFLOW)
         read, reached, go_on = store.workflows, asyncio.Event(), asyncio.Event()

@@ -25,7 +25,7 @@ from penstock.runtime.errors import (
     UnknownRun,
     UnknownStep,
 )
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.execute.inline import InlineExecutor
@@ -33,12 +33,12 @@ from penstock.workers.task import Out, tasks_of
 from tests.flow.driver import flow_of
 
 
-def host_with(**functions: Any) -> tuple[Host, VirtualClock]:
+def host_with(**functions: Any) -> tuple[InMemoryEngine, VirtualClock]:
     clock, numbers = VirtualClock(), count(1)
-    return Host(clock, InlineExecutor(tasks_of(functions)), lambda: f"run-{next(numbers)}"), clock
+    return InMemoryEngine(clock, InlineExecutor(tasks_of(functions)), lambda: f"run-{next(numbers)}"), clock
 
 
-def status(host: Host, run: RunId) -> str:
+def status(host: InMemoryEngine, run: RunId) -> str:
     return host.hosted(run).snapshot.status
 
 
@@ -348,7 +348,7 @@ async def _exit() -> None:
 @pytest.mark.parametrize("function", [_cancel_itself, _exit, lambda: sys.exit(1)])
 def test_a_task_in_place_that_wants_out_is_a_failure_of_its_own(function: Any) -> None:
     executor = InlineExecutor(tasks_of({"t": function}))
-    host = Host(VirtualClock(), executor, lambda: "run-1")
+    host = InMemoryEngine(VirtualClock(), executor, lambda: "run-1")
 
     run = host.start(flow_of("a: {task: t}"))
     executor.close()

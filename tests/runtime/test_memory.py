@@ -14,21 +14,21 @@ from penstock.engine.authoring.load import load
 from penstock.flow.decisions.advance import new_run
 from penstock.flow.model.run import Header, RunId
 from penstock.runtime.node import run_cache
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from tests.waiting import until
 
 FLOW = load("penstock: 1\nname: one\nsteps:\n  a: {task: t}\n").flow
 
 
-def live(*payloads: str) -> Live:
-    made = Live(FLOW, new_run(Header(id=RunId("0" * 20), workflow="one")))
+def live(*payloads: str) -> CachedRun:
+    made = CachedRun(FLOW, new_run(Header(id=RunId("0" * 20), workflow="one")))
     for payload in payloads:
         made.pack([payload])
     return made
 
 
-def at_hand(most: int = 5_000) -> Memory:
-    return Memory(None, None, most)  # type: ignore[arg-type]
+def at_hand(most: int = 5_000) -> RunCache:
+    return RunCache(None, None, most)  # type: ignore[arg-type]
 
 
 def test_the_run_that_was_not_used_for_longest_is_forgotten() -> None:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from penstock.runtime.node import flow_cache
-from penstock.runtime.node.flow_cache import Flows
-from penstock.store.protocol import Shelf
+from penstock.runtime.node.flow_cache import FlowCache
+from penstock.store.protocol import WorkflowVersions
 from penstock.store.rows.rows import Version, WorkflowState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,7 +37,7 @@ def test_calls_of_a_version_that_is_known_do_not_ask_the_store() -> None:
     shelf = Counting()
 
     async def main() -> list[int]:
-        known = Flows(as_shelf(shelf), shared=True)
+        known = FlowCache(as_shelf(shelf), shared=True)
         counts = []
         for _ in range(3):
             await known.recent("w")
@@ -51,7 +51,7 @@ def test_what_another_node_published_is_found_beside_the_calls(monkeypatch: pyte
     shelf = Counting()
 
     async def main() -> list[int]:
-        known = Flows(as_shelf(shelf), shared=True)
+        known = FlowCache(as_shelf(shelf), shared=True)
         found = [(await known.recent("w"))[0].version]
         shelf.latest = 2
         monkeypatch.setattr(flow_cache, "RECENT", 0.0)
@@ -63,5 +63,5 @@ def test_what_another_node_published_is_found_beside_the_calls(monkeypatch: pyte
     assert asyncio.run(main()) == [1, 1, 2]
 
 
-def as_shelf(shelf: Counting) -> Shelf:
+def as_shelf(shelf: Counting) -> WorkflowVersions:
     return shelf  # type: ignore[return-value]

@@ -19,7 +19,7 @@ from penstock.runtime.dispatch import duplicate_reports
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.queries.history import read_history
 from penstock.store.open import open_store
-from penstock.store.rows.rows import Lease, Wish
+from penstock.store.rows.rows import ClaimRequest, Lease
 from tests.waiting import until
 
 Outcome = Done | Failed | TimedOut
@@ -47,7 +47,7 @@ async def _taken(running: Running, definition: str) -> Lease:
     """A run of the definition has begun; the lease of its first attempt."""
     await running.catalog.publish(definition)
     await running.node.intake.start("w")
-    wish = Wish(worker="me", task_lists=("default",), tasks=None, limit=1)
+    wish = ClaimRequest(worker="me", task_lists=("default",), tasks=None, limit=1)
     [given] = await running.node.dispatch.claim(wish, timedelta(seconds=5))
     return given.lease
 

@@ -10,7 +10,7 @@ from penstock.flow.model.run_input import RunTimedOut
 from penstock.runtime.codec.messages import StartChild, encode_message
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.runtime.node.timers import MOST, Ringing
+from penstock.runtime.node.timers import MOST, Timers
 from penstock.store.rows.change import Message
 from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease
 
@@ -33,8 +33,8 @@ class Store:
         return Due(self.timers, self.tasks, self.messages, None, NOW)
 
 
-def ringing(store: Any) -> tuple[Ringing, list[Request]]:
-    made = Ringing(store, StoreClock(NOW, lambda: 0.0), timedelta(seconds=60))
+def ringing(store: Any) -> tuple[Timers, list[Request]]:
+    made = Timers(store, StoreClock(NOW, lambda: 0.0), timedelta(seconds=60))
     submitted: list[Request] = []
     made.submit = submitted.append
     return made, submitted

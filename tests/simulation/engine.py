@@ -23,7 +23,7 @@ from penstock.api.call import Call
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.api.work.worker_registry import Desk, behind_engine
+from penstock.api.work.worker_registry import WorkerRegistry, behind_engine
 from penstock.engine.authoring.load import Loaded, load
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running
@@ -34,7 +34,7 @@ from penstock.runtime.node.node import Node
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.sources.triggers.triggers import Feeding
+from penstock.sources.triggers.triggers import Triggers
 from penstock.store.protocol import Store
 from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
 from penstock.store.sqlite.store import SqliteStore
@@ -110,14 +110,14 @@ class EngineNode:
         clock = StoreClock(await self._store.now(), self._around.monotonic)
         self.node = Node(self._store, clock, shared=True, ids=self._around.new_id)
         self.gate = watched_gate(self.node.dispatch, self._around.watch)
-        feeding = self._feeding = Feeding(self.node) if self._around.feeds else None
+        feeding = self._feeding = Triggers(self.node) if self._around.feeds else None
         vault = Vault(self._store, Keys(NO_KEYS, None))
         running = Running(self._store, self.node, None, {}, feeding, vault=vault)
         access = Access(self._store, vault, clock=self._around.monotonic)
         service = await Service.of(Engine(running=running), access, open=True)
         service.limiters.tokens = Limiter(RATE)
         service.engine.drafts.threads = cast(Threads, Here())
-        service.desk = Desk(replace(await behind_engine(service.engine), gate=self.gate))
+        service.desk = WorkerRegistry(replace(await behind_engine(service.engine), gate=self.gate))
         self._app = App(service, CALLS)
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:

@@ -11,20 +11,20 @@ from zlib import crc32
 from msgspec.structs import replace
 
 from penstock.flow.decisions import advance, finish
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Canceled, Failed, Reported, TimedOut
-from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions import advancer, plan_to_change
 from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.fast.batch_memo import BatchMemo
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.node import node, timers
-from penstock.runtime.node.run_cache import Live
-from penstock.runtime.node.supervisor import Pulse
-from penstock.runtime.node.timers import Ringing
+from penstock.runtime.node.run_cache import CachedRun
+from penstock.runtime.node.supervisor import LoopHealth
+from penstock.runtime.node.timers import Timers
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import DueTask, Worker
 from penstock.store.sqlite.session import Session
@@ -39,7 +39,7 @@ def _any_attempt(patch: Patch) -> None:
     """Take a report for the attempt under way, whichever it was for."""
     real = finish.report
 
-    def report(turn: Turn, reported: Reported) -> Any:
+    def report(turn: DecisionState, reported: Reported) -> Any:
         element = turn.elements.get((reported.firing, reported.index))
         return real(turn, reported if element is None else replace(reported, attempt=element.attempt))
 
@@ -50,20 +50,20 @@ def _any_attempt(patch: Patch) -> None:
 def _stale_rescue(patch: Patch) -> None:
     """Find what is lost, and write it off by its id a while later."""
 
-    def end(self: Ringing, task: DueTask) -> None:
+    def end(self: Timers, task: DueTask) -> None:
         lease = task.lease
         index = None if lease.index == WHOLE else lease.index
         occurrence = Reported(lease.firing, index, lease.attempt, TimedOut(task.limit))
         asyncio.get_running_loop().call_later(8, self.submit, Request(lease.run, occurrence))
 
-    patch.setattr(Ringing, "_end", end)
+    patch.setattr(Timers, "_end", end)
 
 
 def _local_clock(patch: Patch) -> None:
     """Decide by the node's own clock."""
     real = plan_to_change.decide
 
-    def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision:
+    def decide(live: CachedRun, requests: Sequence[Request], now: datetime, alike: BatchMemo) -> Decision:
         process = current_process()
         ahead = crc32(process.name.encode()) % 3600 if process is not None else 0
         return real(live, requests, now + timedelta(seconds=ahead), alike)
@@ -74,17 +74,17 @@ def _local_clock(patch: Patch) -> None:
 def _never_poll(patch: Patch) -> None:
     """Rely on the bell alone."""
 
-    async def sleep(self: Ringing) -> None:
+    async def sleep(self: Timers) -> None:
         await self._wake.wait()
         self._wake.clear()
 
-    patch.setattr(Ringing, "_sleep", sleep)
+    patch.setattr(Timers, "_sleep", sleep)
 
 
 def _die_at_once(patch: Patch) -> None:
     """Let a loop end at its first failure, for good."""
 
-    async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) -> None:
+    async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: LoopHealth) -> None:
         try:
             await loop()
         except Exception as error:
@@ -110,17 +110,17 @@ def _early_answer(patch: Patch) -> None:
 def _early_cancel(patch: Patch) -> None:
     """Tell that a run is canceled before it is."""
 
-    async def cancel(self: Intake, run: str, force: bool = False, reason: str | None = None) -> None:
+    async def cancel(self: Commands, run: str, force: bool = False, reason: str | None = None) -> None:
         self._submit(Request(run, Canceled(force, reason)))
 
-    patch.setattr(Intake, "cancel", cancel)
+    patch.setattr(Commands, "cancel", cancel)
 
 
 def _reaper_knows_kinds(patch: Patch) -> None:
     """Let the reaper judge only what its own node knows: it fails for good what it has not heard of."""
-    real = Ringing._end
+    real = Timers._end
 
-    def end(self: Ringing, task: DueTask) -> None:
+    def end(self: Timers, task: DueTask) -> None:
         node: Any = getattr(self.submit, "__self__")  # noqa: B009
         lease = task.lease
         if node.memory.get(lease.run) is not None:
@@ -129,7 +129,7 @@ def _reaper_knows_kinds(patch: Patch) -> None:
         failed = Failed(error=Failure("error", "nobody here knows this task"), retry=False)
         self.submit(Request(lease.run, Reported(lease.firing, index, lease.attempt, failed), lease=lease))
 
-    patch.setattr(Ringing, "_end", end)
+    patch.setattr(Timers, "_end", end)
 
 
 def _prune_the_dead(patch: Patch) -> None:

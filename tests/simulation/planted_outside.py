@@ -19,14 +19,14 @@ from penstock.engine import decisions_and_reports, operations, read
 from penstock.engine.services import Running
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions import finish
-from penstock.flow.model.retry_policy import Retry
+from penstock.flow.model.retry_policy import RetryPolicy
 from penstock.runtime.commands import commands
 from penstock.runtime.dispatch import dispatch
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.errors import AlreadyDecided
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.node import Node
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.history import show_page
 from penstock.runtime.queries.run_lists import list_runs
 from penstock.sources.clock import feeder
@@ -81,7 +81,7 @@ def _old_list(patch: Patch) -> None:
 def _show_from_memory(patch: Patch) -> None:
     """Show runs as this node last knew them, whoever led them on since."""
 
-    async def look(self: Node, run: str, own: bool = False) -> Live:
+    async def look(self: Node, run: str, own: bool = False) -> CachedRun:
         live = self.memory.get(run)
         return live if live is not None else await real(self, run, own)
 
@@ -91,13 +91,13 @@ def _show_from_memory(patch: Patch) -> None:
 
 def _newest_for_all(patch: Patch) -> None:
     """Go on by the newest version, whichever a run began with."""
-    real = Flows.get
+    real = FlowCache.get
 
-    async def get(self: Flows, workflow: str, version: int) -> Flow:
+    async def get(self: FlowCache, workflow: str, version: int) -> Flow:
         newest = await self._shelf.version(workflow, version + 1)
         return await real(self, workflow, version if newest is None else newest.version)
 
-    patch.setattr(Flows, "get", get)
+    patch.setattr(FlowCache, "get", get)
 
 
 def _drop_missed_ticks(patch: Patch) -> None:
@@ -125,7 +125,7 @@ def _tick_twice(patch: Patch) -> None:
 
 def _try_for_ever(patch: Patch) -> None:
     """Let a time-out never be the last."""
-    patch.setattr(Retry, "after_timeout", lambda self, timeouts: 1.0 if timeouts < 9 else None)
+    patch.setattr(RetryPolicy, "after_timeout", lambda self, timeouts: 1.0 if timeouts < 9 else None)
 
 
 def _refuse_afterwards(patch: Patch) -> None:

@@ -17,7 +17,7 @@ from penstock.flow.model.run import ElementKey, RunId
 from penstock.flow.model.run_input import Done
 from penstock.kernel.marking import Marking
 from penstock.runtime.dispatch.gate import Assignment, Report
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.executor import Report as Reporting
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
@@ -75,7 +75,9 @@ def _echo(n: int) -> dict[str, int]:
 def good() -> Evidence:
     """Five runs that went well, on a host in memory, with the ledger of a faultless world."""
     clock, numbers, wall = VirtualClock(BEGIN), count(1), _Clock()
-    host = Host(clock, _Executor(tasks_of({"echo": _echo, "slow": _echo})), lambda: f"run-{next(numbers)}")
+    host = InMemoryEngine(
+        clock, _Executor(tasks_of({"echo": _echo, "slow": _echo})), lambda: f"run-{next(numbers)}"
+    )
     ledger, all_orders, runs = Ledger(wall), list[Order](), dict[str, Ran]()
     for workflow in ("chain", "timer", "serial", "serial", "cancel"):
         wall.at = seconds(clock.now())

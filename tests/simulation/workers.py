@@ -15,7 +15,7 @@ from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed
 from penstock.runtime.dispatch.gate import Assignment, Gate, Report
 from penstock.store.errors import StoreError
-from penstock.store.rows.rows import Beat, Wish
+from penstock.store.rows.rows import ClaimRequest, Heartbeat
 from penstock.store.rows.rows import Worker as Attendance
 from penstock.testing.faults import Faults
 from penstock.workers.context import Context
@@ -91,7 +91,7 @@ class SimWorker:
         if room <= 0:
             await asyncio.wait(self._held, return_when=asyncio.FIRST_COMPLETED)
             return []
-        wish = Wish(worker=self.id, task_lists=("default",), tasks=tuple(SECONDS), limit=room)
+        wish = ClaimRequest(worker=self.id, task_lists=("default",), tasks=tuple(SECONDS), limit=room)
         return await self.gate.claim(wish, WAIT)
 
     async def _give_back(self, assignments: Sequence[Assignment]) -> None:
@@ -114,7 +114,7 @@ class SimWorker:
         while True:
             await pass_time(LEASE / 3)
             with suppress(StoreError):
-                [renewal] = await self.gate.beat([Beat(assignment.lease)])
+                [renewal] = await self.gate.beat([Heartbeat(assignment.lease)])
                 self.faults.sometimes("a worker learns that its lease is lost", renewal.expires is None)
 
     async def _report(self, report: Report) -> None:

@@ -8,8 +8,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from penstock.store.protocol import Store
-from penstock.store.rows.change import WHOLE, Change, EndedTask, Kept, Lock, NewRun, NewTask, Seen, Unlock
-from penstock.store.rows.rows import Lease, Leased, Wish
+from penstock.store.rows.change import (
+    WHOLE,
+    Change,
+    EndedTask,
+    Lock,
+    NewRun,
+    NewTask,
+    PendingEvent,
+    Seen,
+    Unlock,
+)
+from penstock.store.rows.rows import ClaimRequest, Lease, Leased
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When every test begins, by the store's time."""
@@ -93,9 +103,9 @@ def ended(lease: Lease) -> EndedTask:
     return EndedTask(lease.firing, lease.index, lease.attempt, lease.fence)
 
 
-def wish(limit: int = 10, worker: str = "amy", **given: Any) -> Wish:
+def wish(limit: int = 10, worker: str = "amy", **given: Any) -> ClaimRequest:
     plain: dict[str, Any] = {"task_lists": ("default",), "tasks": None}
-    return Wish(worker=worker, limit=limit, **plain | given)
+    return ClaimRequest(worker=worker, limit=limit, **plain | given)
 
 
 def lock(key: str, firing: int = 1, most: int = 1, body: bytes = b"yours", index: int = WHOLE) -> Lock:
@@ -112,8 +122,10 @@ def kept(
     until: datetime = LATER,
     event: str = "e",
     seen: Seen | None = None,
-) -> Kept:
-    return Kept(keys=keys, event=event, body=body, reason="no run has the key", until=until, seen=seen)
+) -> PendingEvent:
+    return PendingEvent(
+        keys=keys, event=event, body=body, reason="no run has the key", until=until, seen=seen
+    )
 
 
 def plain_count(counted: dict[str, int]) -> dict[str, int]:

@@ -14,27 +14,27 @@ from penstock.store.rows.change import (
     Change,
     Committed,
     EndedTask,
-    Kept,
     Message,
     NewTask,
     Outcome,
     Part,
+    PendingEvent,
     Post,
     Seen,
     belief_of,
 )
 from penstock.store.rows.rows import (
-    Beat,
+    ClaimRequest,
     Due,
     DueTask,
     DueTimer,
+    Heartbeat,
     Lease,
     Leased,
     LogLine,
     Renewal,
     StoredRun,
     Version,
-    Wish,
     Worker,
 )
 from tests.store.model_access import ModelDoors
@@ -180,7 +180,7 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
         if change.over:
             self._over(change.run)
 
-    def _leave(self, kept: Kept, now: datetime) -> None:
+    def _leave(self, kept: PendingEvent, now: datetime) -> None:
         """Post an event to the run that has its key, or keep it; one whose id came before is dropped."""
         if kept.seen is not None and self._came(kept.seen):
             return
@@ -316,7 +316,7 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
 
     # Tasks
 
-    async def lease(self, wish: Wish) -> list[Leased]:
+    async def lease(self, wish: ClaimRequest) -> list[Leased]:
         now = self.clock()
         ready = [task for task in self.rows.tasks.values() if _wanted(task, wish) and task.expires() > now]
         ready.sort(key=Task.place)
@@ -336,10 +336,10 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
             return None
         return task
 
-    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         return [self._renew(beat) for beat in beats]
 
-    def _renew(self, beat: Beat) -> Renewal:
+    def _renew(self, beat: Heartbeat) -> Renewal:
         task = self._leased(beat.lease)
         if task is None:
             return Renewal(None)
@@ -376,11 +376,11 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
     def _owner(self, keys: Iterable[Key]) -> str | None:
         return next((self.rows.owners[key] for key in keys if key in self.rows.owners), None)
 
-    def _note(self, kept: Kept) -> None:
+    def _note(self, kept: PendingEvent) -> None:
         if kept.seen is not None:
             self.rows.ids[kept.seen.scope, kept.seen.id] = Id(kept.seen.until, None)
 
-    async def keep(self, kept: Kept) -> str | None:
+    async def keep(self, kept: PendingEvent) -> str | None:
         if kept.seen is not None and self._came(kept.seen):
             return ""
         run = self._owner(kept.keys)
@@ -415,7 +415,7 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
         return True
 
 
-def _wanted(task: Task, wish: Wish) -> bool:
+def _wanted(task: Task, wish: ClaimRequest) -> bool:
     return (
         task.worker is None
         and not task.held

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from penstock.store.rows.change import Change
-from penstock.store.rows.outbox import Letter, LetterRow, OutboxRow
+from penstock.store.rows.outbox import OutboxMessage, OutboxMessageRow, OutboxRow
 
 
 class ModelOutbox:
     """By number, as they were put in."""
 
     def __init__(self) -> None:
-        self.waiting: dict[int, tuple[str, Letter, datetime]] = {}
+        self.waiting: dict[int, tuple[str, OutboxMessage, datetime]] = {}
         self.posted = 0
 
     def _publish(self, change: Change, now: datetime) -> None:
@@ -21,9 +21,9 @@ class ModelOutbox:
             self.posted += 1
             self.waiting[self.posted] = change.run, letter, now
 
-    async def letters(self, bus: str, limit: int) -> list[LetterRow]:
+    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         rows = [
-            LetterRow(id, run, letter.topic, letter.body)
+            OutboxMessageRow(id, run, letter.topic, letter.body)
             for id, (run, letter, _) in self.waiting.items()
             if letter.bus == bus
         ]

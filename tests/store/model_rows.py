@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from penstock.store.rows.change import Change, Kept, NewRun, NewTask
+from penstock.store.rows.change import Change, NewRun, NewTask, PendingEvent
 from penstock.store.rows.rows import Lease
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
@@ -144,7 +144,7 @@ class LockRow:
 
 @dataclass
 class KeptEvent:
-    kept: Kept
+    kept: PendingEvent
     at: datetime
 
 

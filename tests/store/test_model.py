@@ -21,8 +21,8 @@ from hypothesis.stateful import (
 from msgspec.structs import replace
 
 from penstock.store.protocol import Store
-from penstock.store.rows.change import Change, EndedTask, Kept, Part, Post, Seen
-from penstock.store.rows.rows import Beat, Filter, Lease
+from penstock.store.rows.change import Change, EndedTask, Part, PendingEvent, Post, Seen
+from penstock.store.rows.rows import Filter, Heartbeat, Lease
 from tests.store.builders import (
     A,
     B,
@@ -167,7 +167,7 @@ class Machine(RuleBasedStateMachine):
     @precondition(lambda self: self.focus in ("tasks", "all"))
     @rule(data=st.data(), progress=st.sampled_from([None, b"half"]))
     def renew(self, data: st.DataObject, progress: bytes | None) -> None:
-        beats = [Beat(lease, progress) for lease in self.some_leases(data.draw)]
+        beats = [Heartbeat(lease, progress) for lease in self.some_leases(data.draw)]
         mine, theirs = self.both(lambda store: store.renew(beats))
         assert [(one.expires is None, one.deadline) for one in theirs] == [
             (one.expires is None, one.deadline) for one in mine
@@ -381,7 +381,9 @@ def keys(machine: Machine, draw: Draw, run: str) -> Pieces:
 
 def leaves(machine: Machine, draw: Draw, run: str) -> Pieces:
     until = machine.model.clock() + seconds(50)
-    event: Kept = kept(*draw(some_keys()), body=machine.body(), until=until, seen=draw(maybe_id(machine)))
+    event: PendingEvent = kept(
+        *draw(some_keys()), body=machine.body(), until=until, seen=draw(maybe_id(machine))
+    )
     return {"kept": (event,)}
 
 

@@ -11,7 +11,7 @@ import pytest
 from penstock.store.open import open_store, restore_store
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Change
-from penstock.store.rows.rows import Beat, Lease, Renewal
+from penstock.store.rows.rows import Heartbeat, Lease, Renewal
 from tests.store.builders import A, B, change, end, ended, given, lease, start, task
 from tests.store.places import Place, PostgresPlace
 
@@ -59,7 +59,7 @@ async def test_st5_no_lease_of_the_time_before_a_restore_is_taken_for_one_after_
             after, fence = await begun(store)
 
             assert [row.lease.fence for row in await store.tasks(B)] == [fence, fence]
-            assert await store.renew([Beat(one) for one in before]) == [Renewal(None)] * len(before)
+            assert await store.renew([Heartbeat(one) for one in before]) == [Renewal(None)] * len(before)
             assert [(await store.commit([report(one)])).outcomes for one in before] == [["lost"]] * len(
                 before
             )

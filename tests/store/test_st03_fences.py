@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from penstock.store.protocol import Store
 from penstock.store.rows.change import EndedTask
-from penstock.store.rows.rows import Beat, Lease, Renewal
+from penstock.store.rows.rows import Heartbeat, Lease, Renewal
 from tests.store.builders import (
     BEAT,
     NOON,
@@ -128,7 +128,7 @@ async def test_st5_a_task_made_for_a_worker_is_leased_with_fence_one(store: Stor
     assert [(row.lease, row.worker, row.started_at) for row in await store.tasks(A)] == [
         (lease_of(A), "amy", NOON)
     ]
-    assert await store.renew([Beat(lease_of(A))]) == [Renewal(NOON + BEAT)]
+    assert await store.renew([Heartbeat(lease_of(A))]) == [Renewal(NOON + BEAT)]
 
 
 async def test_st5_a_void_task_is_gone_whoever_has_it(store: Store) -> None:
@@ -137,7 +137,7 @@ async def test_st5_a_void_task_is_gone_whoever_has_it(store: Store) -> None:
     await given(store, change(A, 1, void=((2, 0), (2, 1), (9, 9))))
 
     assert [row.lease.firing for row in await store.tasks(A)] == [1, 3]
-    assert await store.renew([Beat(lease_of(A, 2, 1))]) == [Renewal(None)]
+    assert await store.renew([Heartbeat(lease_of(A, 2, 1))]) == [Renewal(None)]
 
 
 async def test_st5_a_heartbeat_prolongs_the_lease(store: Store, clock: Clock) -> None:
@@ -145,7 +145,7 @@ async def test_st5_a_heartbeat_prolongs_the_lease(store: Store, clock: Clock) ->
     (got,) = await lease(store)
     now = await clock.forward(20)
 
-    renewed = await store.renew([Beat(got.lease, b'{"done": 1}')])
+    renewed = await store.renew([Heartbeat(got.lease, b'{"done": 1}')])
 
     assert (got.expires, got.deadline) == (NOON + BEAT, NOON + timedelta(minutes=5))
     assert renewed == [Renewal(now + BEAT, NOON + timedelta(minutes=5))]
@@ -156,8 +156,8 @@ async def test_st5_a_heartbeat_without_progress_leaves_what_was_said(store: Stor
     await given(store, start(A, tasks=(task(),)))
     (got,) = await lease(store)
 
-    await store.renew([Beat(got.lease, b"50")])
-    await store.renew([Beat(got.lease)])
+    await store.renew([Heartbeat(got.lease, b"50")])
+    await store.renew([Heartbeat(got.lease)])
 
     assert [row.progress for row in await store.tasks(A)] == [b"50"]
 
@@ -168,7 +168,9 @@ async def test_st5_heartbeats_are_answered_one_by_one_in_their_order(store: Stor
     await store.release([two])
     gone = Lease(run_id(99), 1, -1, 1, 1)
 
-    renewed = await store.renew([Beat(three), Beat(two), Beat(gone), Beat(one), Beat(replace(one, fence=7))])
+    renewed = await store.renew(
+        [Heartbeat(three), Heartbeat(two), Heartbeat(gone), Heartbeat(one), Heartbeat(replace(one, fence=7))]
+    )
 
     assert [renewal.expires for renewal in renewed] == [NOON + BEAT, None, None, NOON + BEAT, None]
     assert await store.renew([]) == []
@@ -181,7 +183,7 @@ async def test_st5_a_lease_that_was_given_on_is_not_renewed(store: Store, clock:
     (new,) = await lease(store, worker="bob")
     await clock.forward(10)
 
-    assert await store.renew([Beat(old.lease, b"zombie")]) == [Renewal(None)]
+    assert await store.renew([Heartbeat(old.lease, b"zombie")]) == [Renewal(None)]
     assert [(row.lease, row.progress) for row in await store.tasks(A)] == [(new.lease, None)]
     assert await store.release([old.lease]) == [False]
 
@@ -191,7 +193,7 @@ async def test_st5_the_heartbeat_of_an_ended_task_is_lost(store: Store) -> None:
     (got,) = await lease(store)
     await given(store, change(A, 1, ended=(ended(got.lease),)))
 
-    assert await store.renew([Beat(got.lease)]) == [Renewal(None)]
+    assert await store.renew([Heartbeat(got.lease)]) == [Renewal(None)]
     assert await store.release([got.lease]) == [False]
 
 
@@ -200,7 +202,7 @@ async def test_st5_a_released_task_costs_no_attempt_and_is_first_again(store: St
     await clock.forward(1)
     await given(store, start(B, tasks=(task(),)))
     (old,) = await lease(store, 1)
-    await store.renew([Beat(old.lease, b"half")])
+    await store.renew([Heartbeat(old.lease, b"half")])
 
     assert await store.release([old.lease, replace(old.lease, run=B)]) == [True, False]
 
@@ -223,10 +225,10 @@ async def test_st5_a_lease_that_ran_out_is_not_renewed(store: Store, clock: Cloc
     await given(store, start(A, tasks=(task(1), task(2))))
     one, two = (got.lease for got in await lease(store))
     now = await clock.forward(29.999999)
-    in_time = await store.renew([Beat(two)])
+    in_time = await store.renew([Heartbeat(two)])
     await clock.forward(0.000001)
 
-    late = await store.renew([Beat(one, b"late"), Beat(two)])
+    late = await store.renew([Heartbeat(one, b"late"), Heartbeat(two)])
 
     assert in_time == [Renewal(now + BEAT)]
     assert late == [Renewal(None), Renewal(now + seconds(0.000001) + BEAT)]
@@ -241,7 +243,7 @@ async def test_st5_a_task_handed_out_as_lost_is_ended_whatever_its_worker_says_t
     await clock.forward(30)
     (due,) = (await store.due(10, seconds(10))).tasks
 
-    assert await other.renew([Beat(got.lease)]) == [Renewal(None)]
+    assert await other.renew([Heartbeat(got.lease)]) == [Renewal(None)]
     assert await other.release([got.lease]) == [False]
     assert (await store.due(10, seconds(10))).tasks == []
     await given(store, change(A, 1, ended=(ended(due.lease),)))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.store.rows.rows import Beat, DueTask
+from penstock.store.rows.rows import DueTask, Heartbeat
 from tests.store.builders import (
     NOON,
     SHORT,
@@ -77,7 +77,7 @@ async def test_st7_heartbeats_do_not_prolong_start_to_close(store: Store, clock:
     (got,) = await lease(store)
     for _ in range(3):
         await clock.forward(20)
-        assert (await store.renew([Beat(got.lease)]))[0].deadline == NOON + seconds(60)
+        assert (await store.renew([Heartbeat(got.lease)]))[0].deadline == NOON + seconds(60)
 
     assert await struck(store) == [(A, 1, "start_to_close")]
 
@@ -129,7 +129,7 @@ async def test_st7_a_lease_that_is_renewed_is_not_lost(store: Store, clock: Cloc
     (got,) = await lease(store)
     for _ in range(4):
         await clock.forward(29)
-        await store.renew([Beat(got.lease)])
+        await store.renew([Heartbeat(got.lease)])
 
     assert await struck(store) == []
 

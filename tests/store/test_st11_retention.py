@@ -10,7 +10,7 @@ import pytest
 from penstock.runtime.node.retention import Retention
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Asked, Change, Part, Post, Seen
-from penstock.store.rows.rows import Beat, Filter, LogLine, Renewal
+from penstock.store.rows.rows import Filter, Heartbeat, LogLine, Renewal
 from tests.store.builders import (
     LATER,
     NOON,
@@ -80,7 +80,7 @@ async def test_st11_the_end_of_a_run_takes_its_tasks_timers_locks_and_keys(place
     live = ("task", "timer", "lock", "correlation")
     assert {name: after[name] for name in live} == {name: before[name] for name in live}
     assert (await store.tasks(A), await store.find([("run", A)])) == ([], None)
-    assert await store.renew([Beat(lease_of(A, 2))]) == [Renewal(None)]
+    assert await store.renew([Heartbeat(lease_of(A, 2))]) == [Renewal(None)]
     assert await store.find([("run", B)]) == B
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from penstock.store.protocol import Store
-from penstock.store.rows.outbox import Letter, OutboxRow
+from penstock.store.rows.outbox import OutboxMessage, OutboxRow
 from tests.store.builders import NOON, A, B, change, new_run
 
 
-def letter(body: str, topic: str = "t", bus: str = "main") -> Letter:
-    return Letter(bus, topic, body.encode())
+def letter(body: str, topic: str = "t", bus: str = "main") -> OutboxMessage:
+    return OutboxMessage(bus, topic, body.encode())
 
 
 async def bodies(store: Store, bus: str = "main", limit: int = 100) -> list[str]:

@@ -17,7 +17,7 @@ from penstock.store.postgres.database import Work
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Asked, Change, Part, Post, Seen
-from penstock.store.rows.outbox import Letter
+from penstock.store.rows.outbox import OutboxMessage
 from penstock.store.sqlite.store import SqliteStore
 from tests.store.builders import (
     LATER,
@@ -89,7 +89,7 @@ async def furnish(store: Store) -> list[Change]:
         parts=(Part("e", 1, 0, None), Part("r", 2, 0, b"new")), payloads=((b"d" * 32, b"body"),),
         unlocks=(unlock("key", 1),), locks=(lock("other", 2),), posts=(Post(D, b"to D"), Post(None, b"to all")),
         rest=(("event", "paid"),), seen=(Seen("scope", "id", LATER), Seen("run", "id")),
-        kept=(kept(("user", "x")), kept(("order", "7"))), letters=(Letter("bus", "topic", b"letter"),),
+        kept=(kept(("user", "x")), kept(("order", "7"))), letters=(OutboxMessage("bus", "topic", b"letter"),),
         asked=(Asked(id="ask", workflow="w", step="s", role="operator", body=b"?"),), void=((2, -1),), audits=(BY,),
     )  # fmt: skip
     fresh = start(B, new_run(labels={"a": "b"}, start_key=("once", b"digest")), tasks=(task(1),))

@@ -12,7 +12,7 @@ from penstock.engine.services import Running
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
-from penstock.store.rows.rows import Beat, Wish
+from penstock.store.rows.rows import ClaimRequest, Heartbeat
 from tests.chaos.checking import Ran, read_runs, torn
 from tests.trust.racing import Pair, two_nodes
 
@@ -35,7 +35,7 @@ RIVALS: dict[str, Outcome] = {
 
 
 async def claim(node: Running, *tasks: str, wait: float = 5.0) -> list[Assignment]:
-    wish = Wish(worker="w", limit=10, task_lists=("far",), tasks=tasks)
+    wish = ClaimRequest(worker="w", limit=10, task_lists=("far",), tasks=tasks)
     return await node.node.dispatch.claim(wish, timedelta(seconds=wait))
 
 
@@ -52,7 +52,7 @@ async def raced(pair: Pair, rival: Outcome, order: str) -> tuple[Any, Ran]:
     cancel = one.node.intake.cancel(run, False, None)
     canceled, answer = await pair.race([cancel, told(other, task, rival)], order)
     assert not isinstance(canceled, BaseException), canceled
-    [renewal] = await other.node.dispatch.beat([Beat(task.lease)])
+    [renewal] = await other.node.dispatch.beat([Heartbeat(task.lease)])
     assert renewal.expires is None, "whoever works on it is told"
     assert await told(other, task, Done(output={"n": 2})) in ("superseded", "conflict")
     assert await claim(other, "load", "next", wait=0) == [], "nothing new is handed out"

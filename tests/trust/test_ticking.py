@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from penstock.engine.services import Running
-from penstock.sources.triggers.lease import Holding, Presence, Record, read_record
+from penstock.sources.triggers.lease import NodeLease, Record, TriggerLease, read_record
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter
@@ -75,14 +75,14 @@ async def ticks(store: Store, policy: str) -> list[str]:
     return sorted(row.subject or "" for row in await store.runs(Filter(workflow=f"w_{policy}", limit=1_000)))
 
 
-async def taken(store: Store, presence: Presence, name: str, kind: str) -> Holding:
+async def taken(store: Store, presence: NodeLease, name: str, kind: str) -> TriggerLease:
     """Hold a feed, whoever else does."""
     rows = await store.tokens(name, "", 1)
     record = read_record(rows[0]) if rows else None
-    return Holding(store, name, presence.owner, 0, record or Record(kind=kind))
+    return TriggerLease(store, name, presence.owner, 0, record or Record(kind=kind))
 
 
-async def remembered(holding: Holding, record: Record, owner: str | None) -> None:
+async def remembered(holding: TriggerLease, record: Record, owner: str | None) -> None:
     """Tell nobody how far a feed is."""
     holding.record = record
 
@@ -93,8 +93,8 @@ def test_c10_of_ticks_that_all_missed_each_starts_the_runs_that_its_schedule_say
 ) -> None:
     clock = Shifted()
     if rash:
-        monkeypatch.setattr(Holding, "take", taken)
-        monkeypatch.setattr(Holding, "_write", remembered)
+        monkeypatch.setattr(TriggerLease, "take", taken)
+        monkeypatch.setattr(TriggerLease, "_write", remembered)
 
     async def main() -> dict[str, list[str]]:
         await (await open_store(url, clock=clock)).close()

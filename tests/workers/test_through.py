@@ -10,7 +10,7 @@ import pytest
 from penstock.cli.author.example_files import workflows_on
 from penstock.engine.authoring.load import load
 from penstock.flow.model.run import Snapshot
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
 from penstock.workers.execute.inline import InlineExecutor
@@ -47,7 +47,7 @@ steps:
 def played(text: Any, tasks: Any, input: Any, through: bool) -> Snapshot:
     """A run to its end, its tasks done within decisions or between them."""
     clock, executor = VirtualClock(), InlineExecutor(tasks)
-    host = Host(clock, executor, lambda: "r")
+    host = InMemoryEngine(clock, executor, lambda: "r")
     if through:
         host.does = executor.outcome
     try:

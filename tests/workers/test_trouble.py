@@ -9,7 +9,7 @@ import pytest
 
 from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.errors import StoreAway
-from penstock.store.rows.rows import Wish
+from penstock.store.rows.rows import ClaimRequest
 from penstock.testing.scripted_gate import ScriptedGate
 from tests.workers.working import reported, working
 
@@ -18,7 +18,7 @@ def test_a_gate_that_is_away_is_told_once_and_its_return_too(caplog: pytest.LogC
     class Away(ScriptedGate):
         tries, back = 0, False
 
-        async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+        async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
             if not self.back:
                 self.tries += 1
                 raise StoreAway("nobody is there")

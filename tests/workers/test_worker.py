@@ -14,7 +14,7 @@ from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run_input import Done, Failed, Outcome, TimedOut
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway, StoreFull
-from penstock.store.rows.rows import Beat, Renewal, Wish
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Renewal
 from penstock.testing.scripted_gate import ScriptedGate
 from penstock.workers.context import Context
 from penstock.workers.execute import executor
@@ -64,7 +64,7 @@ def test_what_a_claim_answers_as_the_worker_stops_is_given_back() -> None:
     class Late(ScriptedGate):
         """Cannot be cancelled any more: its answer is on the way."""
 
-        async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+        async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
             try:
                 return await super().claim(wish, wait)
             except asyncio.CancelledError:
@@ -295,7 +295,7 @@ def test_draining_without_grace_stops_what_runs() -> None:
 class Silent(ScriptedGate):
     """Does not answer renewals."""
 
-    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         await super().beat(beats)
         await asyncio.Event().wait()
         return []
@@ -404,7 +404,7 @@ class Broken(ScriptedGate):
             self.broken.remove(name)
             raise asyncio.CancelledError if name == "claim" else ZeroDivisionError("a bug")
 
-    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         renewals = await super().beat(beats)
         return renewals if len(self.beats) > 1 else []
 

@@ -10,7 +10,7 @@ from hmac import compare_digest
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated
 from penstock.access.tokens import admit, digest, parse_token
-from penstock.store.authoring_protocol import Doors
+from penstock.store.authoring_protocol import AccessStore
 from penstock.store.errors import StoreError
 from penstock.store.rows.access import AccessTokenRow
 
@@ -25,7 +25,7 @@ MOST = 10_000
 class Admission:
     """Tokens of one store, and one of its own that is in the settings. `clock` counts seconds."""
 
-    def __init__(self, doors: Doors, own: str | None, clock: Callable[[], float]) -> None:
+    def __init__(self, doors: AccessStore, own: str | None, clock: Callable[[], float]) -> None:
         if own is not None and len(own) < SHORTEST_OWN:
             raise InvalidAccess(
                 f"the token in the settings has {len(own)} characters, {SHORTEST_OWN} at least: "

@@ -23,7 +23,7 @@ from penstock.api.guard import admit
 from penstock.api.problems import problem_response, status_of
 from penstock.api.quick import HEADERS, Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.router import Router
 from penstock.api.service import Service
 from penstock.runtime.commands.authority import ROLE
@@ -103,7 +103,7 @@ class App:
         if call.notes_caller:
             BY.set(caller.audit(call.name, call.path, reason=_reason(body)))
         try:
-            answer = await call.handler(Ask(request, self.service, caller, values, body, query))
+            answer = await call.handler(RequestContext(request, self.service, caller, values, body, query))
         except UnknownWorkflow as error:
             raise error.told_to(caller.sees) from None
         return render(call, answer, request_id)

@@ -1,7 +1,7 @@
 """For applications that are served beside the API: their calls go into the same table, with the same guard.
 
 An application collects its calls with `Calls` (a path, an `Action` that says who may, the types it takes and gives),
-has handlers that take an `Ask`, and finds itself again by `part_of` under its name. The server that it
+has handlers that take an `RequestContext`, and finds itself again by `part_of` under its name. The server that it
 belongs to gives both to `App`: `App(service, (*CALLS, *its.calls))`. Errors that Penstock knows become problems by
 themselves.
 """
@@ -17,16 +17,16 @@ from penstock.api.call import Calls as Calls
 from penstock.api.reading import Unreadable as Unreadable
 from penstock.api.reading import raw_body as raw_body
 from penstock.api.reading import value_of as value_of
-from penstock.api.request_context import Ask as Ask
 from penstock.api.request_context import Reply as Reply
+from penstock.api.request_context import RequestContext as RequestContext
 
 
-def part_of(ask: Ask[Any, Any], name: str) -> Any:
+def part_of(ask: RequestContext[Any, Any], name: str) -> Any:
     """The application that is served under a name."""
     return ask.service.parts[name]
 
 
-def refuse_flood(ask: Ask[Any, Any], name: str) -> None:
+def refuse_flood(ask: RequestContext[Any, Any], name: str) -> None:
     """What anybody may ask is not answered without limit; `name` tells one such thing from another.
 
     Raises TooManyRequests.

@@ -20,7 +20,7 @@ Trouble = Literal["away", "locked"]
 """The database does not answer, or its secrets cannot be opened with the keys of this node."""
 
 
-class Pulse:
+class Readiness:
     """Anybody may ask for it, so it costs next to nothing and tells no details; the log says more."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ B = TypeVar("B")
 Q = TypeVar("Q")
 
 
-class Ask(Struct, Generic[B, Q]):
+class RequestContext(Struct, Generic[B, Q]):
     """One request, read and admitted: who asks, for what, with which values."""
 
     request: Request

@@ -11,9 +11,9 @@ from msgspec import Struct, field
 from penstock.access.doors import Access
 from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
-from penstock.api.readiness import Pulse
+from penstock.api.readiness import Readiness
 from penstock.api.streams import Streams
-from penstock.api.work.worker_registry import Desk
+from penstock.api.work.worker_registry import WorkerRegistry
 from penstock.engine.engine import Engine
 from penstock.metrics.prometheus import Metrics
 from penstock.objects.stores import Stores
@@ -47,8 +47,8 @@ class Service(Struct, kw_only=True):
     streams: Streams = field(default_factory=Streams)
     settings: list[dict[str, Any]] = []  # what is in force, for people
     limiters: Limiters = field(default_factory=Limiters)
-    pulse: Pulse = field(default_factory=Pulse)
-    desk: Desk = field(default_factory=Desk)  # of workers that come over HTTP
+    pulse: Readiness = field(default_factory=Readiness)
+    desk: WorkerRegistry = field(default_factory=WorkerRegistry)  # of workers that come over HTTP
     begun: asyncio.Event | None = None  # set once what it was told to serve is there; None: it is
     parts: dict[str, Any] = field(default_factory=dict)  # applications that are served too, by name
 

@@ -13,7 +13,7 @@ import msgspec
 from penstock.boxes.failing import Failing, span_of, wrong
 from penstock.boxes.sending import Answer, Call
 from penstock.boxes.signing import Credentials, signed
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.workers.context import Context
 
 JSON = "application/json"
@@ -33,7 +33,7 @@ def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def prepared(
-    world: World,
+    world: TaskEnvironment,
     ctx: Context,
     params: Mapping[str, Any],
     extra: Mapping[str, Any],
@@ -113,7 +113,7 @@ def _context_body(
 
 
 async def _opened(
-    world: World, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
+    world: TaskEnvironment, ctx: Context, kind: str, params: Mapping[str, Any], said: dict[str, str]
 ) -> dict[str, str]:
     """With the key that opens the function, where its kind has one."""
     if "key" not in params or kind not in ("azure", "google"):
@@ -123,7 +123,7 @@ async def _opened(
 
 
 async def _signed(
-    world: World,
+    world: TaskEnvironment,
     ctx: Context,
     params: Mapping[str, Any],
     method: str,
@@ -146,7 +146,7 @@ async def _signed(
     return signed(method, url, said, body, credentials, str(region), datetime.now(UTC))
 
 
-async def _credentials(world: World, ctx: Context, params: Mapping[str, Any]) -> Credentials | None:
+async def _credentials(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> Credentials | None:
     given = await world.revealed_in(ctx, params, "credentials")
     if given:
         if not given.get("id") or not given.get("secret") or any(map(_is_nested, given.values())):

@@ -12,7 +12,7 @@ from penstock.boxes.functions import content_of, prepared
 from penstock.boxes.polling import Polling
 from penstock.boxes.seals import Place
 from penstock.boxes.sending import Answer, send
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.flow.values.payload import TooLarge, plain
@@ -26,7 +26,7 @@ CALLBACK = "Penstock-Callback"
 """The header with the address to call back."""
 
 
-async def call_http(world: World, ctx: Context, **params: Any) -> Outcome:
+async def call_http(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of an `http` step."""
     try:
         extra, headers = await _beside(world, ctx, params)
@@ -47,7 +47,7 @@ async def call_http(world: World, ctx: Context, **params: Any) -> Outcome:
 
 
 async def _beside(
-    world: World, ctx: Context, params: Mapping[str, Any]
+    world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """What is told beside the context: where to call back, and a URL of the object."""
     extra: dict[str, Any] = {}
@@ -64,7 +64,7 @@ async def _beside(
     return extra, headers
 
 
-async def callback_url(world: World, ctx: Context) -> str:
+async def callback_url(world: TaskEnvironment, ctx: Context) -> str:
     """The address that ends this attempt when it is called. Raises Failing."""
     if world.public_url is None or world.seals is None:
         raise wrong("`mode: async` needs an address to call back: run a server, and say its `public_url`")

@@ -10,7 +10,7 @@ from penstock.boxes.http import call_http
 from penstock.boxes.mail import send_mail
 from penstock.boxes.service import drive_service
 from penstock.boxes.update import update_object
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run_input import Failed, Outcome
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
@@ -27,7 +27,7 @@ BOXES: tuple[tuple[Offer, Any], ...] = (
 """Palette entry and what is done: `async (world, ctx, **params) -> Outcome`."""
 
 
-def tasks_in(world: World) -> dict[str, Task]:
+def tasks_in(world: TaskEnvironment) -> dict[str, Task]:
     """The built-in tasks as a worker runs them, by name."""
     return {
         offer.name: Task(
@@ -38,7 +38,7 @@ def tasks_in(world: World) -> dict[str, Task]:
     }
 
 
-def _done(world: World, offer: Offer, does: Any) -> Any:
+def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
     """The box in its world; a call that was denied is written down for administrators."""
 
     async def done(ctx: Context, **params: Any) -> Outcome:

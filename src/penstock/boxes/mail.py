@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from penstock.boxes.failing import Failing, wrong
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.workers.context import Context
 
@@ -62,7 +62,7 @@ class Server(Struct, frozen=True):
         )
 
 
-async def send_mail(world: World, ctx: Context, **params: Any) -> Outcome:
+async def send_mail(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of a `mail` step."""
     try:
         message, to = _message(params, ctx.idempotency_key, server_of(world))
@@ -89,18 +89,18 @@ class Had(Struct, frozen=True):
     refused: list[str] = []
 
 
-async def _had(world: World, ctx: Context) -> Had:
+async def _had(world: TaskEnvironment, ctx: Context) -> Had:
     kept = await world.jobs.known(ctx) if world.jobs is not None and ctx.again else None
     return Had() if kept is None else msgspec.json.decode(kept, type=Had)
 
 
-async def _keep(world: World, ctx: Context, had: Had) -> None:
+async def _keep(world: TaskEnvironment, ctx: Context, had: Had) -> None:
     """For the next attempt: who got the mail must not get it again because another was put off."""
     if world.jobs is not None:
         await world.jobs.keep(ctx, msgspec.json.encode(had).decode())
 
 
-def server_of(world: World) -> Server:
+def server_of(world: TaskEnvironment) -> Server:
     """Raises Failing."""
     if world.smtp_url is None:
         raise wrong(
@@ -112,7 +112,7 @@ def server_of(world: World) -> Server:
         raise wrong(f"`smtp_url` {error}") from None
 
 
-async def tell_by_mail(world: World, to: Any, subject: str, text: str, key: str) -> None:
+async def tell_by_mail(world: TaskEnvironment, to: Any, subject: str, text: str, key: str) -> None:
     """A mail of the engine itself, such as a reminder. Raises Failing."""
     message, addresses = _message({"to": to, "subject": subject, "text": text}, key, server_of(world))
     codes = await deliver(world, message, addresses)
@@ -170,7 +170,7 @@ def _line(text: Any, what: str) -> str:
     return text
 
 
-async def deliver(world: World, message: EmailMessage, to: list[str]) -> dict[str, int]:
+async def deliver(world: TaskEnvironment, message: EmailMessage, to: list[str]) -> dict[str, int]:
     """Whom the server refused, and by which code; the others got the mail. Raises Failing."""
     server = server_of(world)
     try:

@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 from penstock.boxes.failing import Failing, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.model.retry_policy import Backoff
 from penstock.workers.context import Context
 
@@ -52,7 +52,7 @@ class Unknown(Failing):
 class Polling:
     """One attempt of a step that polls: `call` begins the job."""
 
-    def __init__(self, world: World, ctx: Context, params: Mapping[str, Any], call: Call) -> None:
+    def __init__(self, world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], call: Call) -> None:
         self._world, self._ctx, self._call, self._jobs = world, ctx, call, world.jobs
         poll = params["poll"]
         self._said = str(poll.get("url") or "")

@@ -31,7 +31,7 @@ class Place(Struct, frozen=True, array_like=True):
     attempt: int
 
 
-class Seals:
+class CallbackTokens:
     """Makes and opens the ids of callbacks."""
 
     def __init__(self, keep: Keep) -> None:

@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from penstock.boxes.failing import Failing, Unusable, wrong
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.values.payload import NotJson, TooLarge, kept_text, pure
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Answer(msgspec.Struct, frozen=True):
             return None
 
 
-async def send(world: World, call: Call) -> Answer:
+async def send(world: TaskEnvironment, call: Call) -> Answer:
     """The whole answer. Raises Failing: denied, not reached, too slow, too large, or led elsewhere."""
     import aiohttp
 
@@ -130,7 +130,7 @@ async def send(world: World, call: Call) -> Answer:
         raise wrong(f"{call.name} cannot be sent: {error}") from None
 
 
-async def _sent(world: World, call: Call) -> Answer:
+async def _sent(world: TaskEnvironment, call: Call) -> Answer:
     """The answer; what was lost with a connection that had been kept is sent once more, where it may be."""
     from aiohttp import ClientConnectorError, ClientOSError, ServerDisconnectedError
 
@@ -156,7 +156,7 @@ def _refuse_unfit(url: str) -> None:
         raise wrong(f"{shown!r} is no address: {error}") from None
 
 
-async def _follow(world: World, session: ClientSession, call: Call) -> Answer:
+async def _follow(world: TaskEnvironment, session: ClientSession, call: Call) -> Answer:
     for _ in range(HOPS + 1):
         world.egress.refuse(call.url)
         answer, location = await _once(world, session, call)
@@ -183,7 +183,7 @@ def _redirected(call: Call, status: int, location: str) -> Call:
     return msgspec.structs.replace(call, url=target)
 
 
-async def _once(world: World, session: ClientSession, call: Call) -> tuple[Answer, str | None]:
+async def _once(world: TaskEnvironment, session: ClientSession, call: Call) -> tuple[Answer, str | None]:
     from aiohttp import ClientTimeout
     from yarl import URL
 

@@ -15,7 +15,7 @@ import msgspec
 from penstock.boxes.failing import Failing, Unready, Unusable, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States, spelled
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.model.run_input import Done, Outcome, Parked
 from penstock.store.errors import StoreError
 from penstock.workers.context import Context
@@ -34,7 +34,7 @@ WAIT = timedelta(milliseconds=500)
 """Between two tries to make a call ready."""
 
 
-async def drive_service(world: World, ctx: Context, **params: Any) -> Outcome:
+async def drive_service(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of a `service` step."""
     try:
         return await _Driver(world, ctx, params, States.of(params)).run()
@@ -42,7 +42,7 @@ async def drive_service(world: World, ctx: Context, **params: Any) -> Outcome:
         return failing.outcome
 
 
-async def _headers(world: World, ctx: Context, params: Mapping[str, Any]) -> dict[str, str]:
+async def _headers(world: TaskEnvironment, ctx: Context, params: Mapping[str, Any]) -> dict[str, str]:
     own = await world.revealed_in(ctx, params, "headers")
     return {"Content-Type": "application/json", **{name: str(value) for name, value in own.items()}}
 
@@ -79,7 +79,9 @@ class _Withdrawn(Failing):
 class _Driver:
     """One attempt with what it needs."""
 
-    def __init__(self, world: World, ctx: Context, params: Mapping[str, Any], states: States) -> None:
+    def __init__(
+        self, world: TaskEnvironment, ctx: Context, params: Mapping[str, Any], states: States
+    ) -> None:
         self._world, self._ctx, self._params, self._states = world, ctx, params, states
         self._timeout = span_of(params.get("request_timeout", "30s"), "request_timeout")
         self._body, self._args = (_map(params, name) for name in ("body", "args"))

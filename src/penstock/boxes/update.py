@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.boxes.failing import Failing, wrong
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome
 from penstock.objects.context import MARK
 from penstock.objects.errors import ObjectStoreAway
 from penstock.objects.protocol import Object
-from penstock.objects.updating import Target, Wish, target_of, write_back
+from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
 from penstock.secrets.errors import SecretKeyError
 from penstock.store.errors import StoreError
 from penstock.workers.context import Context
 
 
-async def update_object(world: World, ctx: Context, **params: Any) -> Outcome:
+async def update_object(world: TaskEnvironment, ctx: Context, **params: Any) -> Outcome:
     """One attempt of an `update` step."""
     try:
         target = target_of(world.stores, ctx.data, params)
@@ -31,7 +31,7 @@ async def update_object(world: World, ctx: Context, **params: Any) -> Outcome:
     return Done(output=_output(written), set=_changed(ctx.data, target, written))
 
 
-def _wish(ctx: Context, target: Target, params: dict[str, Any]) -> Wish:
+def _wish(ctx: Context, target: Target, params: dict[str, Any]) -> UpdateRequest:
     """Raises Failing."""
     tags, metadata, mode = params.get("tags"), params.get("metadata"), params.get("mode", "merge")
     for name, value in (("tags", tags), ("metadata", metadata)):
@@ -42,7 +42,7 @@ def _wish(ctx: Context, target: Target, params: dict[str, Any]) -> Wish:
     if tags is None and metadata is None:
         gone = {name: None for name in ctx.removed_tags} if mode == "merge" else {}
         tags = {**gone, **ctx.tags}  # a removal is a change too
-    return Wish(
+    return UpdateRequest(
         target=target,
         tags=tags,
         metadata=metadata,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from penstock.boxes.egress import Egress
 from penstock.boxes.failing import Unready, wrong
-from penstock.boxes.seals import Seals
+from penstock.boxes.seals import CallbackTokens
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.secret_references import Path, reference
 from penstock.flow.values.payload import payload_limit as limit_in_force
@@ -56,7 +56,7 @@ class Turns(Protocol):
 Record = Callable[[AuditRow], Awaitable[None]]
 
 
-class World:
+class TaskEnvironment:
     """Made by whoever runs an engine; without an allow-list nothing is called."""
 
     def __init__(
@@ -74,7 +74,7 @@ class World:
         self.payload_limit = payload_limit or limit_in_force()
         self.secrets = secrets
         self.only = only  # the built-in tasks that are done in it; None: all
-        self.seals: Seals | None = None  # of the store; none where nobody could call back
+        self.seals: CallbackTokens | None = None  # of the store; none where nobody could call back
         self.jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
         self.stores = Stores()
         self.record: Record | None = None  # where what was denied is written down

@@ -9,12 +9,12 @@ from typing import Any
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.sending import Answer, Call, send
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.engine.operations import Opening
 from penstock.flow.errors import PenstockError
 from penstock.runtime.commands.ownership import acting_for
 
-NOWHERE = World()
+NOWHERE = TaskEnvironment()
 
 
 class CallFailed(PenstockError):

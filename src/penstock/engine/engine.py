@@ -10,7 +10,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.engine.application import Calling
 from penstock.engine.authoring.drafts import Drafts
 from penstock.engine.authoring.load import Source
@@ -35,7 +35,7 @@ from penstock.runtime.node.audit_context import by_for
 from penstock.sources.triggers.trigger import Means
 from penstock.store.protocol import Store
 from penstock.topics.opening import refuse_bad
-from penstock.workers.execute.fleet import Muster
+from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.execute.short_calls import ShortCalls
 from penstock.workers.execute.workflow_call import call_workflow
 from penstock.workers.task import REGISTRY, missing_tasks
@@ -75,17 +75,17 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
         retention: Mapping[str, timedelta] | None = None,
         store: Store | None = None,
         running: Running | None = None,
-        fleet: Muster | None = None,
+        fleet: ExecutorFactory | None = None,
         feed: bool = True,
         stores: Mapping[str, str] | None = None,
         buses: Mapping[str, str] | None = None,
-        world: World | None = None,
+        world: TaskEnvironment | None = None,
     ) -> None:
         refuse_options(url, concurrency, grace, retention)
         refuse_bad(buses or {})
         self._store, self._retention, self._fleet, self._feed = store, retention, fleet, feed
         self._means = Means(stores=Stores(stores), buses=buses or {})
-        self._world = world or World(only=boxes_for(url, stores))
+        self._world = world or TaskEnvironment(only=boxes_for(url, stores))
         self._alone = url == MEMORY and store is None and running is None  # nobody else sees these runs
         self._url, self._work, self._concurrency = url, work, concurrency
         self._tasks = running.tasks if running else REGISTRY if tasks is None else tasks_given(tasks)

@@ -10,23 +10,23 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from penstock.boxes.seals import Seals
-from penstock.boxes.world import World
+from penstock.boxes.seals import CallbackTokens
+from penstock.boxes.world import TaskEnvironment
 from penstock.engine.authoring.offers import keep_offers
 from penstock.engine.authoring.publication import Catalog
 from penstock.engine.background.box_worker import QUICK, Boxes
 from penstock.engine.background.outbox_publisher import Publishing
 from penstock.engine.background.webhooks import Webhooks
-from penstock.objects.turns import Turns
+from penstock.objects.turns import UpdateOrder
 from penstock.runtime.node.node import Node
-from penstock.runtime.node.supervisor import Pulse, keep_up
+from penstock.runtime.node.supervisor import LoopHealth, keep_up
 from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
-from penstock.sources.triggers.triggers import Feeding, Means
+from penstock.sources.triggers.triggers import Means, Triggers
 from penstock.store.open import is_shared, open_store
 from penstock.store.protocol import Store
 from penstock.topics.opening import Buses
-from penstock.workers.execute.fleet import Muster
+from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.task import Task
 from penstock.workers.worker.worker import CONCURRENCY, HERE, Worker, new_local_incarnation
 
@@ -44,9 +44,9 @@ class Running:
         node: Node,
         worker: Worker | None,
         tasks: Mapping[str, Task],
-        feeding: Feeding | None = None,
+        feeding: Triggers | None = None,
         means: Means | None = None,
-        world: World | None = None,
+        world: TaskEnvironment | None = None,
         publishing: Publishing | None = None,
         *,
         vault: Vault,
@@ -56,7 +56,7 @@ class Running:
         node.dispatch.redaction = self.vault.redaction
         self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
-        self.seals = Seals(store.keep_note)
+        self.seals = CallbackTokens(store.keep_note)
         self.at_end: list[Callable[[], Awaitable[None]]] = []
         """What is done when nothing is decided any more, while the store can still be read."""
         self.looking_back = asyncio.Semaphore(1)
@@ -66,7 +66,7 @@ class Running:
         self._feeding: asyncio.Task[None] | None = None
         self._publishing: asyncio.Task[None] | None = None
         if node.shared:
-            self.means.stores.turns = Turns(store, node.clock.now)
+            self.means.stores.turns = UpdateOrder(store, node.clock.now)
         if world is not None:
             world.stores = self.means.stores
         self.world, self.boxes = world, None if world is None else Boxes(node, world)
@@ -79,10 +79,10 @@ class Running:
             node.dispatch.seats[worker.id] = worker
             self._working = asyncio.create_task(worker.run(self._stop), name="worker")
         if feeding is not None:
-            pulse = node.pulses["feeding"] = Pulse()
+            pulse = node.pulses["feeding"] = LoopHealth()
             self._feeding = asyncio.create_task(keep_up("feeding", feeding.run, pulse), name="feeding")
         if publishing is not None:
-            pulse = node.pulses["publishing"] = Pulse()
+            pulse = node.pulses["publishing"] = LoopHealth()
             loop = keep_up("publishing", publishing.run, pulse)
             self._publishing = asyncio.create_task(loop, name="publishing")
 
@@ -112,11 +112,11 @@ class Running:
         sources: Sequence[str] = (),
         grace: timedelta = GRACE,
         retention: Mapping[str, timedelta] | None = None,
-        fleet: Muster | None = None,
+        fleet: ExecutorFactory | None = None,
         suffix: str = "",
         feed: bool = True,
         means: Means | None = None,
-        world: World | None = None,
+        world: TaskEnvironment | None = None,
         vault: Vault | None = None,
     ) -> Running:
         """Begin on a store that is open: `suffix` is appended to the names of all task lists, and with `feed` the
@@ -146,7 +146,7 @@ class Running:
             )
         if shared and worker is not None:  # others show and check them too
             await keep_offers(store, [task.offer for task in tasks.values()])
-        feeding = Feeding(node, means) if feed else None
+        feeding = Triggers(node, means) if feed else None
         webhooks = None if world is None or world.only is not None else Webhooks(world, node.clock.now)
         takers = feed and (means.buses or webhooks)
         publishing = Publishing(node, Buses(means.buses), webhooks=webhooks) if takers else None

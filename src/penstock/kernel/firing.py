@@ -1,6 +1,6 @@
 """When a step may start and what it takes: rules K1 to K9 of docs/spec/kernel.md.
 
-A `Board` is a working copy of a marking inside one decision. It keeps enabledness as it goes, so that each
+A `MutableMarking` is a working copy of a marking inside one decision. It keeps enabledness as it goes, so that each
 event costs the same in a workflow of 5 steps and of 500. `Board.marking()` gives the value back.
 """
 
@@ -18,7 +18,7 @@ KeyOf = Callable[[WiredStep, Token], str | None]
 """The key of an event at a step with `match`; None sets the event aside."""
 
 
-class Board:
+class MutableMarking:
     """A marking being changed. `woken` lists the joins that became enabled, in order; the owner clears it."""
 
     __slots__ = ("aside", "complete", "dropped", "filled", "owed", "tokens", "wiring", "woken")
@@ -325,20 +325,20 @@ def _first_different(queue: tuple[Token, ...], need: int) -> tuple[tuple[Token, 
 
 def begin(wiring: Wiring) -> Marking:
     """The marking of a new run: START has been fired."""
-    board = Board(wiring)
+    board = MutableMarking(wiring)
     board.put(Token(0, START))
     return board.marking()
 
 
 def enabled(wiring: Wiring, marking: Marking) -> list[str]:
     """The steps that may fire, in the order of the net."""
-    board = Board(wiring, marking)
+    board = MutableMarking(wiring, marking)
     return [step.name for step in wiring.steps if board.enabled(step)]
 
 
 def fire(wiring: Wiring, marking: Marking, step: str, port: str | None, number: int) -> Marking:
     """The marking after `step` fires and ends on `port`; its events are numbered from `number` on."""
-    board = Board(wiring, marking)
+    board = MutableMarking(wiring, marking)
     wired = wiring.by_name[step]
     board.take(wired)
     for other in wired.cancels:

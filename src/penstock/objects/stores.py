@@ -16,7 +16,7 @@ from penstock.objects.errors import BadStore, UnknownStore
 from penstock.objects.folder import FolderStore
 from penstock.objects.protocol import ObjectStore, moment_text
 from penstock.objects.s3 import Credentials, S3Store
-from penstock.objects.turns import Turns
+from penstock.objects.turns import UpdateOrder
 
 PATIENCE = 10.0
 """Seconds that a look at a store may take."""
@@ -52,7 +52,7 @@ class Stores:
         """Raises BadStore."""
         self._addresses = read_addresses(stores or {})
         self._open: dict[str, ObjectStore] = {}
-        self.secrets, self.turns = secrets, Turns()
+        self.secrets, self.turns = secrets, UpdateOrder()
         self.tallies = {name: Tally() for name in self._addresses}
 
     @property

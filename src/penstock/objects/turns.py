@@ -26,7 +26,7 @@ WAITS = (0.02, 0.05, 0.1, 0.2, 0.5)
 """Seconds between two looks whether another node is done; the last again and again."""
 
 
-class Turns:
+class UpdateOrder:
     """Of one process; with `tokens` of all that share them."""
 
     def __init__(self, tokens: Tokens | None = None, now: Callable[[], datetime] | None = None) -> None:

@@ -32,7 +32,7 @@ class Target(Struct, frozen=True, kw_only=True):
     etag: str | None = None
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class UpdateRequest(Struct, frozen=True, kw_only=True):
     """What is to be written; None: nothing of that. A value that is None takes the tag away.
 
     `workflow` is the one that the writing must not start, `by` the firing: a repeat of it writes nothing twice.
@@ -69,7 +69,7 @@ def target_of(stores: Stores, data: Any, params: Mapping[str, Any]) -> Target:
     return Target(store=name, key=key, version=version, etag=said.get("etag") or None)
 
 
-async def write_back(stores: Stores, wish: Wish) -> Object:
+async def write_back(stores: Stores, wish: UpdateRequest) -> Object:
     """Write what is wished, alone with the object among all steps of this installation; the object as it is then.
 
     Raises ObjectGone, ObjectRefused (it was replaced, or the store does not take it), ObjectStoreAway, StoreError.
@@ -97,7 +97,7 @@ async def _tagged(store: ObjectStore, found: Object, said: Mapping[str, Any], mo
     return found
 
 
-async def _found(store: ObjectStore, wish: Wish) -> Object:
+async def _found(store: ObjectStore, wish: UpdateRequest) -> Object:
     """The object that was meant: tags that were worked out for one content must not go onto another."""
     target = wish.target
     if target.version is not None and target.etag is not None:
@@ -111,7 +111,7 @@ async def _found(store: ObjectStore, wish: Wish) -> Object:
     return found
 
 
-async def _metadata(store: ObjectStore, wish: Wish) -> Object:
+async def _metadata(store: ObjectStore, wish: UpdateRequest) -> Object:
     newest = await store.head(wish.target.key)
     if is_own(newest, wish.workflow, wish.by):
         return newest  # an attempt before this one wrote it and was not heard

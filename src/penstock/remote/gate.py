@@ -43,10 +43,10 @@ from penstock.remote.wire import (
     Written,
 )
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
-from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import StoreAway, StoreUnavailable
-from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
 
 BYTES = 900_000
 """About as much is said in one call."""
@@ -103,7 +103,7 @@ class HttpGate:
         self._given: dict[Lease, _Wanted] = {}
         self._writers: dict[_Writer, Lease] = {}
         self._worker = ""
-        self._chores = Chores(LOG, "tasks that came after the stop could not be given back")
+        self._chores = BackgroundTasks(LOG, "tasks that came after the stop could not be given back")
 
     def now(self) -> datetime:
         """The server's time; this machine's until the server was heard."""
@@ -111,7 +111,7 @@ class HttpGate:
 
     # -- claiming ------------------------------------------------------------------------------------------
 
-    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """See `Gate`. One that is cancelled asks the server to end the poll, so that nothing is lost on the way."""
         self._worker = wish.worker
         seconds = min(wait.total_seconds(), LONGEST)
@@ -148,7 +148,7 @@ class HttpGate:
 
     # -- saying --------------------------------------------------------------------------------------------
 
-    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         """See `Gate`. Progress that the server does not take is left out: it must cost nobody's lease."""
         items = [self._item(beat.lease, heartbeat=Sign(progress=_plain(beat.progress))) for beat in beats]
         try:

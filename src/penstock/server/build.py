@@ -22,7 +22,7 @@ from penstock.access.provider import Provider
 from penstock.api.app import App
 from penstock.api.service import Service
 from penstock.api.table import CALLS
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.engine.engine import Engine
 from penstock.engine.services import Running
 from penstock.flow.errors import PenstockError
@@ -124,9 +124,9 @@ async def has_tokens(db: str) -> bool:
         await store.close()
 
 
-def world_of(settings: Settings) -> World:
+def world_of(settings: Settings) -> TaskEnvironment:
     """What built-in tasks may reach, as the settings say."""
-    return World(
+    return TaskEnvironment(
         egress_allow=settings["egress_allow"],
         smtp_url=settings["smtp_url"],
         public_url=settings["public_url"],

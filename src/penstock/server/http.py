@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import uvicorn
 
 from penstock.flow.errors import PenstockError
-from penstock.server.protocol import Careful
+from penstock.server.protocol import LimitedHttpProtocol
 
 DRAIN = 10
 """Seconds that requests under way have when the server stops."""
@@ -66,7 +66,7 @@ async def serving_on(app: Any, listener: socket.socket, proxies: Sequence[str] =
         log_config=None,
         access_log=False,
         server_header=False,
-        http=Careful,
+        http=LimitedHttpProtocol,
         ws="none",
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),

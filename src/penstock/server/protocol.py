@@ -24,7 +24,7 @@ SECONDS = 30.0
 """How long a head may take, from the first byte of the connection or of the request."""
 
 
-class Careful(HttpToolsProtocol):
+class LimitedHttpProtocol(HttpToolsProtocol):
     """One connection. What is wrong is told as a problem, and the connection ends.
 
     Timers are set where somebody waits, and left alone while requests come and go: nearly none of them ever rings.

@@ -19,15 +19,15 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import decode_message, encode_message
 from penstock.runtime.codec.payloads import Unreadable
-from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
 from penstock.sources.redelivery import AsideMessage, message_of, take_again
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Kept, Seen
+from penstock.store.rows.change import PendingEvent, Seen
 from penstock.topics.bus import Message
 
 SHOWN = 64 * 1024
@@ -49,7 +49,7 @@ async def set_start_aside(store: Store, start: RefusedStart, error: PenstockErro
     reason = f"no run of '{start.workflow}' was started for {(start.subject or '')[:200]}: {error}"
     aside = Outside(event=start.workflow, data=to_builtins(start), id=start.start_key)
     await store.keep(
-        Kept(
+        PendingEvent(
             keys=(),
             event=aside.event,
             body=encode_message(aside),
@@ -70,11 +70,15 @@ async def set_notice_aside(store: Store, name: str, record: Any, error: Penstock
     body = encode_message(aside)
     seen = Seen(f"aside/s3/{name}", blake2b(body, digest_size=16).hexdigest(), now + KEPT_FOR)
     until = now + KEPT_FOR
-    await store.keep(Kept(keys=(), event=name, body=body, reason=_keepable(reason), until=until, seen=seen))
+    await store.keep(
+        PendingEvent(keys=(), event=name, body=body, reason=_keepable(reason), until=until, seen=seen)
+    )
     return reason
 
 
-async def try_again(store: Store, flows: Flows, intake: Intake, id: int, audit: AuditRow | None) -> bool:
+async def try_again(
+    store: Store, flows: FlowCache, intake: Commands, id: int, audit: AuditRow | None
+) -> bool:
     """Do what a start or a message that was set aside asks for; False: this is none. Raises why it cannot, also now."""
     for row in await store.undelivered(id - 1, 1):
         if row.id != id or row.keys:
@@ -139,7 +143,7 @@ async def set_message_aside(
     if message.id is not None:
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
         seen = Seen(scope, _digest(message.id), now + KEPT_FOR)
-    kept = Kept(
+    kept = PendingEvent(
         keys=(), event=aside.event, body=encode_message(aside), reason=_keepable(reason),
         until=now + KEPT_FOR, seen=seen,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.definition import Definition, External
 from penstock.runtime.commands.bulk import LIVE
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter, WorkflowState
 
@@ -25,7 +25,7 @@ _Dropped = dict[str, list[int]]
 class Earlier:
     """The events of one `kind` that only earlier versions take. What was published never changes: it is read once."""
 
-    def __init__(self, flows: Flows, store: Store, kind: str) -> None:
+    def __init__(self, flows: FlowCache, store: Store, kind: str) -> None:
         self._flows, self._store, self._kind = flows, store, kind
         self._known: dict[str, tuple[int, _Dropped]] = {}
         self._over: dict[tuple[str, str], float] = {}

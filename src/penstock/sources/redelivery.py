@@ -11,9 +11,9 @@ from msgspec import ValidationError as Misfit
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run_input import Outside
-from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import IdempotencyMismatch
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.hooks.envelope import Message, messages_of_topic
 from penstock.sources.message_mapping import event_asked, start_asked
 
@@ -45,7 +45,7 @@ def message_of(data: Any) -> AsideMessage | None:
     return found if found.again else None
 
 
-async def take_again(flows: Flows, intake: Intake, kept: AsideMessage) -> bool:
+async def take_again(flows: FlowCache, intake: Commands, kept: AsideMessage) -> bool:
     """Do what the message asks of the newest version; False: that takes no messages. Raises why it cannot."""
     flow, _ = await flows.newest(kept.workflow)
     messages = messages_of_topic(kept.headers, kept.content, kept.id)
@@ -65,7 +65,7 @@ async def take_again(flows: Flows, intake: Intake, kept: AsideMessage) -> bool:
     return True
 
 
-async def _fire(flow: Flow, intake: Intake, event: str, messages: list[Message]) -> bool:
+async def _fire(flow: Flow, intake: Commands, event: str, messages: list[Message]) -> bool:
     says = next((each.from_ for each in flow.definition.external or () if each.name == event), None)
     if says is None or says.kind != KIND:
         return False

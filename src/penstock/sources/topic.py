@@ -19,7 +19,7 @@ from penstock.sources.dead_letters import set_message_aside
 from penstock.sources.errors import SourceStopped
 from penstock.sources.hooks.envelope import Message, messages_of_topic
 from penstock.sources.message_mapping import StartAsked, event_asked, start_asked
-from penstock.sources.triggers.trigger import Feed, Feeder, Means, Start, Want
+from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
 from penstock.store.errors import BadText
 from penstock.topics.bus import Message as Taken
 from penstock.topics.bus import Subscription, group_of
@@ -40,7 +40,7 @@ _REFUSED = (Unreadable, WrongType, Invalid, Conflict, BadText)
 log = logging.getLogger("penstock.topics")
 
 
-def feeder_of(want: Want, means: Means) -> Feeder:
+def feeder_of(want: TriggerTarget, means: Means) -> SourceReader:
     """The feeder of a source or of an outside event that comes from a topic."""
     return TopicFeeder(want, Buses(means.buses))
 
@@ -48,7 +48,7 @@ def feeder_of(want: Want, means: Means) -> Feeder:
 class TopicFeeder:
     """Takes messages in the order of the broker, many at a time."""
 
-    def __init__(self, want: Want, buses: Buses) -> None:
+    def __init__(self, want: TriggerTarget, buses: Buses) -> None:
         self._buses = buses
         if want.source is not None:
             self._bus, self._topic = want.source.options["bus"], want.source.options["topic"]
@@ -58,7 +58,7 @@ class TopicFeeder:
             self._bus, self._topic = says.bus, says.topic
         self._event = None if want.external is None else want.external.name
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         """See `Feeder.run`. Raises UnknownBus, BadBus, BusAway, NoTopic, and StoreError."""
         bus = self._buses[self._bus]
         group = group_of(self._buses.group(self._bus), feed.workflow, self._event, self._topic)
@@ -73,7 +73,7 @@ class TopicFeeder:
         finally:
             stopped.cancel()
 
-    async def _take(self, feed: Feed, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
+    async def _take(self, feed: Trigger, subscription: Subscription, stopped: asyncio.Task[Any]) -> None:
         """Take messages until it is to stop, or there is no room for long: the rest waits where it comes from."""
         clock = asyncio.get_running_loop().time
         until = clock() + HELD
@@ -87,7 +87,7 @@ class TopicFeeder:
                 await self._each(feed, message)
                 await subscription.done([message])
 
-    async def _feed(self, feed: Feed, subscription: Subscription, taken: list[Taken]) -> None:
+    async def _feed(self, feed: Trigger, subscription: Subscription, taken: list[Taken]) -> None:
         """Do what the messages ask for, together; what is durable is done."""
         whole: list[Taken] = []
         starts: list[tuple[Taken, StartAsked]] = []
@@ -105,7 +105,7 @@ class TopicFeeder:
                 await self._each(feed, message)
         await subscription.done(taken)
 
-    async def _start(self, feed: Feed, starts: Sequence[tuple[Taken, StartAsked]]) -> set[int]:
+    async def _start(self, feed: Trigger, starts: Sequence[tuple[Taken, StartAsked]]) -> set[int]:
         """Start what can be started, all together; the messages that are to be looked at one by one."""
         failed: set[int] = set()
         done = await feed.start_many([_start_of(asked) for _, asked in starts])
@@ -116,7 +116,7 @@ class TopicFeeder:
                 raise result
         return failed
 
-    async def _each(self, feed: Feed, message: Taken) -> None:
+    async def _each(self, feed: Trigger, message: Taken) -> None:
         """One message alone: tried a few times, then set aside. Raises whatever is not the message's fault."""
         for number in range(1, TRIES + 1):
             try:
@@ -131,7 +131,7 @@ class TopicFeeder:
                     return await self._set_aside(feed, message, error)
             await feed.rest(PAUSE * 2 ** (number - 1))
 
-    async def _try(self, feed: Feed, message: Taken) -> None:
+    async def _try(self, feed: Trigger, message: Taken) -> None:
         for each in _read(message):
             if feed.external is None:
                 asked = start_asked(_options(feed), each)
@@ -140,12 +140,12 @@ class TopicFeeder:
             else:
                 await _emit(feed, each)
 
-    async def _start_one(self, feed: Feed, start: Start) -> None:
+    async def _start_one(self, feed: Trigger, start: Start) -> None:
         (done,) = await feed.start_many([start])
         if isinstance(done, Exception):
             raise done
 
-    async def _set_aside(self, feed: Feed, message: Taken, error: PenstockError) -> None:
+    async def _set_aside(self, feed: Trigger, message: Taken, error: PenstockError) -> None:
         """Keep the message where people look for what nobody took. Raises StoreError."""
         why = await set_message_aside(
             feed.node.store, message, error, feed.now(),
@@ -172,7 +172,7 @@ def _read(message: Taken) -> list[Message]:
     return messages_of_topic(message.headers, message.body, message.id)
 
 
-def _options(feed: Feed) -> dict[str, Any]:
+def _options(feed: Trigger) -> dict[str, Any]:
     assert feed.source is not None, "what comes from outside has no options of a source"
     return feed.source.options
 
@@ -183,7 +183,7 @@ def _start_of(asked: StartAsked) -> Start:
     return Start(key=key, subject=asked.subject, input=asked.input, labels=asked.labels)
 
 
-async def _emit(feed: Feed, message: Message) -> None:
+async def _emit(feed: Trigger, message: Message) -> None:
     says = None if feed.external is None else feed.external.from_
     assert says is not None and feed.external is not None
     asked = event_asked(says, message)

@@ -37,7 +37,7 @@ class Notes(Protocol):
         ...
 
 
-class Doors(Protocol):
+class AccessStore(Protocol):
     """Who may come in, what is kept under lock, and what people did.
 
     An `audit` is written in the same transaction, and only where something was changed.

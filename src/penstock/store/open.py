@@ -17,7 +17,7 @@ from penstock.store.sqlite.backups import restore
 from penstock.store.sqlite.connection import Options, found_schema
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.files import refuse_no_file
-from penstock.store.sqlite.observer import Beside
+from penstock.store.sqlite.observer import Observer
 from penstock.store.sqlite.session import Clock
 from penstock.store.sqlite.store import SqliteStore
 from penstock.store.sqlite.transaction_runner import MEMORY
@@ -72,7 +72,7 @@ async def open_to_look(url: str) -> Looker:
     try:
         return await open_store(url, migrate=False)
     except StoreBusy as busy:
-        return Beside(busy.path)
+        return Observer(busy.path)
 
 
 async def schema_at(url: str) -> int:

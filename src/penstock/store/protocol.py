@@ -24,15 +24,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from penstock.store.authoring_protocol import Doors, Drafts, Notes
+from penstock.store.authoring_protocol import AccessStore, Drafts, Notes
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Change, Committed, Kept, Seen
+from penstock.store.rows.change import Change, Committed, PendingEvent, Seen
 from penstock.store.rows.outbox import Outbox
 from penstock.store.rows.rows import (
     ApprovalRow,
-    Beat,
+    ClaimRequest,
     Due,
     Filter,
+    Heartbeat,
     KeptRow,
     Lease,
     Leased,
@@ -51,7 +52,6 @@ from penstock.store.rows.rows import (
     TokenRow,
     Version,
     WaitingTasks,
-    Wish,
     Worker,
     WorkflowState,
 )
@@ -96,11 +96,11 @@ class Runs(Protocol):
 class Tasks(Protocol):
     """The task lists."""
 
-    async def lease(self, wish: Wish) -> list[Leased]:
+    async def lease(self, wish: ClaimRequest) -> list[Leased]:
         """Hand up to `limit` tasks to one worker."""
         ...
 
-    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         """Prolong leases by their heartbeat time; one that ran out is lost, whether or not somebody noticed."""
         ...
 
@@ -120,14 +120,14 @@ class Tasks(Protocol):
         ...
 
 
-class Mail(Protocol):
+class InboundEvents(Protocol):
     """Outside events on their way to a run."""
 
     async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
         """The live run that one of the keys belongs to."""
         ...
 
-    async def keep(self, kept: Kept) -> str | None:
+    async def keep(self, kept: PendingEvent) -> str | None:
         """Keep an event for the run that will have one of its keys.
 
         Answers the run where one has it by now: nothing is kept then. Answers "" where its id was seen before.
@@ -147,7 +147,7 @@ class Mail(Protocol):
         ...
 
 
-class Shelf(Protocol):
+class WorkflowVersions(Protocol):
     """Published workflows."""
 
     async def publish(
@@ -365,7 +365,7 @@ class Upkeep(Protocol):
     async def close(self) -> None: ...
 
 
-class Bell(Protocol):
+class Notifier(Protocol):
     """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
 
     async def tell(self, runs: Sequence[str]) -> None:
@@ -385,6 +385,19 @@ class Bell(Protocol):
 
 
 class Store(
-    Runs, Tasks, Mail, Shelf, Drafts, Views, Approvals, Tokens, Upkeep, Notes, Doors, Outbox, Bell, Protocol
+    Runs,
+    Tasks,
+    InboundEvents,
+    WorkflowVersions,
+    Drafts,
+    Views,
+    Approvals,
+    Tokens,
+    Upkeep,
+    Notes,
+    AccessStore,
+    Outbox,
+    Notifier,
+    Protocol,
 ):
     """All of it: what SQLite and PostgreSQL both are."""

@@ -17,9 +17,9 @@ from penstock.flow.model.run_input import (
     Continued,
     Done,
     Failed,
-    Occurrence,
     Outside,
     Reported,
+    RunInput,
     RunTimedOut,
 )
 from penstock.kernel.net import CANCEL, TIMEOUT
@@ -77,7 +77,7 @@ def follow(flow: Flow, node: Node, move: Move) -> Node:
 
 
 def _after(
-    flow: Flow, snapshot: Snapshot, occurrence: Occurrence, move: Move | None, parent: Node | None
+    flow: Flow, snapshot: Snapshot, occurrence: RunInput, move: Move | None, parent: Node | None
 ) -> Node:
     plan = advance(flow, snapshot, (occurrence,), NOW)
     history = list(plan.history)
@@ -90,7 +90,7 @@ def _after(
     return Node(plan.snapshot, ended, move, parent, parent.depth + 1 if parent else 0)
 
 
-def _occurrence(snapshot: Snapshot, move: Move) -> Occurrence:
+def _occurrence(snapshot: Snapshot, move: Move) -> RunInput:
     match move.what:
         case "event":
             return Outside(event=move.name)

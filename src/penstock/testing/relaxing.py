@@ -11,7 +11,7 @@ from penstock.expression import Expression, Template, compile_expression
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.compile.task_box import TaskBox
 from penstock.flow.model.box import Box, Finish, Queue, Reaction, View
-from penstock.flow.model.retry_policy import Retry, Timeouts
+from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 
 
 class StubBox(Struct, frozen=True):
@@ -55,7 +55,7 @@ def _relaxed(step: FlowStep) -> FlowStep:
         each=None,
         match=None if step.match is None else _ANY_KEY,
         serialize=None,
-        retry=Retry(0, ()),
+        retry=RetryPolicy(0, ()),
         timeouts=Timeouts(heartbeat=None),
         parallel=1 if step.each is not None else step.parallel,
     )

@@ -17,7 +17,7 @@ from penstock.flow.model.tags import NO_TAGS
 from penstock.kernel.marking import Taken, Token
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.store.errors import StoreAway
-from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
 
 MINUTE = timedelta(seconds=60)
 USUAL = Timeouts()
@@ -64,9 +64,9 @@ class ScriptedGate:
     def __init__(self, pace: float = 1.0) -> None:
         self._pace = pace
         self.calls: list[str] = []
-        self.wishes: list[Wish] = []
+        self.wishes: list[ClaimRequest] = []
         self.claiming = 0  # claims that wait for work
-        self.beats: list[list[Beat]] = []
+        self.beats: list[list[Heartbeat]] = []
         self.reports: list[Report] = []
         self.released: list[Lease] = []
         self.lines: list[LogLine] = []
@@ -95,7 +95,7 @@ class ScriptedGate:
             while not holds():
                 await self._news_or(0.02)
 
-    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
         self._called("claim")
         self.wishes.append(wish)
         self.claiming += 1
@@ -123,7 +123,7 @@ class ScriptedGate:
         expires = now + (attempt.timeouts.heartbeat or MINUTE)
         return expires if deadline is None else min(expires, deadline)
 
-    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         self._called("beat")
         self.beats.append(list(beats))
         now = datetime.now(UTC)
@@ -161,7 +161,7 @@ class ScriptedGate:
         """Run → how its attempt ended, as it was told last."""
         return {report.lease.run: report.outcome for report in self.reports}
 
-    def beaten(self, run: str) -> list[Beat]:
+    def beaten(self, run: str) -> list[Heartbeat]:
         """All signs of life for one run."""
         return [beat for beats in self.beats for beat in beats if beat.lease.run == run]
 

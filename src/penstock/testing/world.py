@@ -15,7 +15,7 @@ from penstock.flow.model.plan import Plan
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.errors import Invalid, NoTask
-from penstock.runtime.inmemory.engine import Host, Hosted
+from penstock.runtime.inmemory.engine import InMemoryEngine, InMemoryRun
 from penstock.runtime.node.clock import VirtualClock
 from penstock.testing.executor import Cast, Player, StubExecutor
 from penstock.testing.playing import Play
@@ -47,10 +47,10 @@ class Endless(PenstockError):
         )
 
 
-class PlayHost(Host):
+class PlayHost(InMemoryEngine):
     """A host that gives a run up that does not come to rest."""
 
-    def _apply(self, hosted: Hosted, plan: Plan) -> None:
+    def _apply(self, hosted: InMemoryRun, plan: Plan) -> None:
         # A loop of decisions alone takes no time: nothing else would ever stop it.
         if len(hosted.history) > MOST:
             self._queue.clear()

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
-from penstock.api.extension import Ask, Reply, Unreadable, part_of, raw_body, value_of
+from penstock.api.extension import Reply, RequestContext, Unreadable, part_of, raw_body, value_of
 from penstock_release.coordinator import Coordinator
 from penstock_release.errors import Refused
 from penstock_release.rules import RELEASE_ENDS
@@ -15,10 +15,10 @@ from penstock_release.rules import RELEASE_ENDS
 PART = "release"
 PAGE, LARGEST = 10, 1000
 
-Handler = Callable[[Ask[None, None]], Awaitable[Any]]
+Handler = Callable[[RequestContext[None, None]], Awaitable[Any]]
 
 
-def coordinator_of(ask: Ask[None, None]) -> Coordinator:
+def coordinator_of(ask: RequestContext[None, None]) -> Coordinator:
     found: Coordinator = part_of(ask, PART)
     return found
 
@@ -27,7 +27,7 @@ def answers(handler: Handler) -> Handler:
     """What is refused is answered in the shape that clients know."""
 
     @wraps(handler)
-    async def answered(ask: Ask[None, None]) -> Any:
+    async def answered(ask: RequestContext[None, None]) -> Any:
         try:
             return await handler(ask)
         except Refused as refused:
@@ -36,7 +36,7 @@ def answers(handler: Handler) -> Handler:
     return answered
 
 
-async def body_of(ask: Ask[None, None], most: int | None = None) -> Any:
+async def body_of(ask: RequestContext[None, None], most: int | None = None) -> Any:
     """The body as JSON, of at most so many bytes. Raises Refused."""
     raw = await raw_body(ask.request, most)
     try:
@@ -45,12 +45,12 @@ async def body_of(ask: Ask[None, None], most: int | None = None) -> Any:
         raise Refused(400, {"detail": f"JSON parse error - {error}"}) from None
 
 
-def address(ask: Ask[None, None], path: str) -> str:
+def address(ask: RequestContext[None, None], path: str) -> str:
     """The address of something that is served here."""
     return f"{str(ask.request.base_url).rstrip('/')}{path}"
 
 
-def page(ask: Ask[None, None], items: Sequence[Any]) -> dict[str, Any]:
+def page(ask: RequestContext[None, None], items: Sequence[Any]) -> dict[str, Any]:
     """Some of the items by `limit` and `offset`, with the addresses of the pages around."""
     query = ask.request.query_params
     limit = min(_number(query.get("limit"), PAGE) or PAGE, LARGEST)
@@ -73,7 +73,9 @@ def _number(text: str | None, default: int) -> int:
     return int(text[:9]) if text is not None and text.isascii() and text.isdigit() else default
 
 
-def matching(ask: Ask[None, None], items: Sequence[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+def matching(
+    ask: RequestContext[None, None], items: Sequence[dict[str, Any]], *names: str
+) -> list[dict[str, Any]]:
     """The items that have what the query says of these fields."""
     query = ask.request.query_params
     wanted = {name: query[name] for name in names if query.get(name)}
@@ -86,7 +88,7 @@ def _text(value: Any) -> str:
     return str(value).rstrip("/").rpartition("/")[2].lower()
 
 
-def task_view(ask: Ask[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
+def task_view(ask: RequestContext[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
     """A task as it is shown."""
     return {
         "kf_id": task["kf_id"],
@@ -100,7 +102,7 @@ def task_view(ask: Ask[None, None], task: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def event_view(ask: Ask[None, None], event: Mapping[str, Any]) -> dict[str, Any]:
+def event_view(ask: RequestContext[None, None], event: Mapping[str, Any]) -> dict[str, Any]:
     """An event as it is shown."""
     paths = {"release": "/releases/", "task_service": "/task-services/", "task": "/tasks/"}
     links = {name: address(ask, path + event[name]) if event[name] else None for name, path in paths.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Ask, Calls, Reply
+from penstock.api.extension import Calls, Reply, RequestContext
 from penstock_release.api.answering import answers, body_of, coordinator_of, event_view, matching, page
 from penstock_release.api.wire import EventIn, EventListing, ReleaseEvent, Results
 from penstock_release.errors import FieldErrors, busy, unknown
@@ -30,7 +30,7 @@ _BODY: dict[str, Any] = {"takes": EventIn, "reads": "raw", "gives": ReleaseEvent
 
 @calls.get("/events", "read", query=EventListing, gives=Results[ReleaseEvent], **_MORE)
 @answers
-async def list_release_events(ask: Ask[None, None]) -> Any:
+async def list_release_events(ask: RequestContext[None, None]) -> Any:
     """What happened, the newest first."""
     here = coordinator_of(ask)
     await here.releases.catch_up()
@@ -46,14 +46,14 @@ async def list_release_events(ask: Ask[None, None]) -> Any:
     return shown
 
 
-async def _found(ask: Ask[None, None]) -> Kept:
+async def _found(ask: RequestContext[None, None]) -> Kept:
     for kept in await coordinator_of(ask).shelf.all("events/"):
         if kept.data["kf_id"] == ask.path["id"]:
             return kept
     raise unknown()
 
 
-async def _fields(ask: Ask[None, None], partial: bool) -> dict[str, Any]:
+async def _fields(ask: RequestContext[None, None], partial: bool) -> dict[str, Any]:
     body = await body_of(ask)
     if isinstance(body, dict):
         body = {name: value for name, value in body.items() if value is not None}
@@ -70,7 +70,7 @@ async def _fields(ask: Ask[None, None], partial: bool) -> dict[str, Any]:
 
 @calls.post("/events", "operate", status=201, **_BODY)
 @answers
-async def add_release_event(ask: Ask[None, None]) -> Any:
+async def add_release_event(ask: RequestContext[None, None]) -> Any:
     """Record something by hand."""
     made: dict[str, Any] = {"release": None, "task": None, "task_service": None, **await _fields(ask, False)}
     made |= {"kf_id": new_id(EVENT), "created_at": now_text(), "number": BY_HAND}
@@ -81,12 +81,12 @@ async def add_release_event(ask: Ask[None, None]) -> Any:
 
 @calls.get("/events/{id}", "read", gives=ReleaseEvent, **_MORE)
 @answers
-async def show_release_event(ask: Ask[None, None]) -> Any:
+async def show_release_event(ask: RequestContext[None, None]) -> Any:
     """One event."""
     return event_view(ask, (await _found(ask)).data)
 
 
-async def _change(ask: Ask[None, None], partial: bool) -> Any:
+async def _change(ask: RequestContext[None, None], partial: bool) -> Any:
     kept = await _found(ask)
     fields = await _fields(ask, partial)
     said = {name: fields[name] for name in ("event_type", "message") if name in fields}
@@ -98,21 +98,21 @@ async def _change(ask: Ask[None, None], partial: bool) -> Any:
 
 @calls.patch("/events/{id}", "operate", **_BODY)
 @answers
-async def patch_release_event(ask: Ask[None, None]) -> Any:
+async def patch_release_event(ask: RequestContext[None, None]) -> Any:
     """Change the type or the message of an event."""
     return await _change(ask, True)
 
 
 @calls.put("/events/{id}", "operate", **_BODY)
 @answers
-async def put_release_event(ask: Ask[None, None]) -> Any:
+async def put_release_event(ask: RequestContext[None, None]) -> Any:
     """Change an event."""
     return await _change(ask, False)
 
 
 @calls.delete("/events/{id}", "operate", status=204, **_MORE)
 @answers
-async def remove_release_event(ask: Ask[None, None]) -> Any:
+async def remove_release_event(ask: RequestContext[None, None]) -> Any:
     """Remove an event."""
     if not await coordinator_of(ask).shelf.change(delete=[await _found(ask)]):
         raise busy()

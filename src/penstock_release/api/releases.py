@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.api.extension import Ask, Calls, Reply
+from penstock.api.extension import Calls, Reply, RequestContext
 from penstock_release.api.answering import (
     answers,
     body_of,
@@ -51,7 +51,7 @@ def _read(body: Any, partial: bool = False, more: tuple[Field, ...] = ()) -> dic
     return fields
 
 
-async def views(ask: Ask[None, None], wholes: Sequence[Whole]) -> list[dict[str, Any]]:
+async def views(ask: RequestContext[None, None], wholes: Sequence[Whole]) -> list[dict[str, Any]]:
     """Releases as they are shown: what they have in common is read once, however many they are."""
     here = coordinator_of(ask)
     notes: dict[str, list[str]] = {}
@@ -61,7 +61,9 @@ async def views(ask: Ask[None, None], wholes: Sequence[Whole]) -> list[dict[str,
     return [_view(ask, whole, notes.get(whole.id, []), latest) for whole in wholes]
 
 
-def _view(ask: Ask[None, None], whole: Whole, notes: list[str], latest: str | None) -> dict[str, Any]:
+def _view(
+    ask: RequestContext[None, None], whole: Whole, notes: list[str], latest: str | None
+) -> dict[str, Any]:
     release = whole.release.data
     names = ("kf_id", "name", "description", "state", "studies", "version", "created_at", "tags", "author")
     shown = {name: release[name] for name in (*names, "is_major", "partly_published", "run")}
@@ -70,7 +72,7 @@ def _view(ask: Ask[None, None], whole: Whole, notes: list[str], latest: str | No
     return {**shown, **more, "notes": notes, "tasks": tasks}
 
 
-async def view(ask: Ask[None, None], whole: Whole) -> dict[str, Any]:
+async def view(ask: RequestContext[None, None], whole: Whole) -> dict[str, Any]:
     """A release as it is shown."""
     [shown] = await views(ask, [whole])
     return shown
@@ -78,7 +80,7 @@ async def view(ask: Ask[None, None], whole: Whole) -> dict[str, Any]:
 
 @calls.get("/releases", "read", query=ReleaseListing, gives=Results[DataRelease], **_MORE)
 @answers
-async def list_releases(ask: Ask[None, None]) -> Any:
+async def list_releases(ask: RequestContext[None, None]) -> Any:
     """The releases, newest first."""
     here = coordinator_of(ask)
     await here.releases.catch_up()
@@ -90,7 +92,7 @@ async def list_releases(ask: Ask[None, None]) -> Any:
 
 @calls.post("/releases", "operate", status=201, **_BODY)
 @answers
-async def create_release(ask: Ask[None, None]) -> Any:
+async def create_release(ask: RequestContext[None, None]) -> Any:
     """Begin a release of some studies, by the services that are named, else by all that are enabled."""
     here = coordinator_of(ask)
     fields = _read(await body_of(ask), more=(CHOICE,))
@@ -100,12 +102,12 @@ async def create_release(ask: Ask[None, None]) -> Any:
 
 @calls.get("/releases/{id}", "read", gives=DataRelease, **_MORE)
 @answers
-async def show_release(ask: Ask[None, None]) -> Any:
+async def show_release(ask: RequestContext[None, None]) -> Any:
     """One release with its tasks."""
     return await view(ask, await coordinator_of(ask).releases.fresh(ask.path["id"]))
 
 
-async def _change(ask: Ask[None, None], partial: bool) -> Any:
+async def _change(ask: RequestContext[None, None], partial: bool) -> Any:
     here, id = coordinator_of(ask), ask.path["id"]
     begun = (await here.releases.whole(id)).release.data["begun_with"]
     fields = _read(await body_of(ask), partial)
@@ -119,21 +121,21 @@ async def _change(ask: Ask[None, None], partial: bool) -> Any:
 
 @calls.patch("/releases/{id}", "operate", **_BODY)
 @answers
-async def patch_release(ask: Ask[None, None]) -> Any:
+async def patch_release(ask: RequestContext[None, None]) -> Any:
     """Change some fields of a release; its state and version are its own."""
     return await _change(ask, True)
 
 
 @calls.put("/releases/{id}", "operate", **_BODY)
 @answers
-async def put_release(ask: Ask[None, None]) -> Any:
+async def put_release(ask: RequestContext[None, None]) -> Any:
     """Change a release; its state and version are its own."""
     return await _change(ask, False)
 
 
 @calls.delete("/releases/{id}", "operate", gives=DataRelease, **_MORE)
 @answers
-async def cancel_release(ask: Ask[None, None]) -> Any:
+async def cancel_release(ask: RequestContext[None, None]) -> Any:
     """Cancel a release; one that has ended stays as it is."""
     try:
         await coordinator_of(ask).releases.whole(ask.path["id"])
@@ -144,7 +146,7 @@ async def cancel_release(ask: Ask[None, None]) -> Any:
 
 @calls.post("/releases/{id}/publish", "operate", gives=Message, **_MORE)
 @answers
-async def publish_release(ask: Ask[None, None]) -> Any:
+async def publish_release(ask: RequestContext[None, None]) -> Any:
     """Publish a release that is staged, or go on with one that is partly published."""
     await coordinator_of(ask).publish(ask.path["id"])
     return {"message": "publishing"}
@@ -160,7 +162,7 @@ async def publish_release(ask: Ask[None, None]) -> Any:
     **_MORE,
 )
 @answers
-async def rerun_release(ask: Ask[None, None]) -> Any:
+async def rerun_release(ask: RequestContext[None, None]) -> Any:
     """Make the same release again, by the same services or by others."""
     body = await body_of(ask)
     others = {"services": None} if body == {"services": None} else read_fields(body, (CHOICE,), True)
@@ -169,7 +171,7 @@ async def rerun_release(ask: Ask[None, None]) -> Any:
 
 @calls.post("/releases/status_checks", "operate", gives=Said, **_MORE)
 @answers
-async def check_releases(ask: Ask[None, None]) -> Any:
+async def check_releases(ask: RequestContext[None, None]) -> Any:
     """Ask the services of all releases under way for their state, and look at what became of it; now, not later."""
     count = sum(is_live(whole.release.data) for whole in await coordinator_of(ask).check_now())
     return {"status": "ok", "message": f"{count} releases to check"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Ask, Calls, Reply
+from penstock.api.extension import Calls, Reply, RequestContext
 from penstock_release.api.answering import address, answers, body_of, coordinator_of, matching, page
 from penstock_release.api.releases import views
 from penstock_release.api.wire import (
@@ -26,35 +26,35 @@ _NOTE: dict[str, Any] = {"takes": ReleaseNoteIn, "reads": "raw", "gives": Releas
 
 @calls.get("/studies", "read", query=Listing, gives=Results[Study], **_MORE)
 @answers
-async def list_studies(ask: Ask[None, None]) -> Any:
+async def list_studies(ask: RequestContext[None, None]) -> Any:
     """The studies, newest first."""
     return page(ask, await coordinator_of(ask).library.all("studies"))
 
 
 @calls.post("/studies", "operate", status=201, takes=StudyIn, reads="raw", gives=Study, **_MORE)
 @answers
-async def add_study(ask: Ask[None, None]) -> Any:
+async def add_study(ask: RequestContext[None, None]) -> Any:
     """Add a study by hand."""
     return await coordinator_of(ask).library.add_study(await body_of(ask))
 
 
 @calls.post("/studies/sync", "operate", gives=Synced, **_MORE)
 @answers
-async def sync_studies(ask: Ask[None, None]) -> Any:
+async def sync_studies(ask: RequestContext[None, None]) -> Any:
     """Take the studies of the data service."""
     return await coordinator_of(ask).library.sync()
 
 
 @calls.get("/studies/{id}", "read", gives=Study, **_MORE)
 @answers
-async def show_study(ask: Ask[None, None]) -> Any:
+async def show_study(ask: RequestContext[None, None]) -> Any:
     """One study."""
     return (await coordinator_of(ask).library.get("studies", ask.path["id"])).data
 
 
 @calls.get("/studies/{id}/releases", "read", query=Listing, gives=Results[DataRelease], **_MORE)
 @answers
-async def list_releases_of_study(ask: Ask[None, None]) -> Any:
+async def list_releases_of_study(ask: RequestContext[None, None]) -> Any:
     """The releases of a study, newest first."""
     here, id = coordinator_of(ask), ask.path["id"]
     await here.library.get("studies", id)
@@ -65,14 +65,14 @@ async def list_releases_of_study(ask: Ask[None, None]) -> Any:
     return shown
 
 
-def _note(ask: Ask[None, None], note: dict[str, Any]) -> dict[str, Any]:
+def _note(ask: RequestContext[None, None], note: dict[str, Any]) -> dict[str, Any]:
     links = {"study": f"/studies/{note['study']}", "release": f"/releases/{note['release']}"}
     return {**note, **{name: address(ask, path) for name, path in links.items()}}
 
 
 @calls.get("/release-notes", "read", query=NoteListing, gives=Results[ReleaseNote], **_MORE)
 @answers
-async def list_notes(ask: Ask[None, None]) -> Any:
+async def list_notes(ask: RequestContext[None, None]) -> Any:
     """The release notes, newest first."""
     found = await coordinator_of(ask).library.all("notes")
     shown = page(ask, matching(ask, found, "author", "study", "release"))
@@ -82,28 +82,28 @@ async def list_notes(ask: Ask[None, None]) -> Any:
 
 @calls.post("/release-notes", "operate", status=201, **_NOTE)
 @answers
-async def add_note(ask: Ask[None, None]) -> Any:
+async def add_note(ask: RequestContext[None, None]) -> Any:
     """Write a note on a study in a release."""
     return _note(ask, await coordinator_of(ask).library.add_note(await body_of(ask)))
 
 
 @calls.get("/release-notes/{id}", "read", gives=ReleaseNote, **_MORE)
 @answers
-async def show_note(ask: Ask[None, None]) -> Any:
+async def show_note(ask: RequestContext[None, None]) -> Any:
     """One note."""
     return _note(ask, (await coordinator_of(ask).library.get("notes", ask.path["id"])).data)
 
 
 @calls.patch("/release-notes/{id}", "operate", **_NOTE)
 @answers
-async def patch_note(ask: Ask[None, None]) -> Any:
+async def patch_note(ask: RequestContext[None, None]) -> Any:
     """Change some fields of a note."""
     return _note(ask, await coordinator_of(ask).library.change_note(ask.path["id"], await body_of(ask), True))
 
 
 @calls.put("/release-notes/{id}", "operate", **_NOTE)
 @answers
-async def put_note(ask: Ask[None, None]) -> Any:
+async def put_note(ask: RequestContext[None, None]) -> Any:
     """Change a note."""
     return _note(
         ask, await coordinator_of(ask).library.change_note(ask.path["id"], await body_of(ask), False)
@@ -112,7 +112,7 @@ async def put_note(ask: Ask[None, None]) -> Any:
 
 @calls.delete("/release-notes/{id}", "operate", status=204, **_MORE)
 @answers
-async def remove_note(ask: Ask[None, None]) -> Any:
+async def remove_note(ask: RequestContext[None, None]) -> Any:
     """Remove a note."""
     await coordinator_of(ask).library.remove("notes", ask.path["id"])
     return Reply(None, 204)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.api.extension import Ask, Calls, refuse_flood
+from penstock.api.extension import Calls, RequestContext, refuse_flood
 from penstock_release.api.answering import answers, body_of, coordinator_of, matching, page, task_view
 from penstock_release.api.wire import ReleaseTask, Results, Said, TaskListing, TaskReport
 from penstock_release.errors import FieldErrors
@@ -26,7 +26,7 @@ _BODY: dict[str, Any] = {
 
 @calls.get("/tasks", "read", query=TaskListing, gives=Results[ReleaseTask], **_MORE)
 @answers
-async def list_release_tasks(ask: Ask[None, None]) -> Any:
+async def list_release_tasks(ask: RequestContext[None, None]) -> Any:
     """The tasks of all releases, newest first."""
     here = coordinator_of(ask)
     await here.releases.catch_up()
@@ -39,14 +39,14 @@ async def list_release_tasks(ask: Ask[None, None]) -> Any:
 
 @calls.get("/tasks/{id}", "read", gives=ReleaseTask, **_MORE)
 @answers
-async def show_release_task(ask: Ask[None, None]) -> Any:
+async def show_release_task(ask: RequestContext[None, None]) -> Any:
     """One task."""
     here = coordinator_of(ask)
     whole = await here.releases.fresh(await here.reports.release_of(ask.path["id"]))
     return task_view(ask, whole.task(ask.path["id"]).data)
 
 
-async def _report(ask: Ask[None, None]) -> Any:
+async def _report(ask: RequestContext[None, None]) -> Any:
     most = None
     if coordinator_of(ask).options.open_reports:  # from anybody, so not from anybody without limit
         refuse_flood(ask, "reports")
@@ -62,21 +62,21 @@ async def _report(ask: Ask[None, None]) -> Any:
 
 @calls.patch("/tasks/{id}", "operate", **_BODY)
 @answers
-async def report_task(ask: Ask[None, None]) -> Any:
+async def report_task(ask: RequestContext[None, None]) -> Any:
     """A service reports the state and progress of its task; a late report changes nothing."""
     return await _report(ask)
 
 
 @calls.put("/tasks/{id}", "operate", **_BODY)
 @answers
-async def put_report(ask: Ask[None, None]) -> Any:
+async def put_report(ask: RequestContext[None, None]) -> Any:
     """The same, for services that put."""
     return await _report(ask)
 
 
 @calls.post("/tasks/status_checks", "operate", gives=Said, **_MORE)
 @answers
-async def check_release_tasks(ask: Ask[None, None]) -> Any:
+async def check_release_tasks(ask: RequestContext[None, None]) -> Any:
     """Ask the services of all tasks under way for their state, and look at what became of it; now, not later."""
     found = await coordinator_of(ask).check_now()
     count = sum(task.data["state"] in ("running", "publishing") for whole in found for task in whole.tasks)

@@ -6,7 +6,7 @@ import pytest
 from tests.examples.shelf import NAMES, path_of, tasks
 
 from penstock.engine.authoring.load import load
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Token
 from penstock.kernel.net import START
 from penstock.kernel.proof.prospect import Here, prospect
@@ -19,7 +19,7 @@ ALL = Budget(200_000, lambda: False)
 @pytest.mark.parametrize("name", NAMES)
 def test_from_the_beginning_it_says_what_the_proof_says(name: str) -> None:
     flow = load(path_of(name), tasks(name)).flow
-    board = Board(flow.wiring)
+    board = MutableMarking(flow.wiring)
     board.put(Token(1, START))
     proved = analyse(flow.net)
 
@@ -31,7 +31,7 @@ def test_from_the_beginning_it_says_what_the_proof_says(name: str) -> None:
 
 def test_with_no_time_it_cannot_be_told() -> None:
     flow = load(path_of("mediathread"), tasks("mediathread")).flow
-    board = Board(flow.wiring)
+    board = MutableMarking(flow.wiring)
     board.put(Token(1, START))
 
     told = prospect(flow.wiring, Here(marking=board.marking()), Budget(1, lambda: True), lambda token: False)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from penstock import Context, Engine
-from penstock.sources.triggers.triggers import Feed, Feeder, Feeding, Means, Want
+from penstock.sources.triggers.triggers import Means, SourceReader, Trigger, Triggers, TriggerTarget
 from tests.waiting import until
 
 WORKFLOW = """
@@ -44,7 +44,7 @@ class Belt:
         self.items += items
         self.put.set()
 
-    def factory(self, want: Want, means: Means) -> Feeder | None:
+    def factory(self, want: TriggerTarget, means: Means) -> SourceReader | None:
         return Taking(self)
 
     def feeders(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Taking:
     def __init__(self, belt: Belt) -> None:
         self.belt = belt
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         belt = self.belt
         if belt.broken:
             raise belt.broken.pop()
@@ -72,7 +72,7 @@ class Taking:
         finally:
             belt.feeding -= 1
 
-    async def take(self, feed: Feed) -> None:
+    async def take(self, feed: Trigger) -> None:
         done = feed.state or 0
         for n, item in enumerate(self.belt.items[done:], done + 1):
             await feed.start(key=str(n), subject=item)
@@ -80,9 +80,9 @@ class Taking:
 
 
 @asynccontextmanager
-async def fed(engine: Engine, feeders: Mapping[str, Any], **more: Any) -> AsyncIterator[Feeding]:
+async def fed(engine: Engine, feeders: Mapping[str, Any], **more: Any) -> AsyncIterator[Triggers]:
     """An engine whose sources are fed while the block runs."""
-    feeding = Feeding((await engine.running()).node, feeders=feeders, **more)
+    feeding = Triggers((await engine.running()).node, feeders=feeders, **more)
     loop = asyncio.create_task(feeding.run())
     try:
         yield feeding

@@ -9,7 +9,7 @@ import pytest
 
 from penstock import Context, Engine, Out
 from penstock.sources.triggers.lease import Record, feed_name, read_record
-from penstock.sources.triggers.triggers import Feed, Feeder, Means, Want
+from penstock.sources.triggers.triggers import Means, SourceReader, Trigger, TriggerTarget
 from tests.durable.conftest import FILE, VIRTUAL, Place
 from tests.sources.feeding.feeders import (
     WAITING,
@@ -231,7 +231,7 @@ class Paying:
     def __init__(self, paid: bool = True) -> None:
         self.paid = paid
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         while not self.paid:
             if not await feed.rest(0.02):
                 return
@@ -240,7 +240,7 @@ class Paying:
         await feed.save("all")
         await feed.stopping.wait()
 
-    def factory(self, want: Want, means: Means) -> Feeder | None:
+    def factory(self, want: TriggerTarget, means: Means) -> SourceReader | None:
         return None if want.external is None else self
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.sources.triggers.lease import LEASE, NODES, Holding, Lost, Presence, feed_name
-from penstock.sources.triggers.triggers import Feeding
+from penstock.sources.triggers.lease import LEASE, NODES, Lost, NodeLease, TriggerLease, feed_name
+from penstock.sources.triggers.triggers import Triggers
 from penstock.store.open import open_store
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import Process, SimLoop, run_simulated
@@ -56,7 +56,7 @@ def test_after_a_crash_another_node_takes_over_and_no_item_is_lost_or_twice(serv
             Engine(url, tasks={}, feed=False) as two,
         ):
             await one.publish(WORKFLOW, start=True)
-            crashed = Feeding((await one.running()).node, feeders=belt.feeders(), lease=SHORT)
+            crashed = Triggers((await one.running()).node, feeders=belt.feeders(), lease=SHORT)
             await crashed.run_once()
             belt.add("a", "b")
             await until_there(one, 2)
@@ -80,14 +80,14 @@ def test_what_a_buried_node_writes_is_not_taken(server: PostgresServer) -> None:
         store = await open_store(server.create_database())
         try:
             now = datetime.now(UTC)
-            dead = Presence(store, lambda: now - timedelta(hours=1), shared=True)
+            dead = NodeLease(store, lambda: now - timedelta(hours=1), shared=True)
             await dead.renew()
-            held = await Holding.take(store, dead, feed_name("w"), "topic")
+            held = await TriggerLease.take(store, dead, feed_name("w"), "topic")
             assert held is not None
             await held.keep(state=1)
-            other = Presence(store, lambda: now, shared=True)
+            other = NodeLease(store, lambda: now, shared=True)
             await other.renew()
-            taken = await Holding.take(store, other, feed_name("w"), "topic")
+            taken = await TriggerLease.take(store, other, feed_name("w"), "topic")
             assert taken is not None and taken.record.state == 1
             with pytest.raises(Lost):
                 await held.keep(state=2)
@@ -104,12 +104,12 @@ def test_alone_on_its_store_a_node_takes_over_at_once_from_the_one_before(tmp_pa
     async def main() -> tuple[Any, Any]:
         store = await open_store(str(tmp_path / "penstock.db"))
         try:
-            before, after = (Presence(store, lambda: datetime.now(UTC), shared=False) for _ in range(2))
-            first = await Holding.take(store, before, feed_name("w"), "topic")
+            before, after = (NodeLease(store, lambda: datetime.now(UTC), shared=False) for _ in range(2))
+            first = await TriggerLease.take(store, before, feed_name("w"), "topic")
             assert first is not None
             await first.keep(state=1)  # and then it crashed
-            second = await Holding.take(store, after, feed_name("w"), "topic")
-            other = await Holding.take(store, after, feed_name("w"), "schedule")
+            second = await TriggerLease.take(store, after, feed_name("w"), "topic")
+            other = await TriggerLease.take(store, after, feed_name("w"), "schedule")
             assert second is not None and other is not None
             return second.record.state, other.record.state
         finally:
@@ -124,8 +124,8 @@ def test_nodes_that_died_long_ago_leave_nothing_behind(server: PostgresServer) -
         try:
             now = datetime.now(UTC)
             for _ in range(3):
-                await Presence(store, lambda: now - timedelta(hours=1), shared=True).renew()
-            await Presence(store, lambda: now, shared=True).renew()
+                await NodeLease(store, lambda: now - timedelta(hours=1), shared=True).renew()
+            await NodeLease(store, lambda: now, shared=True).renew()
             return len(await store.tokens(NODES, "", 100))
         finally:
             await store.close()
@@ -133,10 +133,10 @@ def test_nodes_that_died_long_ago_leave_nothing_behind(server: PostgresServer) -
     assert asyncio.run(main()) == 1
 
 
-async def _node(store: Any, belt: Belt) -> Feeding:
+async def _node(store: Any, belt: Belt) -> Triggers:
     """A node on a store that is shared, with feeders of a belt; it is never closed."""
     engine = Engine(store=store, tasks=note_tasks([]), feed=False)
-    feeding = Feeding((await engine.running()).node, feeders=belt.feeders())
+    feeding = Triggers((await engine.running()).node, feeders=belt.feeders())
     asyncio.get_running_loop().create_task(feeding.run())
     return feeding
 

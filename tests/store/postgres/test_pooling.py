@@ -9,8 +9,8 @@ import pytest
 
 from penstock.store.postgres.database import Session, Work
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.rows.change import EndedTask, Kept, Lock, Post, Seen
-from penstock.store.rows.rows import Filter, Wish
+from penstock.store.rows.change import EndedTask, Lock, PendingEvent, Post, Seen
+from penstock.store.rows.rows import ClaimRequest, Filter
 from tests.store.postgres.making import BEGAN, MINUTE, moved, name, over, started, task, with_store
 
 LATER = BEGAN.replace(year=2999)
@@ -20,13 +20,13 @@ async def live(store: PostgresStore) -> list[object]:
     """A run's life, with something of everything; what was seen on the way."""
     run, key = name(1), ("order", "7")
     seen = Seen("hook", "1", LATER)
-    kept = Kept(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen)
+    kept = PendingEvent(keys=(key,), event="paid", body=b"paid", reason="early", until=LATER, seen=seen)
     told: list[object] = [await store.keep(kept), await store.keep(kept)]
     first = await store.commit(
         [started(run, tasks=(task(),), keys=(key,), posts=(Post(None, b"hi"),), timers=((BEGAN, b"tick"),))]
     )
     told += [first.outcomes, [message.body for message in first.messages]]
-    [leased] = await store.lease(Wish(worker="w", task_lists=("default",), tasks=("t",), limit=3))
+    [leased] = await store.lease(ClaimRequest(worker="w", task_lists=("default",), tasks=("t",), limit=3))
     due = await store.due(10, MINUTE)
     told += [leased.lease.fence, [timer.body for timer in due.timers], await store.find([key])]
     ended = (EndedTask(1, -1, 1, 1),)

@@ -13,7 +13,7 @@ from penstock.store.postgres.commit.commit import commit_once
 from penstock.store.postgres.database import SQL, Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows.change import EndedTask, Lock, Unlock
-from penstock.store.rows.rows import Beat, Lease, Wish
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease
 from tests.store.postgres.making import moved, name, opened, started, task, with_store
 
 RUNS = [name(n) for n in range(12)]
@@ -80,7 +80,7 @@ def test_n19_renewals_and_endings_at_once_do_not_block_each_other(url: str) -> N
 
     async def renew(store: PostgresStore) -> None:
         for _ in range(20):
-            await store.renew([Beat(lease) for lease in random.sample(leases, len(leases))])
+            await store.renew([Heartbeat(lease) for lease in random.sample(leases, len(leases))])
 
     async def end(store: PostgresStore) -> None:
         for turn in range(20):
@@ -108,7 +108,7 @@ def test_st6_who_asks_while_another_takes_gets_the_next_tasks(url: str, lists: t
             mine = await work.rows(
                 "lease_tasks" if len(lists) == 1 else "lease_from_lists", worker="me", **wish
             )
-            theirs = await store.lease(Wish(worker="you", task_lists=lists, tasks=None, limit=5))
+            theirs = await store.lease(ClaimRequest(worker="you", task_lists=lists, tasks=None, limit=5))
             return [sorted(row["firing"] for row in mine), [one.lease.firing for one in theirs]]
 
         return await store.database.transact(take)

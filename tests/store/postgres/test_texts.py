@@ -9,15 +9,15 @@ import pytest
 from penstock.store.errors import BadText
 from penstock.store.postgres.commit.bad_texts import refuse_bad_texts
 from penstock.store.postgres.store import PostgresStore
-from penstock.store.rows.change import Kept, Lock, Seen, Unlock
+from penstock.store.rows.change import Lock, PendingEvent, Seen, Unlock
 from tests.store.postgres.making import BEGAN, moved, name, new_run, started, with_store
 
 ONE, TWO = name(1), name(2)
 
 
-def kept(**more: Any) -> Kept:
+def kept(**more: Any) -> PendingEvent:
     plain: dict[str, Any] = {"keys": (), "event": "e", "body": b"", "reason": "", "until": BEGAN}
-    return Kept(**(plain | more))
+    return PendingEvent(**(plain | more))
 
 
 BAD: list[dict[str, Any]] = [

@@ -14,7 +14,7 @@ from penstock.store.errors import BadAddress, StoreDamaged, StoreError, StoreFul
 from penstock.store.open import restore_store
 from penstock.store.rows.rows import Filter
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.observer import Beside
+from penstock.store.sqlite.observer import Observer
 from penstock.store.sqlite.store import SqliteStore
 from penstock.store.sqlite.tables import maintenance
 from tests.store.sqlite.builders import begin, turn
@@ -136,9 +136,9 @@ def test_a_damaged_file_is_told_with_the_remedy_by_who_looks_through_it(
 ) -> None:
     path = tmp_path / "a.db"
 
-    def opened(way: str) -> SqliteStore | Beside:
+    def opened(way: str) -> SqliteStore | Observer:
         if way == "beside":
-            return Beside(str(path))
+            return Observer(str(path))
         return SqliteStore.open(str(path), options=Options(inline=way == "inline"))
 
     async def scenario() -> None:

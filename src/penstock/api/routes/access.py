@@ -18,7 +18,7 @@ from penstock.access.tokens import TokenWish
 from penstock.api.call import Calls
 from penstock.api.guard import address_of, by_session, identify, is_secure
 from penstock.api.paging import Page, Paged, page
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.access import BackTo, Made, MakeToken, SignIn, Who
 
 calls = Calls("access")
@@ -29,7 +29,7 @@ SMALL = 4096
 
 
 @calls.get("/api/access", "admin", query=Paged, gives=Page[TokenView])
-async def list_access(ask: Ask[None, Paged]) -> Page[TokenView]:
+async def list_access(ask: RequestContext[None, Paged]) -> Page[TokenView]:
     """Tokens, newest first; never what they are made of."""
     limit = ask.query.limit
     found = await ask.service.access.list(ask.query.place(str), limit + 1)
@@ -37,7 +37,7 @@ async def list_access(ask: Ask[None, Paged]) -> Page[TokenView]:
 
 
 @calls.post("/api/access", "admin", takes=MakeToken, gives=Made, status=201)
-async def create_access(ask: Ask[MakeToken, None]) -> Made:
+async def create_access(ask: RequestContext[MakeToken, None]) -> Made:
     """Make a token; it is shown in this answer and never again."""
     body = ask.body
     wish = TokenWish(
@@ -53,7 +53,7 @@ async def create_access(ask: Ask[MakeToken, None]) -> Made:
 
 
 @calls.delete("/api/access/{id}", "admin", status=204)
-async def revoke_access(ask: Ask[None, None]) -> None:
+async def revoke_access(ask: RequestContext[None, None]) -> None:
     """Revoke a token: from its next call on it does not count."""
     await ask.service.access.revoke(ask.caller, ask.path["id"])
 
@@ -62,7 +62,7 @@ async def revoke_access(ask: Ask[None, None]) -> None:
 
 
 @calls.get("/api/session", "public", gives=Who)
-async def who_am_i(ask: Ask[None, None]) -> Who:
+async def who_am_i(ask: RequestContext[None, None]) -> Who:
     """Who asks, and what that role may do; who is not known is told how to sign in."""
     try:
         return _who(ask, await identify(ask.service, ask.request))
@@ -72,7 +72,7 @@ async def who_am_i(ask: Ask[None, None]) -> Who:
 
 
 @calls.post("/api/session", "public", takes=SignIn, gives=Who, status=201, most=SMALL)
-async def sign_in(ask: Ask[SignIn, None]) -> Reply:
+async def sign_in(ask: RequestContext[SignIn, None]) -> Reply:
     """Begin a session of a browser with a token."""
     request, access = ask.request, ask.service.access
     ask.service.limiters.logins.check(address_of(request) or "", monotonic())
@@ -83,7 +83,7 @@ async def sign_in(ask: Ask[SignIn, None]) -> Reply:
 
 
 @calls.delete("/api/session", "public", status=204)
-async def sign_out(ask: Ask[None, None]) -> Reply:
+async def sign_out(ask: RequestContext[None, None]) -> Reply:
     """End the session; there is no harm in ending it twice."""
     secure = is_secure(ask.request)
     cookie = read_cookie(ask.request.headers.get("cookie"), secure)
@@ -95,7 +95,7 @@ async def sign_out(ask: Ask[None, None]) -> Reply:
 
 
 @calls.get("/api/session/oidc", "public", query=BackTo, status=302)
-async def begin_oidc(ask: Ask[None, BackTo]) -> Response:
+async def begin_oidc(ask: RequestContext[None, BackTo]) -> Response:
     """Go to the identity provider to sign in."""
     if ask.service.oidc is None:
         raise SignInFailed("no identity provider is set up here")
@@ -115,7 +115,7 @@ async def begin_oidc(ask: Ask[None, BackTo]) -> Response:
 
 
 @calls.get("/api/session/callback", "public", others=True, status=302)
-async def finish_oidc(ask: Ask[None, None]) -> Response:
+async def finish_oidc(ask: RequestContext[None, None]) -> Response:
     """Come back from the identity provider."""
     request, secure = ask.request, is_secure(ask.request)
     if ask.service.oidc is None:
@@ -131,12 +131,12 @@ async def finish_oidc(ask: Ask[None, None]) -> Response:
     return answer
 
 
-def _who(ask: Ask[Any, Any], caller: Caller) -> Who:
+def _who(ask: RequestContext[Any, Any], caller: Caller) -> Who:
     ways: list[Any] = list(_ways(ask))
     workflows = None if caller.workflows is None else list(caller.workflows)
     may = [action for action in ACTIONS if caller.may(action)]
     return Who(caller.name, caller.role, may, workflows, not caller.local, ways)
 
 
-def _ways(ask: Ask[Any, Any]) -> tuple[str, ...]:
+def _ways(ask: RequestContext[Any, Any]) -> tuple[str, ...]:
     return ("token", "oidc") if ask.service.oidc is not None else ("token",)

@@ -12,7 +12,7 @@ from penstock.access.roles import ROLES
 from penstock.api.call import Calls
 from penstock.api.paging import Page
 from penstock.api.reading import raw_body, value_of
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.approvals import Approval, CalledBack, Decide, WhichApprovals
 from penstock.runtime.errors import UnknownApproval, UnknownCallback
 from penstock.runtime.queries.cursors import write_cursor
@@ -22,7 +22,7 @@ LARGEST = 1024 * 1024
 
 
 @calls.get("/api/approvals", "read", query=WhichApprovals, gives=Page[Approval])
-async def list_approvals(ask: Ask[None, WhichApprovals]) -> Page[Approval]:
+async def list_approvals(ask: RequestContext[None, WhichApprovals]) -> Page[Approval]:
     """What people are, or were, asked to decide, the newest first; a page has fewer where they are large."""
     query, caller = ask.query, ask.caller
     found, last = await ask.engine.approvals_page(
@@ -37,13 +37,13 @@ async def list_approvals(ask: Ask[None, WhichApprovals]) -> Page[Approval]:
 
 
 @calls.get("/api/approvals/{id}", "read", gives=Approval)
-async def show_approval(ask: Ask[None, None]) -> Approval:
+async def show_approval(ask: RequestContext[None, None]) -> Approval:
     """One approval."""
     return _shown(await _found(ask), ask.caller)
 
 
 @calls.post("/api/approvals/{id}", "operate", takes=Decide, gives=Approval)
-async def decide_approval(ask: Ask[Decide, None]) -> Approval:
+async def decide_approval(ask: RequestContext[Decide, None]) -> Approval:
     """Approve or reject, once: a second decision is answered with the first."""
     found = await _found(ask)
     ask.may("operate", found["workflow"])
@@ -58,7 +58,7 @@ async def decide_approval(ask: Ask[Decide, None]) -> Approval:
 
 
 @calls.post("/hooks/callback/{id}", "public", reads="raw", gives=CalledBack)
-async def call_back(ask: Ask[None, None]) -> CalledBack:
+async def call_back(ask: RequestContext[None, None]) -> CalledBack:
     """A function says how it ended, at the address that it was given: `{port, output, tags, data, error}`."""
     id, limiter = ask.path["id"], ask.service.limiters.hooks
     # Before the body is read: anybody may call, and a large one takes its time.
@@ -71,7 +71,7 @@ async def call_back(ask: Ask[None, None]) -> CalledBack:
     return CalledBack(await ask.engine.call_back(id, body))  # type: ignore[arg-type]
 
 
-async def _found(ask: Ask[Any, None]) -> dict[str, Any]:
+async def _found(ask: RequestContext[Any, None]) -> dict[str, Any]:
     found = await ask.engine.approval(ask.path["id"], ask.caller.name)
     if not ask.caller.sees(found["workflow"]):
         raise UnknownApproval(ask.path["id"])

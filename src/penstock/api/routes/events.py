@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.events import Event, EventTaken, KeyedEvent, Redelivered, Undelivered
 from penstock.runtime.errors import Conflict, NotFound
 from penstock.runtime.queries.cursors import write_cursor
@@ -27,7 +27,7 @@ def _taken(answer: str) -> Reply:
     status=202,
     statuses=(200,),
 )
-async def emit_event(ask: Ask[Event, None]) -> Any:
+async def emit_event(ask: RequestContext[Event, None]) -> Any:
     """Fire an event into a run; 200 where its id came before."""
     run, body = await ask.may_run("operate"), ask.body
     return _taken(await ask.engine.emit(body.event, body.data, run=run, set=body.set, id=body.id))
@@ -36,7 +36,7 @@ async def emit_event(ask: Ask[Event, None]) -> Any:
 @calls.post(
     "/api/events", "operate", takes=KeyedEvent, recorded=False, gives=EventTaken, status=202, statuses=(200,)
 )
-async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
+async def emit_by_key(ask: RequestContext[KeyedEvent, None]) -> Any:
     """Fire an event into the run that has the key; one that comes too early is kept for it."""
     body = ask.body
     answer = await ask.engine.emit(
@@ -52,7 +52,7 @@ async def emit_by_key(ask: Ask[KeyedEvent, None]) -> Any:
 
 
 @calls.get("/api/events/undelivered", "read", query=Paged, gives=Page[Undelivered])
-async def list_undelivered(ask: Ask[None, Paged]) -> Any:
+async def list_undelivered(ask: RequestContext[None, Paged]) -> Any:
     """Events of the last seven days that no run has taken, the oldest first; a page has fewer where they are large."""
     if not ask.caller.everywhere:
         return Page([])
@@ -62,7 +62,7 @@ async def list_undelivered(ask: Ask[None, Paged]) -> Any:
 
 
 @calls.post("/api/events/undelivered/{number}/redeliver", "operate", gives=Redelivered)
-async def redeliver_event(ask: Ask[None, None]) -> Any:
+async def redeliver_event(ask: RequestContext[None, None]) -> Any:
     """Give an event to the run that has its key now, or start the run that it could not start; 409 where none has."""
     id = ask.number("number")
     known = await ask.engine.undelivered(after=id - 1, limit=1) if ask.caller.everywhere else []

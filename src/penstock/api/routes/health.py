@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from penstock.api.call import Calls
 from penstock.api.readiness import Trouble
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 
 calls = Calls("operations")
 
@@ -22,13 +22,13 @@ class Health(Struct):
 
 
 @calls.get("/health", "public", gives=Health)
-async def health(ask: Ask[None, None]) -> Health:
+async def health(ask: RequestContext[None, None]) -> Health:
     """Whether the process is alive."""
     return Health("ok")
 
 
 @calls.get("/ready", "public", gives=Health, statuses=(503,))
-async def ready(ask: Ask[None, None]) -> Any:
+async def ready(ask: RequestContext[None, None]) -> Any:
     """Whether the process can do its work: database and secrets are accessible, and its workflows are started."""
     service = ask.service
     if trouble := await service.pulse.trouble(service.access.vault):
@@ -45,13 +45,13 @@ _REASONS: dict[Trouble, str] = {
 
 
 @calls.get("/metrics", "read", everywhere=True, media="text/plain; version=0.0.4")
-async def metrics(ask: Ask[None, None]) -> Response:
+async def metrics(ask: RequestContext[None, None]) -> Response:
     """What Prometheus reads."""
     body, media = await ask.service.metrics.exposition(ask.request.headers.get("accept", ""))
     return Response(body, media_type=media)
 
 
 @calls.get("/openapi.json", "public", gives=dict[str, Any])
-async def openapi(ask: Ask[None, None]) -> Any:
+async def openapi(ask: RequestContext[None, None]) -> Any:
     """This description."""
     return ask.service.describe()

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.reading import raw_body
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.flow.values.payload import payload_limit
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.hooks.hook_list import HookLine
@@ -26,14 +26,14 @@ KINDS = (
 
 
 @calls.get("/api/hooks", "read", query=Counted, gives=Page[HookLine])
-async def list_hooks(ask: Ask[None, Counted]) -> Any:
+async def list_hooks(ask: RequestContext[None, Counted]) -> Any:
     """The addresses that take calls: those that start runs, and those that fire events into them."""
     found = await ask.service.hooks.all()
     return ask.query.cut([each for each in found if ask.caller.sees(each.workflow)])
 
 
 @calls.post("/hooks/{workflow}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202))
-async def start_by_hook(ask: Ask[None, None]) -> Any:
+async def start_by_hook(ask: RequestContext[None, None]) -> Any:
     """Start a run by a signed call; it is durable when this answers, and a repeat changes nothing."""
     return await _receive(ask, None)
 
@@ -41,24 +41,24 @@ async def start_by_hook(ask: Ask[None, None]) -> Any:
 @calls.post(
     "/hooks/{workflow}/{event}", "public", reads="raw", accepts=KINDS, gives=Received, statuses=(201, 202)
 )
-async def emit_by_hook(ask: Ask[None, None]) -> Any:
+async def emit_by_hook(ask: RequestContext[None, None]) -> Any:
     """Fire an event by a signed call into the run that has the key that it carries."""
     return await _receive(ask, ask.path["event"])
 
 
 @calls.options("/hooks/{workflow}", "public", status=200)
-async def consent_to_start(ask: Ask[None, None]) -> Response:
+async def consent_to_start(ask: RequestContext[None, None]) -> Response:
     """The handshake of CloudEvents: which origins may send here."""
     return await _consent(ask, None)
 
 
 @calls.options("/hooks/{workflow}/{event}", "public", status=200)
-async def consent_to_emit(ask: Ask[None, None]) -> Response:
+async def consent_to_emit(ask: RequestContext[None, None]) -> Response:
     """The handshake of CloudEvents: which origins may send here."""
     return await _consent(ask, ask.path["event"])
 
 
-async def _receive(ask: Ask[None, None], event: str | None) -> Reply:
+async def _receive(ask: RequestContext[None, None], event: str | None) -> Reply:
     request, workflow = ask.request, ask.path["workflow"]
     ask.service.limiters.hooks.check(f"{workflow}/{event or ''}", monotonic())
     body = await raw_body(request, payload_limit())
@@ -67,6 +67,6 @@ async def _receive(ask: Ask[None, None], event: str | None) -> Reply:
     return Reply(received, received.status)
 
 
-async def _consent(ask: Ask[None, None], event: str | None) -> Response:
+async def _consent(ask: RequestContext[None, None], event: str | None) -> Response:
     answer = await ask.service.hooks.consent(ask.path["workflow"], event, dict(ask.request.headers))
     return Response(None, answer.status, answer.headers)

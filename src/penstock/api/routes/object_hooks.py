@@ -6,7 +6,7 @@ from time import monotonic
 
 from penstock.api.call import Calls
 from penstock.api.reading import raw_body
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.routes.hooks import KINDS
 from penstock.sources.hooks.envelope import Call
 from penstock.sources.objects.notifications import Told
@@ -16,7 +16,7 @@ LARGEST = 1024 * 1024
 
 
 @calls.post("/hooks/s3/{store}", "public", reads="raw", accepts=KINDS, gives=Told, statuses=(201,))
-async def notify_of_objects(ask: Ask[None, None]) -> Reply:
+async def notify_of_objects(ask: RequestContext[None, None]) -> Reply:
     """Tell which objects of a store came or went: Amazon, MinIO, Ceph, EventBridge, SNS and CloudEvents."""
     request, store = ask.request, ask.path["store"]
     ask.service.limiters.hooks.check(f"s3/{store}", monotonic())

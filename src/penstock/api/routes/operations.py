@@ -7,14 +7,14 @@ from typing import Any
 
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.operations import Queue, Settings, SettingSeen, WorkerSeen
 
 calls = Calls("operations")
 
 
 @calls.get("/api/settings", "admin", gives=Settings)
-async def show_settings(ask: Ask[None, None]) -> Settings:
+async def show_settings(ask: RequestContext[None, None]) -> Settings:
     """What is in force here and who says so, without what is secret."""
     service, workflows = ask.service, await ask.service.store.workflows()
     facts = await service.store.facts()
@@ -24,18 +24,18 @@ async def show_settings(ask: Ask[None, None]) -> Settings:
 
 
 @calls.get("/api/queues", "read", everywhere=True, query=Counted, gives=Page[Queue])
-async def list_queues(ask: Ask[None, Counted]) -> Page[Any]:
+async def list_queues(ask: RequestContext[None, Counted]) -> Page[Any]:
     """The task lists: what waits, is held, is under way, and since when the oldest waits."""
     return ask.query.cut(await ask.engine.queues())
 
 
 @calls.get("/api/queues/{name}/why", "read", everywhere=True, gives=dict[str, Any])
-async def why_queue(ask: Ask[None, None]) -> Any:
+async def why_queue(ask: RequestContext[None, None]) -> Any:
     """Why the tasks of a list do not begin: no worker serves it, all are busy, or they are held."""
     return await ask.engine.why_task_list(ask.path["name"])
 
 
 @calls.get("/api/workers", "read", everywhere=True, query=Counted, gives=Page[WorkerSeen])
-async def list_workers(ask: Ask[None, Counted]) -> Page[Any]:
+async def list_workers(ask: RequestContext[None, Counted]) -> Page[Any]:
     """The workers that are there."""
     return ask.query.cut(await ask.engine.workers())

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from penstock.access.origin import is_loopback_host
 from penstock.api.call import Calls
 from penstock.api.guard import is_secure
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.router import NoSuchPath
 from penstock.web.built import NONCE, BuiltFile, asset, document, icon
 
@@ -35,30 +35,30 @@ MISSING = (
 
 
 @calls.get("/", "public", media="text/html", described=False, others=True)
-async def first_page(ask: Ask[None, None]) -> Response:
+async def first_page(ask: RequestContext[None, None]) -> Response:
     """The first page."""
     return _page(ask)
 
 
 @calls.get("/app/{*page}", "public", media="text/html", described=False, others=True)
-async def other_page(ask: Ask[None, None]) -> Response:
+async def other_page(ask: RequestContext[None, None]) -> Response:
     """Any other page: the document finds out by its address which."""
     return _page(ask)
 
 
 @calls.get("/app/assets/{name}", "public", described=False)
-async def page_file(ask: Ask[None, None]) -> Response:
+async def page_file(ask: RequestContext[None, None]) -> Response:
     """A file of the pages; what it is called changes with what is in it."""
     return _file(ask, asset(ask.path["name"]), FOR_EVER)
 
 
 @calls.get("/favicon.ico", "public", described=False)
-async def page_icon(ask: Ask[None, None]) -> Response:
+async def page_icon(ask: RequestContext[None, None]) -> Response:
     """The picture beside the title."""
     return _file(ask, icon(), "public, max-age=86400")
 
 
-def _page(ask: Ask[None, None]) -> Response:
+def _page(ask: RequestContext[None, None]) -> Response:
     text, nonce = document(), token_urlsafe(16)
     headers = {"content-security-policy": POLICY.format(nonce=nonce), **SAFETY}
     if is_secure(ask.request) or is_loopback_host(ask.request.headers.get("host")):
@@ -68,7 +68,7 @@ def _page(ask: Ask[None, None]) -> Response:
     return Response(text.replace(NONCE, nonce), 200, headers, HTML)
 
 
-def _file(ask: Ask[None, None], found: BuiltFile | None, cache: str) -> Response:
+def _file(ask: RequestContext[None, None], found: BuiltFile | None, cache: str) -> Response:
     if found is None:
         raise NoSuchPath(ask.request.url.path)
     headers = {"cache-control": cache, "vary": "accept-encoding", **SAFETY}

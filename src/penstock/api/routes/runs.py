@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.call import Calls
 from penstock.api.paging import Page, page
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.runs import Entry, HistoryQuery, LogLine, Run, Started, StartRun
 from penstock.runtime.queries.cursors import write_cursor
 
@@ -23,7 +23,7 @@ calls = Calls("runs")
     statuses=(200,),
     empty=True,
 )
-async def start_run(ask: Ask[StartRun, None]) -> Any:
+async def start_run(ask: RequestContext[StartRun, None]) -> Any:
     """Start a run; 200 with the first run where its key was seen before."""
     ask.may("operate", ask.path["name"])
     body = ask.body
@@ -39,13 +39,13 @@ async def start_run(ask: Ask[StartRun, None]) -> Any:
 
 
 @calls.get("/api/runs/{id}", "read", gives=Run)
-async def show_run(ask: Ask[None, None]) -> Any:
+async def show_run(ask: RequestContext[None, None]) -> Any:
     """The run as it is now."""
     return await ask.engine.show(await ask.may_run("read"))
 
 
 @calls.get("/api/runs/{id}/history", "read", query=HistoryQuery, gives=Page[Entry])
-async def show_history(ask: Ask[None, HistoryQuery]) -> Any:
+async def show_history(ask: RequestContext[None, HistoryQuery]) -> Any:
     """All that happened to a run, in order, without a gap; a page has fewer entries where they are large."""
     run = await ask.may_run("read")
     items, more = await ask.engine.history_page(run, after=ask.query.begin, limit=ask.query.limit)
@@ -53,7 +53,7 @@ async def show_history(ask: Ask[None, HistoryQuery]) -> Any:
 
 
 @calls.get("/api/runs/{id}/logs", "read", query=HistoryQuery, gives=Page[LogLine])
-async def show_logs(ask: Ask[None, HistoryQuery]) -> Any:
+async def show_logs(ask: RequestContext[None, HistoryQuery]) -> Any:
     """What the tasks of a run wrote, in order."""
     run, limit = await ask.may_run("read"), ask.query.limit
     items = await ask.engine.logs(run, after=ask.query.begin, limit=limit + 1)

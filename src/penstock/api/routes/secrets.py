@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.access.doors import SecretView
 from penstock.api.call import Calls
 from penstock.api.paging import Page, Paged, page
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.access import AuditEntry, PutSecret, Rotate, Rotated, Verified
 from penstock.flow.views.run_view import time_text
 from penstock.store.rows.access import Audited
@@ -14,7 +14,7 @@ calls = Calls("access")
 
 
 @calls.get("/api/secrets", "admin", query=Paged, gives=Page[SecretView])
-async def list_secrets(ask: Ask[None, Paged]) -> Page[SecretView]:
+async def list_secrets(ask: RequestContext[None, Paged]) -> Page[SecretView]:
     """The names of the secrets: a value is written, never read back."""
     limit = ask.query.limit
     found = await ask.service.access.list_secrets(ask.query.place(str) or "", limit + 1)
@@ -22,26 +22,26 @@ async def list_secrets(ask: Ask[None, Paged]) -> Page[SecretView]:
 
 
 @calls.put("/api/secrets/{name}", "admin", takes=PutSecret, gives=SecretView)
-async def put_secret(ask: Ask[PutSecret, None]) -> SecretView:
+async def put_secret(ask: RequestContext[PutSecret, None]) -> SecretView:
     """Write a secret, or its next version."""
     return await ask.service.access.set_secret(ask.caller, ask.path["name"], ask.body.value)
 
 
 @calls.delete("/api/secrets/{name}", "admin", status=204)
-async def delete_secret(ask: Ask[None, None]) -> None:
+async def delete_secret(ask: RequestContext[None, None]) -> None:
     """Drop a secret."""
     await ask.service.access.delete_secret(ask.caller, ask.path["name"])
 
 
 @calls.post("/api/secret-keys/rotate", "admin", takes=Rotate, gives=Rotated)
-async def rotate_key(ask: Ask[Rotate, None]) -> Rotated:
+async def rotate_key(ask: RequestContext[Rotate, None]) -> Rotated:
     """Make a new key and seal every secret with it; without `make`, seal with the first of the keys there are."""
     access = ask.service.access
     return Rotated(await (access.rotate_key if ask.body.make else access.renew_seals)(ask.caller))
 
 
 @calls.get("/api/audit", "admin", query=Paged, gives=Page[AuditEntry])
-async def list_audit(ask: Ask[None, Paged]) -> Page[AuditEntry]:
+async def list_audit(ask: RequestContext[None, Paged]) -> Page[AuditEntry]:
     """What people did, newest first."""
     limit = ask.query.limit
     found = await ask.service.access.audit(ask.query.place(int), limit + 1)
@@ -49,7 +49,7 @@ async def list_audit(ask: Ask[None, Paged]) -> Page[AuditEntry]:
 
 
 @calls.post("/api/audit/verify", "admin", recorded=False, gives=Verified)
-async def verify_audit(ask: Ask[None, None]) -> Verified:
+async def verify_audit(ask: RequestContext[None, None]) -> Verified:
     """Look through the whole record: an entry that was changed or taken out is found."""
     problem = await ask.service.access.verify_audit()
     return Verified(problem is None, problem)

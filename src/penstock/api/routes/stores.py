@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.stores import StoreSeen
 from penstock.sources.objects.search import searches_of
 
@@ -14,7 +14,7 @@ calls = Calls("operations")
 
 
 @calls.get("/api/stores", "read", everywhere=True, query=Counted, gives=Page[StoreSeen])
-async def list_stores(ask: Ask[None, Counted]) -> Page[Any]:
+async def list_stores(ask: RequestContext[None, Counted]) -> Page[Any]:
     """The object stores: whether each answers, what it told last, and how far searches of it are."""
     running = await ask.engine.running()
     searches = await searches_of(running.store, running.node.flows)

@@ -9,7 +9,7 @@ from typing import Any
 from penstock.api.call import Calls
 from penstock.api.guard import identify
 from penstock.api.reading import Unreadable
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.streams import BEAT, MEDIA, StreamResponse, comment, message
 from penstock.api.wire.runs import StreamQuery
 from penstock.engine.engine import Engine
@@ -21,7 +21,7 @@ ALIVE = "still here"
 
 
 @calls.get("/api/runs/{id}/stream", "read", query=StreamQuery, media=MEDIA, headers=(LAST,))
-async def stream_run(ask: Ask[None, StreamQuery]) -> Any:
+async def stream_run(ask: RequestContext[None, StreamQuery]) -> Any:
     """The history of a run from its beginning, or after Last-Event-ID or `after`, as it grows, to its end."""
     run = await ask.may_run("read")
     ask.service.streams.refuse_more(ask.caller)
@@ -51,7 +51,7 @@ async def _history(engine: Engine, run: str, after: int) -> AsyncGenerator[bytes
 
 
 @calls.get("/api/stream", "read", media=MEDIA, headers=(LAST,))
-async def stream_changes(ask: Ask[None, None]) -> Any:
+async def stream_changes(ask: RequestContext[None, None]) -> Any:
     """Every run that changes, from now on or after Last-Event-ID; `reset`: some were missed, load again."""
     ask.service.streams.refuse_more(ask.caller)
     reader = await ask.engine.following.changes(ask.request.headers.get(LAST))
@@ -59,7 +59,7 @@ async def stream_changes(ask: Ask[None, None]) -> Any:
     return StreamResponse(source, reader.id, ask.service.streams, ask.caller, _still(ask), reader.close)
 
 
-def _still(ask: Ask[Any, Any]) -> Callable[[], Awaitable[None]]:
+def _still(ask: RequestContext[Any, Any]) -> Callable[[], Awaitable[None]]:
     """Ask again who looks on: a stream must not outlive a token that was revoked."""
 
     async def still() -> None:

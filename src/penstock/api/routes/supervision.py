@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.overseeing import (
     Bulk,
     BulkDone,
@@ -33,46 +33,46 @@ calls = Calls("runs")
 
 
 @calls.get("/api/runs", "read", query=RunQuery, gives=Page[RunLine])
-async def list_runs(ask: Ask[None, RunQuery]) -> Any:
+async def list_runs(ask: RequestContext[None, RunQuery]) -> Any:
     """Runs by any filter, the newest first."""
     said = ask.query.said(ask.caller.workflows)
     return await ask.engine.list_runs(**said)
 
 
 @calls.get("/api/runs/{id}/why", "read", query=WhyQuery, gives=Why)
-async def why_run(ask: Ask[None, WhyQuery]) -> Any:
+async def why_run(ask: RequestContext[None, WhyQuery]) -> Any:
     """Why a run, or one step of it, does not go on."""
     return await ask.engine.why(await ask.may_run("read"), ask.query.step)
 
 
 @calls.get("/api/runs/{id}/marking", "read", query=MarkingQuery, gives=Marking)
-async def show_marking(ask: Ask[None, MarkingQuery]) -> Any:
+async def show_marking(ask: RequestContext[None, MarkingQuery]) -> Any:
     """Which events wait in which slots, now or after an entry of the history."""
     return await ask.engine.marking(await ask.may_run("read"), at=ask.query.at)
 
 
 @calls.patch("/api/runs/{id}/marking", "repair", takes=Repair, gives=Repaired)
-async def repair_run(ask: Ask[Repair, None]) -> Any:
+async def repair_run(ask: RequestContext[Repair, None]) -> Any:
     """Put events into slots or take them out; with `dry_run` say only what would begin."""
     run = await ask.may_run("repair")
     return await ask.engine.repair(run, **to_builtins(ask.body))
 
 
 @calls.post("/api/runs/{id}/steps/{step}/skip", "operate", takes=SkipStep, gives=Run, empty=True)
-async def skip_step(ask: Ask[SkipStep, None]) -> Any:
+async def skip_step(ask: RequestContext[SkipStep, None]) -> Any:
     """Let a step end on a port with an output, without its task."""
     run, step, body = await ask.may_run("operate"), ask.path["step"], ask.body
     return await ask.engine.skip(run, step, body.port, body.output, body.reason)
 
 
 @calls.post("/api/runs/{id}/fail", "operate", takes=FailRun, gives=Run, empty=True)
-async def fail_run(ask: Ask[FailRun, None]) -> Any:
+async def fail_run(ask: RequestContext[FailRun, None]) -> Any:
     """Let a run fail; its clean-up steps still run."""
     return await ask.engine.fail(await ask.may_run("operate"), ask.body.reason)
 
 
 @calls.post("/api/runs/bulk", "operate", takes=Bulk, gives=BulkDone)
-async def act_on_runs(ask: Ask[Bulk, None]) -> Any:
+async def act_on_runs(ask: RequestContext[Bulk, None]) -> Any:
     """Act on every run that fits a filter, up to 10,000; with `dry_run` count them."""
     body = ask.body
     more: dict[str, Any] = {"force": True} if body.force and body.action == "cancel" else {}
@@ -82,31 +82,31 @@ async def act_on_runs(ask: Ask[Bulk, None]) -> Any:
 
 
 @calls.get("/api/incidents", "read", query=IncidentQuery, gives=Page[dict[str, Any]])
-async def list_incidents(ask: Ask[None, IncidentQuery]) -> Any:
+async def list_incidents(ask: RequestContext[None, IncidentQuery]) -> Any:
     """What waits for a person: failing sources, failed and stalled runs, events set aside or that nobody took."""
     return await ask.engine.incidents(**asdict(ask.query), workflows=ask.caller.workflows)
 
 
 @calls.get("/api/incidents/stuck", "read", gives=dict[str, Any])
-async def list_stuck(ask: Ask[None, None]) -> Any:
+async def list_stuck(ask: RequestContext[None, None]) -> Any:
     """Runs that nothing can move, and tasks that no worker takes."""
     return await ask.engine.stuck() if ask.caller.everywhere else {"runs": [], "tasks": []}
 
 
 @calls.get("/api/incidents/slow", "read", query=Counted, gives=Page[dict[str, Any]])
-async def list_slow(ask: Ask[None, Counted]) -> Any:
+async def list_slow(ask: RequestContext[None, Counted]) -> Any:
     """Steps of live runs that wait or run for longer than their `warn_after`."""
     return ask.query.cut([each for each in await ask.engine.slow() if ask.caller.sees(each["workflow"])])
 
 
 @calls.get("/api/stats", "read", query=PulseQuery, gives=dict[str, Any])
-async def show_pulse(ask: Ask[None, PulseQuery]) -> Any:
+async def show_pulse(ask: RequestContext[None, PulseQuery]) -> Any:
     """What ended and failed when, in all and by workflow, and how soon tasks begin."""
     return await ask.engine.pulse(**asdict(ask.query), sees=ask.caller.sees)
 
 
 @calls.get("/api/workflows/{name}/stats", "read", query=StatsQuery, gives=dict[str, Any])
-async def show_stats(ask: Ask[None, StatsQuery]) -> Any:
+async def show_stats(ask: RequestContext[None, StatsQuery]) -> Any:
     """Counts, rates, and how long each step waits and runs."""
     ask.may("read", ask.path["name"])
     return await ask.engine.stats(ask.path["name"], **asdict(ask.query))

@@ -10,7 +10,7 @@ from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.problems import status_of
 from penstock.api.reading import BodyTooLarge, NotFitting, fit, raw_body, refuse_type, value_of
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.tasks import Complete, Fail, Heartbeat, Log, Release, Renewed, TaskTaken
 from penstock.api.work.errors import ResultTooLarge
 from penstock.api.work.offers import TaskOffer, palette, take_offers
@@ -47,14 +47,14 @@ TAKEN = TaskTaken("taken")
 
 
 @calls.post("/api/tasks/poll", "work", takes=Poll, gives=Polled)
-async def poll_tasks(ask: Ask[Poll, None]) -> Any:
+async def poll_tasks(ask: RequestContext[Poll, None]) -> Any:
     """Wait for work; answered as soon as there is some, or with none after `wait` seconds."""
     desk = ask.service.desk
     return await poll(desk, await desk.behind(ask.engine), ask.caller, ask.body, ask.request)
 
 
 @calls.post("/api/tasks/report", "work", takes=Items, gives=AllTold, reads="raw")
-async def report_tasks(ask: Ask[None, None]) -> Any:
+async def report_tasks(ask: RequestContext[None, None]) -> Any:
     """Many things that one worker has to say of its tasks, each answered by itself."""
     desk = ask.service.desk
     body, size, wrong = await _read_items(ask)
@@ -69,7 +69,7 @@ async def report_tasks(ask: Ask[None, None]) -> Any:
 
 
 @calls.post("/api/tasks/{id}/heartbeat", "work", takes=Heartbeat, gives=Renewed, reads="raw")
-async def heartbeat_task(ask: Ask[None, None]) -> Any:
+async def heartbeat_task(ask: RequestContext[None, None]) -> Any:
     """Renew the lease and say how far the task is; 409 with `cancel` where the work is no longer wanted."""
     body, _ = await _read(ask, Heartbeat)
     answer = await _say(ask, body.lease, heartbeat=Sign(progress=body.progress))
@@ -79,7 +79,7 @@ async def heartbeat_task(ask: Ask[None, None]) -> Any:
 
 
 @calls.post("/api/tasks/{id}/complete", "work", takes=Complete, gives=TaskTaken, reads="raw")
-async def complete_task(ask: Ask[None, None]) -> Any:
+async def complete_task(ask: RequestContext[None, None]) -> Any:
     """The task ended on a port; the same body again is answered as the first was."""
     body, _ = await _read(ask, Complete)
     said = Completion(
@@ -90,7 +90,7 @@ async def complete_task(ask: Ask[None, None]) -> Any:
 
 
 @calls.post("/api/tasks/{id}/fail", "work", takes=Fail, gives=TaskTaken, reads="raw")
-async def fail_task(ask: Ask[None, None]) -> Any:
+async def fail_task(ask: RequestContext[None, None]) -> Any:
     """The task failed; it is tried again as the step says, or never with `retry: false`."""
     body, _ = await _read(ask, Fail)
     fault = Fault(error=body.error, retry=body.retry, retry_after=body.retry_after)
@@ -99,28 +99,28 @@ async def fail_task(ask: Ask[None, None]) -> Any:
 
 
 @calls.post("/api/tasks/{id}/release", "work", takes=Release, gives=TaskTaken)
-async def release_task(ask: Ask[Release, None]) -> Any:
+async def release_task(ask: RequestContext[Release, None]) -> Any:
     """Give back a task that was not begun; it costs no attempt."""
     await _say(ask, ask.body.lease, release=Nothing())
     return TAKEN
 
 
 @calls.post("/api/tasks/{id}/log", "work", takes=Log, gives=TaskTaken)
-async def log_task(ask: Ask[Log, None]) -> Any:
+async def log_task(ask: RequestContext[Log, None]) -> Any:
     """Keep lines that the task wrote."""
     await _say(ask, ask.body.lease, log=Written(lines=ask.body.lines))
     return TAKEN
 
 
 @calls.post("/api/tasks/hangup", "work", takes=Leaving, gives=TaskTaken)
-async def hang_up(ask: Ask[Leaving, None]) -> Any:
+async def hang_up(ask: RequestContext[Leaving, None]) -> Any:
     """End the polls of a worker that takes no more work: each is answered with what it has."""
     ask.service.desk.hang_up(seat(ask.caller, ask.body.worker))
     return TAKEN
 
 
 @calls.post("/api/tasks/leave", "work", takes=Leaving, gives=TaskTaken)
-async def leave(ask: Ask[Leaving, None]) -> Any:
+async def leave(ask: RequestContext[Leaving, None]) -> Any:
     """A worker goes: it is listed no more, and its polls end."""
     desk, worker = ask.service.desk, seat(ask.caller, ask.body.worker)
     desk.forget(worker)
@@ -129,7 +129,7 @@ async def leave(ask: Ask[Leaving, None]) -> Any:
 
 
 @calls.put("/api/tasks/offers", "work", takes=Offers, gives=TaskTaken)
-async def put_offers(ask: Ask[Offers, None]) -> Any:
+async def put_offers(ask: RequestContext[Offers, None]) -> Any:
     """A worker says that it is there, and which tasks it can do."""
     desk = ask.service.desk
     await take_offers(desk, await desk.behind(ask.engine), ask.caller, ask.body)
@@ -137,18 +137,18 @@ async def put_offers(ask: Ask[Offers, None]) -> Any:
 
 
 @calls.get("/api/tasks", "read", query=Counted, gives=Page[TaskOffer])
-async def list_tasks(ask: Ask[None, Counted]) -> Any:
+async def list_tasks(ask: RequestContext[None, Counted]) -> Any:
     """The palette: every task that a step may name."""
     return ask.query.cut(await palette(ask.engine))
 
 
-async def _read(ask: Ask[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
+async def _read(ask: RequestContext[Any, Any], kind: type[T], most: int | None = None) -> tuple[T, int]:
     """The body and its size. Raises ResultTooLarge, NotFitting."""
     value, size = await _read_json(ask, most)
     return fit(value, kind), size
 
 
-async def _read_json(ask: Ask[Any, Any], most: int | None = None) -> tuple[Any, int]:
+async def _read_json(ask: RequestContext[Any, Any], most: int | None = None) -> tuple[Any, int]:
     """What the body says, and its size. Raises ResultTooLarge where it cannot even be read: the lease is kept."""
     limit = ask.service.desk.limit
     try:
@@ -162,7 +162,7 @@ async def _read_json(ask: Ask[Any, Any], most: int | None = None) -> tuple[Any, 
     return value_of(raw), len(raw)
 
 
-async def _read_items(ask: Ask[None, None]) -> tuple[Items, int, list[tuple[int, Told]]]:
+async def _read_items(ask: RequestContext[None, None]) -> tuple[Items, int, list[tuple[int, Told]]]:
     """The items, the size of the call, and what is wrong with each that is none, by its place.
 
     One that can never be taken must not hold up the others, which a worker would send with it again and again.
@@ -184,7 +184,7 @@ async def _read_items(ask: Ask[None, None]) -> tuple[Items, int, list[tuple[int,
     return Items(worker=fit({**raw, "items": []}, Items).worker, items=good), size, wrong
 
 
-async def _say(ask: Ask[Any, Any], lease: str, **said: Any) -> Answer:
+async def _say(ask: RequestContext[Any, Any], lease: str, **said: Any) -> Answer:
     """One thing about one task. Raises what is wrong with it."""
     desk = ask.service.desk
     item = Item(id=ask.path["id"], lease=lease, **said)

@@ -11,21 +11,21 @@ from penstock.access.errors import Forbidden
 from penstock.access.roles import Action, roles_for
 from penstock.api.call import Calls
 from penstock.api.paging import Page
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.overseeing import ChangeTokens, Claim, Token, TokenQuery, TokensChanged
 
 calls = Calls("tokens")
 
 
 @calls.get("/api/tokens", "read", query=TokenQuery, gives=Page[Token])
-async def list_tokens(ask: Ask[None, TokenQuery]) -> Any:
+async def list_tokens(ask: RequestContext[None, TokenQuery]) -> Any:
     """Tokens by the beginning of their names; a page has fewer where they are large."""
     _may(ask, "read", ask.query.prefix)
     return await ask.engine.tokens(ask.query.prefix, limit=ask.query.limit, cursor=ask.query.cursor)
 
 
 @calls.post("/api/tokens", "repair", takes=ChangeTokens, gives=TokensChanged)
-async def change_tokens(ask: Ask[ChangeTokens, None]) -> Any:
+async def change_tokens(ask: RequestContext[ChangeTokens, None]) -> Any:
     """Insert, update and delete tokens, all or none; or claim some."""
     body = ask.body
     if body.claim is not None:
@@ -37,13 +37,13 @@ async def change_tokens(ask: Ask[ChangeTokens, None]) -> Any:
     return TokensChanged(items=answer.get("items", []), will_fire=answer.get("will_fire", []))
 
 
-async def _claimed(ask: Ask[Any, Any], claim: Claim) -> Any:
+async def _claimed(ask: RequestContext[Any, Any], claim: Claim) -> Any:
     _may(ask, "repair", claim.prefix)
     lease = timedelta(seconds=claim.lease)
     return await ask.engine.claim_tokens(claim.owner, claim.prefix, lease=lease, limit=claim.limit)
 
 
-def _may(ask: Ask[Any, Any], action: Action, name: str) -> None:
+def _may(ask: RequestContext[Any, Any], action: Action, name: str) -> None:
     """Who is bound to workflows sees the tokens of their runs alone. Raises UnknownWorkflow, Forbidden."""
     if ask.caller.everywhere:
         return

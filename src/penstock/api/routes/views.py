@@ -9,7 +9,7 @@ import msgspec
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.reading import fit
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.views import Name, SaveView, View
 from penstock.runtime.errors import Invalid, NotFound
 from penstock.runtime.node.audit_context import by_for
@@ -30,7 +30,7 @@ class UnknownView(NotFound):
 
 
 @calls.get("/api/views", "read", query=Counted, gives=Page[View])
-async def list_views(ask: Ask[None, Counted]) -> Page[View]:
+async def list_views(ask: RequestContext[None, Counted]) -> Page[View]:
     """The lists of runs that are kept, by name; without those of workflows that the caller does not see."""
     kept = await ask.service.store.notes(PREFIX)
     views = [_view(name.removeprefix(PREFIX), text) for name, text in kept.items()]
@@ -40,7 +40,7 @@ async def list_views(ask: Ask[None, Counted]) -> Page[View]:
 
 
 @calls.put("/api/views/{name}", "operate", everywhere=True, takes=SaveView, gives=View, statuses=(201,))
-async def save_view(ask: Ask[SaveView, None]) -> Reply:
+async def save_view(ask: RequestContext[SaveView, None]) -> Reply:
     """Keep a list of runs under a name."""
     name: str = fit(ask.path["name"], Name)
     text = msgspec.json.encode(ask.body).decode()
@@ -52,7 +52,7 @@ async def save_view(ask: Ask[SaveView, None]) -> Reply:
 
 
 @calls.delete("/api/views/{name}", "operate", everywhere=True, status=204)
-async def drop_view(ask: Ask[None, None]) -> None:
+async def drop_view(ask: RequestContext[None, None]) -> None:
     """Forget a list of runs."""
     name = ask.path["name"]
     if not await ask.service.store.put_note(PREFIX + name, None, by_for(name)):

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from penstock.access.caller import Caller
 from penstock.api.work.errors import OtherOffer
 from penstock.api.work.poll import require_lists
-from penstock.api.work.worker_registry import Behind, Desk, noted_tasks, seat
-from penstock.engine.authoring.offers import PREFIX, Kept, kept_by, kept_offers, offer_text
+from penstock.api.work.worker_registry import Behind, WorkerRegistry, noted_tasks, seat
+from penstock.engine.authoring.offers import PREFIX, StoredOffers, kept_by, kept_offers, offer_text
 from penstock.engine.engine import Engine
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
@@ -49,7 +49,7 @@ class TaskOffer(Struct, kw_only=True):
     seen_at: datetime | None
 
 
-async def take_offers(desk: Desk, behind: Behind, caller: Caller, body: Offers) -> None:
+async def take_offers(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Offers) -> None:
     """A worker is there, and says what it can do. Raises OtherList, OtherOffer, Invalid, TooManyWorkers."""
     desk.refuse_newcomer(caller, body.worker)
     named = {offer.task_list or "default" for offer in body.offers} or {"default"}
@@ -87,17 +87,18 @@ def _refuse_wrong(offer: Offered) -> None:
 
 
 async def _news(
-    desk: Desk, behind: Behind, caller: Caller, body: Offers, lists: tuple[str, ...], now: datetime
-) -> list[Kept]:
+    desk: WorkerRegistry, behind: Behind, caller: Caller, body: Offers, lists: tuple[str, ...], now: datetime
+) -> list[StoredOffers]:
     """What is to be noted: once for all workers that offer the same, and once a day. Raises OtherOffer, Invalid."""
     offers = [
-        Kept(**msgspec.structs.asdict(each), by=caller.token_id, lists=lists, at=now) for each in body.offers
+        StoredOffers(**msgspec.structs.asdict(each), by=caller.token_id, lists=lists, at=now)
+        for each in body.offers
     ]
     offers = [each for each in offers if not desk.is_noted(each.offer, now)]
     if not offers:
         return []
     known = await _living(behind, now)
-    news: list[Kept] = []
+    news: list[StoredOffers] = []
     for offer in offers:
         was = known.get(offer.name)
         if was is not None and was.offer == offer.offer:
@@ -111,7 +112,7 @@ async def _news(
     return news
 
 
-async def _living(behind: Behind, now: datetime) -> dict[str, Kept]:
+async def _living(behind: Behind, now: datetime) -> dict[str, StoredOffers]:
     """All offers; those of workers elsewhere that nobody repeated for long are dropped."""
     known = await kept_by(behind.notes)
     for name in [name for name, was in known.items() if was.at is not None and was.at < now - STALE]:
@@ -120,14 +121,14 @@ async def _living(behind: Behind, now: datetime) -> dict[str, Kept]:
     return known
 
 
-def _refuse_others(behind: Behind, caller: Caller, was: Kept) -> None:
+def _refuse_others(behind: Behind, caller: Caller, was: StoredOffers) -> None:
     """What a task offers is changed by who serves its lists, and by this node alone where it does the task itself."""
     lists = was.lists or ((was.task_list or "default") + behind.suffix,)
     if caller.role != "admin" and (was.name in behind.own or not all(map(caller.serves, lists))):
         raise OtherOffer(was.name)
 
 
-def _refuse_many(caller: Caller, known: dict[str, Kept], news: list[Kept]) -> None:
+def _refuse_many(caller: Caller, known: dict[str, StoredOffers], news: list[StoredOffers]) -> None:
     mine = {was.name for was in (*known.values(), *news) if was.by == caller.token_id}
     if caller.role != "admin" and len(mine) > OFFERS_EACH:
         raise Invalid(

@@ -12,17 +12,17 @@ from penstock.access.caller import Caller
 from penstock.api.reading import NotFitting
 from penstock.api.work.errors import OtherList, TooManyTasks
 from penstock.api.work.leases import held_by
-from penstock.api.work.worker_registry import Behind, Desk, seat
+from penstock.api.work.worker_registry import Behind, WorkerRegistry, seat
 from penstock.flow.decisions.scope import events_of, inputs_of
 from penstock.flow.model.names import LONGEST, wrong_identifier
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.tags import visible
 from penstock.remote.wire import MOST, Given, Left, Poll, Polled, RunOf
 from penstock.runtime.dispatch.gate import Assignment
-from penstock.store.rows.rows import Wish
+from penstock.store.rows.rows import ClaimRequest
 
 
-async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
+async def poll(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:
     """Raises OtherList, TooManyPolls, TooManyTasks, TooManyWorkers; ClientDisconnect where nobody waits any more."""
     lists = _lists(body, caller)
     limit = _limit(desk, body.max, caller)
@@ -30,7 +30,7 @@ async def poll(desk: Desk, behind: Behind, caller: Caller, body: Poll, request: 
     desk.refuse_newcomer(caller, body.worker)
     desk.seen(behind, caller, body, lists)
     tasks, worker = None if body.tasks is None else tuple(body.tasks), seat(caller, body.worker)
-    wish = Wish(worker=worker, task_lists=lists, tasks=tasks, limit=limit)
+    wish = ClaimRequest(worker=worker, task_lists=lists, tasks=tasks, limit=limit)
     claiming = asyncio.ensure_future(behind.gate.claim(wish, timedelta(seconds=body.wait)))
     with desk.waiting(caller, worker, claiming):
         given = await _given(behind, claiming, request)
@@ -89,7 +89,7 @@ def require_lists(caller: Caller, lists: Sequence[str]) -> None:
             raise OtherList(name)
 
 
-def _limit(desk: Desk, asked: int, caller: Caller) -> int:
+def _limit(desk: WorkerRegistry, asked: int, caller: Caller) -> int:
     if asked > MOST:
         raise TooManyTasks(f"{asked} tasks are too many for one poll: ask for {MOST} at most")
     room = desk.room(caller)

@@ -21,7 +21,7 @@ from penstock.api.work.errors import (
     UnknownTask,
 )
 from penstock.api.work.leases import Held
-from penstock.api.work.worker_registry import Behind, Desk
+from penstock.api.work.worker_registry import Behind, WorkerRegistry
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.finish import MISFITS
 from penstock.flow.errors import PenstockError
@@ -29,8 +29,8 @@ from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, TimedOut
 from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
 from penstock.runtime.dispatch.gate import Report, Verdict
-from penstock.runtime.node.flow_cache import Flows
-from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal
+from penstock.runtime.node.flow_cache import FlowCache
+from penstock.store.rows.rows import Heartbeat, Lease, LogLine, Renewal
 
 TEXT = 16_384
 """Characters that are kept of one line."""
@@ -46,14 +46,14 @@ Answer = Renewal | PenstockError | None
 class Batch(Struct):
     """The items of one call by what they ask; numbers are their places in the call."""
 
-    beats: list[tuple[int, Beat]] = []
+    beats: list[tuple[int, Heartbeat]] = []
     reports: list[tuple[int, Report]] = []
     releases: list[tuple[int, Held]] = []
     lines: list[tuple[int, Held, list[LogLine]]] = []
 
 
 async def take(
-    desk: Desk,
+    desk: WorkerRegistry,
     behind: Behind,
     caller: Caller,
     items: Sequence[Item],
@@ -112,7 +112,9 @@ def _sort(batch: Batch, number: int, item: Item, held: Held, now: datetime, limi
         batch.reports.append((number, Report(held.lease, _failed(item.fail, limit))))
     elif item.heartbeat is not UNSET:
         progress = item.heartbeat.progress
-        batch.beats.append((number, Beat(held.lease, None if progress is None else _sized(progress, limit))))
+        batch.beats.append(
+            (number, Heartbeat(held.lease, None if progress is None else _sized(progress, limit)))
+        )
     elif isinstance(item.log, Written):
         if sum(len(lines) for _, _, lines in batch.lines) + len(item.log.lines) > LINES:
             raise NotFitting(
@@ -128,7 +130,7 @@ async def _beat(
     behind: Behind, batch: Batch, items: Sequence[Item], answers: list[Answer]
 ) -> dict[Lease, Renewal]:
     """Renew leases, also those of lines: who lost its lease has nothing more to say of the task."""
-    beats = {held.lease: Beat(held.lease) for _, held, _ in batch.lines}
+    beats = {held.lease: Heartbeat(held.lease) for _, held, _ in batch.lines}
     beats |= {beat.lease: beat for _, beat in batch.beats}
     renewals = dict(zip(beats, await behind.gate.beat(list(beats.values())), strict=True))
     for number, beat in batch.beats:
@@ -163,7 +165,7 @@ def _refuse_port(item: Item, held: Held, port: str) -> None:
         raise InvalidPort(item.id, port, held.ports)
 
 
-async def _flow(flows: Flows, held: Held) -> Flow | None:
+async def _flow(flows: FlowCache, held: Held) -> Flow | None:
     """What the run is decided by; None: the lease does not say it."""
     if not held.workflow:
         return None

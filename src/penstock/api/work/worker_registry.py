@@ -21,8 +21,8 @@ from penstock.flow.model.offer import Offer
 from penstock.flow.values.payload import payload_limit
 from penstock.remote.wire import Poll
 from penstock.runtime.dispatch.gate import Assignment, Gate
-from penstock.runtime.node.background_tasks import Chores
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.background_tasks import BackgroundTasks
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.authoring_protocol import Notes
 from penstock.store.errors import StoreAway
 from penstock.store.rows.rows import PRESENT, Lease, Worker
@@ -54,7 +54,7 @@ class Behind(Struct, frozen=True):
     notes: Notes
     own: Collection[str] = ()  # the tasks that this node does itself
     suffix: str = ""  # of the names of task lists
-    flows: Flows | None = None  # by which runs are decided
+    flows: FlowCache | None = None  # by which runs are decided
 
 
 async def behind_engine(engine: Engine) -> Behind:
@@ -79,7 +79,7 @@ def noted_tasks(names: Iterable[str]) -> tuple[str, ...]:
     return tasks if sum(map(len, tasks)) <= NAMES else ()
 
 
-class Desk:
+class WorkerRegistry:
     """State of one node for workers over HTTP; lost without harm when it ends."""
 
     def __init__(self, behind: Behind | None = None, limit: int | None = None) -> None:
@@ -90,7 +90,7 @@ class Desk:
         self._there: dict[str, tuple[Worker, float]] = {}
         self._holdings: dict[str, dict[Lease, float]] = {}
         # Where one fails, the next sign of life mends it.
-        self.chores = Chores(log, "a worker could not be noted as there, or given up")
+        self.chores = BackgroundTasks(log, "a worker could not be noted as there, or given up")
         self.open = 0  # polls that wait
         self.closed = False
         self._offered: dict[str, tuple[Offer, datetime]] = {}  # what is noted, and until when that will do

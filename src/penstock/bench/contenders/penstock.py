@@ -13,7 +13,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.tags import visible
 from penstock.kernel.firing import begin, fire
 from penstock.kernel.wiring import Wiring
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import VirtualClock
 from penstock.runtime.node.ids import new_run_id
@@ -70,7 +70,7 @@ def _firing(shape: Shape) -> Callable[[], int]:
 def _running(flow: Flow) -> Callable[[], dict[str, Any]]:
     def run() -> dict[str, Any]:
         clock, executor = VirtualClock(), InlineExecutor(TASKS)
-        host = Host(clock, executor, new_run_id)
+        host = InMemoryEngine(clock, executor, new_run_id)
         host.does = executor.outcome  # as a call does its attempts
         snapshot = play_out(host, clock, host.start(flow))
         if snapshot.status != "succeeded":

@@ -20,7 +20,7 @@ from penstock.cli.io.console import note, out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, acting
+from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 from penstock.remote.connection import path_of
 from penstock.server.build import access_to
@@ -80,7 +80,7 @@ def group(context: typer.Context) -> None:
 @access.command(cls=Command)
 @acting
 def create(
-    at: At,
+    at: Target,
     role: RoleOption,
     name: Name = None,
     expires: Expires = str(DEFAULT_LIFE.days),
@@ -118,7 +118,7 @@ def create(
     out().print(made["token"])
 
 
-def _made(at: At, wish: TokenWish) -> dict[str, Any]:
+def _made(at: Target, wish: TokenWish) -> dict[str, Any]:
     """The token's view, with the token itself."""
     if at.db is None:
         answer: dict[str, Any] = at.ask(
@@ -131,7 +131,7 @@ def _made(at: At, wish: TokenWish) -> dict[str, Any]:
 
 @access.command(name="list", cls=Command)
 @acting
-def list_tokens(at: At, local: Local = False, json: AsJson = False) -> None:
+def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
     """List the tokens, the newest first; never what they are made of.
 
     [bold]Examples[/bold]
@@ -163,7 +163,7 @@ def list_tokens(at: At, local: Local = False, json: AsJson = False) -> None:
 
 @access.command(cls=Command)
 @acting
-def revoke(at: At, id: Id, json: AsJson = False) -> None:
+def revoke(at: Target, id: Id, json: AsJson = False) -> None:
     """Revoke a token: from now on it does not count.
 
     [bold]Examples[/bold]

@@ -14,7 +14,7 @@ from penstock.cli.io.console import err, out, plural, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, acting
+from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, moment
 from penstock.remote.connection import path_of
 from penstock.secrets.keys import Keys
@@ -33,7 +33,7 @@ def group(context: typer.Context) -> None:
 
 @secret.command(name="set", cls=Command)
 @acting
-def set_secret(at: At, name: Name, json: AsJson = False) -> None:
+def set_secret(at: Target, name: Name, json: AsJson = False) -> None:
     """Set a secret to what is typed, or comes from stdin; never to something on the command line.
 
     [bold]Examples[/bold]
@@ -78,7 +78,7 @@ def _read_value(name: str) -> str:
 
 @secret.command(name="list", cls=Command)
 @acting
-def list_secrets(at: At, local: Local = False, json: AsJson = False) -> None:
+def list_secrets(at: Target, local: Local = False, json: AsJson = False) -> None:
     """List the secrets: their names, when they were set, and which key each is sealed with.
 
     [bold]Examples[/bold]
@@ -101,7 +101,7 @@ def list_secrets(at: At, local: Local = False, json: AsJson = False) -> None:
 
 @secret.command(name="rm", cls=Command)
 @acting
-def remove_secret(at: At, name: Name, json: AsJson = False) -> None:
+def remove_secret(at: Target, name: Name, json: AsJson = False) -> None:
     """Remove a secret.
 
     [bold]Examples[/bold]
@@ -129,7 +129,7 @@ Reseal = Annotated[
 
 @secret.command(name="rotate", cls=Command)
 @acting
-def rotate_key(at: At, reseal: Reseal = False, json: AsJson = False) -> None:
+def rotate_key(at: Target, reseal: Reseal = False, json: AsJson = False) -> None:
     """Make a new key and seal every secret with it.
 
     Nothing needs to be stopped. Old keys stay in the file, for what lies in backups. On PostgreSQL the new key must be

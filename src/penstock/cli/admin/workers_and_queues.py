@@ -5,12 +5,12 @@ from __future__ import annotations
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, acting
+from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 
 
 @acting
-def workers(at: At, local: Local = False, json: AsJson = False) -> None:
+def workers(at: Target, local: Local = False, json: AsJson = False) -> None:
     """List the workers that are there.
 
     [bold]Examples[/bold]
@@ -37,7 +37,7 @@ def workers(at: At, local: Local = False, json: AsJson = False) -> None:
 
 
 @acting
-def queues(at: At, local: Local = False, json: AsJson = False) -> None:
+def queues(at: Target, local: Local = False, json: AsJson = False) -> None:
     """List the task lists: what waits, is held by a pause, is under way, and since when the oldest waits.
 
     [bold]Examples[/bold]

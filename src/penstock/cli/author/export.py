@@ -11,7 +11,7 @@ from penstock.cli.author.draw import drawn, write_file
 from penstock.cli.io.console import answers, note, print_json
 from penstock.cli.io.inputs import STDIN, AsJson, Read, read
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.target import Penstock, Target, acting
 from penstock.engine.authoring.load import SUFFIXES, load_text
 from penstock.engine.engine import Engine
 from penstock.flow.format.writing import write_json, write_yaml
@@ -51,7 +51,7 @@ Output = Annotated[
 
 @acting
 def export(
-    at: At,
+    at: Target,
     which: Which,
     format: Format = None,
     version: Version = None,
@@ -101,7 +101,7 @@ def _format(output: str | None, format: str | None) -> str:
     )
 
 
-def _read(at: At, which: str, version: int | None) -> Read:
+def _read(at: Target, which: str, version: int | None) -> Read:
     """The workflow: a file where it is one, else of the server. Raises Wrong, PenstockError."""
     if which == STDIN or which.endswith(SUFFIXES) or Path(which).is_file():
         if version is not None:

@@ -16,7 +16,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import RunId, Snapshot
 from penstock.runtime.errors import RunEnded
-from penstock.runtime.inmemory.engine import Host, Hosted
+from penstock.runtime.inmemory.engine import InMemoryEngine, InMemoryRun
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import LoopClock, VirtualClock
 from penstock.runtime.node.ids import new_run_id
@@ -32,17 +32,17 @@ LOOK_EVERY = 0.1
 class Follower(Protocol):
     """Shows a run while it goes on."""
 
-    def __call__(self, hosted: Hosted) -> None: ...
+    def __call__(self, hosted: InMemoryRun) -> None: ...
 
 
 class Played(Struct, frozen=True):
     """A run that came to rest, or was interrupted."""
 
-    hosted: Hosted
+    hosted: InMemoryRun
     interrupted: bool = False
 
 
-Begin = Callable[[Host], RunId]
+Begin = Callable[[InMemoryEngine], RunId]
 
 
 def stub(flow: Flow, name: str) -> Task:
@@ -71,7 +71,7 @@ def play_fast(
 ) -> Played:
     """Run on a virtual clock: tasks one after the other, waits and backoffs pass at once."""
     clock, executor = VirtualClock(datetime.now(UTC)), InlineExecutor(tasks, log=log_to(say))
-    host = Host(clock, executor, new_run_id)
+    host = InMemoryEngine(clock, executor, new_run_id)
 
     def look() -> bool:
         follow(hosted)
@@ -100,7 +100,7 @@ async def _play_real(
 ) -> Played:
     loop = asyncio.get_running_loop()
     executor = LoopExecutor(loop, tasks, log=log_to(say))
-    host = Host(LoopClock(loop), executor, new_run_id)
+    host = InMemoryEngine(LoopClock(loop), executor, new_run_id)
     rest = _Rest(host, executor, say)
     loop.set_exception_handler(rest.broke)
     try:
@@ -120,7 +120,7 @@ async def _play_real(
 class _Rest:
     """When a run in real time is over: at rest, interrupted twice, or broken."""
 
-    def __init__(self, host: Host, executor: LoopExecutor, say: Callable[[str], None]) -> None:
+    def __init__(self, host: InMemoryEngine, executor: LoopExecutor, say: Callable[[str], None]) -> None:
         self.host, self.executor = host, executor
         self.say = say
         self.run: RunId | None = None

@@ -19,7 +19,7 @@ from penstock.cli.serve.settings import settings_of
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import RunId
 from penstock.flow.views.run_view import history_view, run_view
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.server.build import world_of
 from penstock.steps.kinds import OFFERS
 from penstock.workers.task import Task, missing_tasks
@@ -111,7 +111,7 @@ def play(
     given = _input(workflow, input, say or note)
     outside = tuple(read_event(text) for text in events)
 
-    def begin(host: Host) -> RunId:
+    def begin(host: InMemoryEngine) -> RunId:
         return host.start(flow, input=given, subject=subject, then=outside)
 
     with following(quiet, say) as show:

@@ -19,7 +19,7 @@ from penstock.flow.decisions.quiescence import starving, waiting_for
 from penstock.flow.model.definition import External
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Failure, Snapshot, StepState
-from penstock.runtime.inmemory.engine import Hosted
+from penstock.runtime.inmemory.engine import InMemoryRun
 from penstock.testing.summary import NEVER_OK
 
 STYLES = {"succeeded": "good", "waiting": "warning", "canceled": "warning"}
@@ -27,7 +27,7 @@ LONGEST_VALUE = 2_000
 _FRAME = re.compile(r'File "(.+?)", line (\d+), in (.+)')
 
 
-def show_run(hosted: Hosted, args: Sequence[str], virtual: bool) -> None:
+def show_run(hosted: InMemoryRun, args: Sequence[str], virtual: bool) -> None:
     """Print the run; `args` are those of the command line that made it."""
     console, snapshot = out(), hosted.snapshot
     _show_head(console, snapshot, virtual)
@@ -52,7 +52,7 @@ def _show_head(console: Console, snapshot: Snapshot, virtual: bool) -> None:
     console.print(words)
 
 
-def _show_steps(console: Console, hosted: Hosted) -> None:
+def _show_steps(console: Console, hosted: InMemoryRun) -> None:
     spent = times(hosted.history)
     rows = []
     for name in hosted.flow.steps:
@@ -98,7 +98,7 @@ def _frame(failure: Failure) -> str:
     return f" (at {frames[-1][0]}:{frames[-1][1]}, in {frames[-1][2]})" if frames else ""
 
 
-def _show_waiting(console: Console, hosted: Hosted, args: Sequence[str]) -> None:
+def _show_waiting(console: Console, hosted: InMemoryRun, args: Sequence[str]) -> None:
     events = waiting_for(hosted.flow, hosted.snapshot)
     listed = ", ".join(events)
     one, it = ("this event", "it") if len(events) == 1 else ("these events", "them")
@@ -114,7 +114,7 @@ def event_option(event: External) -> str:
     return f"{event.name}={json.dumps(examples[0], ensure_ascii=False)}" if examples else event.name
 
 
-def _show_starving(console: Console, hosted: Hosted) -> None:
+def _show_starving(console: Console, hosted: InMemoryRun) -> None:
     console.print("Nothing can go on, and no event from outside would help:")
     reasons = [
         f"step '{each.step}' starves for {', '.join(each.missing)}"

@@ -44,7 +44,7 @@ OnDb = Annotated[
 ]  # fmt: skip
 
 
-class At(Struct, frozen=True):
+class Target(Struct, frozen=True):
     """One place that a command acts on: a server, or a database where `db` is named."""
 
     server: str
@@ -67,12 +67,12 @@ class At(Struct, frozen=True):
         return asyncio.run(asked())
 
 
-def place(server: str | None, token: str | None, db: str | None = None) -> At:
+def place(server: str | None, token: str | None, db: str | None = None) -> Target:
     """Where the options point. Raises Wrong, BadSettings."""
     if server is not None and db is not None:
         raise Wrong.because("--server and --db contradict each other: give one of them.")
     settings = settings_of(server=server, token=token)
-    return At(settings["server"], settings["token"], db)
+    return Target(settings["server"], settings["token"], db)
 
 
 def acting(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,7 @@ from penstock.cli.io.completion import run_ids
 from penstock.cli.io.console import out, print_json
 from penstock.cli.io.inputs import AsJson, read_input, read_json
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.runs.bulk import Filters, Yes, act_on_many
 from penstock.cli.runs.filters import read_pair
 from penstock.cli.runs.runs import Run, show_view
@@ -86,7 +86,7 @@ Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
 
 
 @acting
-def emit(at: At, words: Words, key: ByKey = None, id: EventId = None, json: AsJson = False) -> None:
+def emit(at: Target, words: Words, key: ByKey = None, id: EventId = None, json: AsJson = False) -> None:
     """Fire an outside event into a run; one that comes before its key is kept for it.
 
     [bold]Examples[/bold]
@@ -119,7 +119,7 @@ async def _found(engine: Penstock, key: dict[str, str]) -> bool:
 
 @acting
 def cancel(
-    at: At,
+    at: Target,
     run: OneRun = None,
     force: Force = False,
     reason: Reason = None,
@@ -143,7 +143,7 @@ def cancel(
 
 @acting
 def retry(
-    at: At,
+    at: Target,
     run: OneRun = None,
     step: Step = None,
     filter: Filters = None,
@@ -166,7 +166,7 @@ def retry(
 
 @acting
 def rerun(
-    at: At,
+    at: Target,
     run: OneRun = None,
     version: Version = None,
     input: Input = None,
@@ -196,7 +196,7 @@ def rerun(
 
 @acting
 def skip(
-    at: At,
+    at: Target,
     run: Run,
     step: SkippedStep,
     port: Port = "done",
@@ -216,7 +216,7 @@ def skip(
 
 @acting
 def pause(
-    at: At,
+    at: Target,
     what: Held = None,
     all: All = False,
     filter: Filters = None,
@@ -238,7 +238,7 @@ def pause(
 
 @acting
 def resume(
-    at: At,
+    at: Target,
     what: Held = None,
     all: All = False,
     filter: Filters = None,
@@ -277,7 +277,7 @@ RESUMING = Holding(
 
 
 def _hold(
-    at: At,
+    at: Target,
     what: str | None,
     all: bool,
     filter: list[str] | None,
@@ -310,7 +310,7 @@ def _say_state(name: str | None, state: str, json: bool) -> None:
         out().print(f"{name or 'the installation'} is {state}", highlight=False)
 
 
-def _act(at: At, run: str | None, json: bool, do: Doing) -> None:
+def _act(at: Target, run: str | None, json: bool, do: Doing) -> None:
     """Do something with a run and show what it is then."""
     if run is None:
         raise Wrong.because("name a run, or many with --filter NAME=VALUE.")

@@ -11,7 +11,7 @@ from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, acting
+from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, moment
 from penstock.cli.runs.filters import read_pair
 
@@ -37,7 +37,7 @@ Fields = Annotated[
 
 @acting
 def approvals(
-    at: At,
+    at: Target,
     status: Status = "open",
     workflow: Workflow = None,
     limit: Limit = 50,
@@ -77,7 +77,7 @@ def approvals(
 
 
 @acting
-def approve(at: At, id: Id, field: Fields = None, comment: Comment = None, json: AsJson = False) -> None:
+def approve(at: Target, id: Id, field: Fields = None, comment: Comment = None, json: AsJson = False) -> None:
     """Approve what a step asks for, once.
 
     [bold]Examples[/bold]
@@ -90,7 +90,7 @@ def approve(at: At, id: Id, field: Fields = None, comment: Comment = None, json:
 
 
 @acting
-def reject(at: At, id: Id, field: Fields = None, comment: Comment = None, json: AsJson = False) -> None:
+def reject(at: Target, id: Id, field: Fields = None, comment: Comment = None, json: AsJson = False) -> None:
     """Reject what a step asks for, once.
 
     [bold]Examples[/bold]
@@ -100,7 +100,9 @@ def reject(at: At, id: Id, field: Fields = None, comment: Comment = None, json: 
     _decide(at, id, "rejected", field, comment, json)
 
 
-def _decide(at: At, id: str, decision: str, field: list[str] | None, comment: str | None, json: bool) -> None:
+def _decide(
+    at: Target, id: str, decision: str, field: list[str] | None, comment: str | None, json: bool
+) -> None:
     fields = dict(_field(each) for each in field) if field else None
     decided = at.do(lambda engine: engine.decide(id, decision, fields=fields, comment=comment))
     if json:

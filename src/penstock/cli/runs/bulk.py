@@ -13,7 +13,7 @@ from rich.text import Text
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import out, plural, print_json, printable, working
 from penstock.cli.io.problems import Wrong
-from penstock.cli.io.target import At
+from penstock.cli.io.target import Target
 from penstock.cli.runs.filters import read_filter, read_pair
 
 NAMES = {
@@ -50,7 +50,9 @@ def read_filters(given: Sequence[str]) -> dict[str, Any]:
     return read_filter(**found)
 
 
-def act_on_many(at: At, action: str, run: str | None, given: Sequence[str], yes: bool, json: bool) -> None:
+def act_on_many(
+    at: Target, action: str, run: str | None, given: Sequence[str], yes: bool, json: bool
+) -> None:
     """Count the runs, ask, act on them. Raises Wrong where nobody can be asked."""
     if run is not None:
         raise Wrong.because("name a run or give --filter, not both.")

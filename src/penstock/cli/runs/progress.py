@@ -17,7 +17,7 @@ from penstock.cli.author.local_run import Follower
 from penstock.cli.io.console import err, printable
 from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import StepState
-from penstock.runtime.inmemory.engine import Hosted
+from penstock.runtime.inmemory.engine import InMemoryRun
 
 LOOKS = {
     "blocked": ("·", "faint"),
@@ -60,7 +60,7 @@ class _Lines:
         self.write = write
         self.seen = 0
 
-    def __call__(self, hosted: Hosted) -> None:
+    def __call__(self, hosted: InMemoryRun) -> None:
         fresh, self.seen = hosted.history[self.seen :], len(hosted.history)
         began = hosted.snapshot.started_at
         for entry in fresh:
@@ -96,7 +96,7 @@ def _withdrawn_words(entry: Entry, data: Mapping[str, Any]) -> str:
     return f"{entry.step} is withdrawn"
 
 
-def _table(hosted: Hosted) -> Table:
+def _table(hosted: InMemoryRun) -> Table:
     table = Table.grid(padding=(0, 2))
     for name in hosted.flow.steps:
         state = hosted.snapshot.steps.get(name) or StepState()

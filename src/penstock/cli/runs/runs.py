@@ -12,7 +12,7 @@ from penstock.cli.io.completion import run_ids, workflow_names
 from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, acting
+from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, ago, between, moment
 from penstock.cli.runs import filters
 from penstock.cli.runs.progress import LOOKS
@@ -32,7 +32,7 @@ After = Annotated[int, typer.Option("--after", metavar="N", min=0, help="Only en
 
 @acting
 def runs(
-    at: At,
+    at: Target,
     workflow: OfWorkflow = None,
     version: filters.Version = None,
     status: filters.Statuses = None,
@@ -86,7 +86,7 @@ def runs(
 
 
 @acting
-def show(at: At, run: Run, local: Local = False, json: AsJson = False) -> None:
+def show(at: Target, run: Run, local: Local = False, json: AsJson = False) -> None:
     """Show a run as it is now.
 
     [bold]Examples[/bold]
@@ -101,7 +101,7 @@ def show(at: At, run: Run, local: Local = False, json: AsJson = False) -> None:
 
 
 @acting
-def history(at: At, run: Run, after: After = 0, local: Local = False, json: AsJson = False) -> None:
+def history(at: Target, run: Run, after: After = 0, local: Local = False, json: AsJson = False) -> None:
     """Show all that happened to a run, in order.
 
     [bold]Examples[/bold]

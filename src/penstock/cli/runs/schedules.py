@@ -10,7 +10,7 @@ from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, acting
+from penstock.cli.io.target import Target, acting
 from penstock.cli.io.times import Local, moment
 from penstock.cli.runs.workflows import Workflow
 
@@ -53,7 +53,7 @@ Cancel = Annotated[bool, typer.Option("--cancel", help="End the backfill that is
 
 @acting
 def schedules(
-    at: At,
+    at: Target,
     cron: Cron = None,
     every: Every = None,
     tz: Zone = None,
@@ -103,7 +103,7 @@ def _line(each: dict[str, Any], local: bool) -> tuple[str, ...]:
 
 
 @acting
-def sources(at: At, failing: Failing = False, local: Local = False, json: AsJson = False) -> None:
+def sources(at: Target, failing: Failing = False, local: Local = False, json: AsJson = False) -> None:
     """List what is fed (clocks, searches, folders, topics, backfills): by which node, since when it fails and why.
 
     [bold]Examples[/bold]
@@ -139,7 +139,7 @@ def _source_line(each: dict[str, Any], local: bool) -> tuple[str, ...]:
 
 @acting
 def backfill(
-    at: At,
+    at: Target,
     name: Workflow,
     since: Since = None,
     until: Until = None,
@@ -173,7 +173,7 @@ def backfill(
     )
 
 
-def _cancel(at: At, name: str, json: bool) -> None:
+def _cancel(at: Target, name: str, json: bool) -> None:
     done = at.do(lambda engine: engine.schedules.cancel_backfill(name))
     if json:
         print_json({"name": name, "canceled": done})

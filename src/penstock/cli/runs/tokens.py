@@ -12,7 +12,7 @@ from penstock.cli.io.inputs import AsJson, read_input
 from penstock.cli.io.paging import PAGE, up_to
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
 from penstock.cli.runs.runs import Limit
 
@@ -51,7 +51,7 @@ def group(context: typer.Context) -> None:
 @tokens.command(cls=Command)
 @acting
 def ls(
-    at: At, prefix: Prefix = "/runs/", limit: Limit = 1000, local: Local = False, json: AsJson = False
+    at: Target, prefix: Prefix = "/runs/", limit: Limit = 1000, local: Local = False, json: AsJson = False
 ) -> None:
     """List tokens by the beginning of their names: of live runs, of ended ones (/history/), or your own (/custom/).
 
@@ -80,7 +80,7 @@ def ls(
 
 @tokens.command(cls=Command)
 @acting
-def cat(at: At, name: Name, json: AsJson = False) -> None:
+def cat(at: Target, name: Name, json: AsJson = False) -> None:
     """Print the data of a token; with --json all of it.
 
     [bold]Examples[/bold]
@@ -94,7 +94,7 @@ def cat(at: At, name: Name, json: AsJson = False) -> None:
 @tokens.command(cls=Command)
 @acting
 def put(
-    at: At,
+    at: Target,
     name: Name,
     data: Data,
     version: Version = None,
@@ -122,7 +122,7 @@ def put(
 
 @tokens.command(cls=Command)
 @acting
-def rm(at: At, name: Name, version: Version = None, reason: Reason = None, json: AsJson = False) -> None:
+def rm(at: Target, name: Name, version: Version = None, reason: Reason = None, json: AsJson = False) -> None:
     """Remove a token, as it is now or with --version only as it was then.
 
     [bold]Examples[/bold]

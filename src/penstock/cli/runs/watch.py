@@ -11,7 +11,7 @@ from rich.text import Text
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.console import answers, out, print_json, printable
 from penstock.cli.io.inputs import AsJson
-from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment
 from penstock.cli.runs.runs import Run, show_view
 from penstock.cli.runs.watch_stream import watched
@@ -25,7 +25,7 @@ Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on until the ru
 
 
 @acting
-def watch(at: At, run: Run, json: AsJson = False) -> None:
+def watch(at: Target, run: Run, json: AsJson = False) -> None:
     """Draw a run while it goes on, until it has ended or is stalled.
 
     Where there is no terminal each thing that happens is a line. Exit code 0: it succeeded. 1: it did not.
@@ -43,7 +43,7 @@ def watch(at: At, run: Run, json: AsJson = False) -> None:
 
 
 @acting
-def logs(at: At, run: Run, follow: Follow = False, local: Local = False, json: AsJson = False) -> None:
+def logs(at: Target, run: Run, follow: Follow = False, local: Local = False, json: AsJson = False) -> None:
     """Show what the tasks of a run wrote with `ctx.log`.
 
     [bold]Examples[/bold]

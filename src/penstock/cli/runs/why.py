@@ -14,7 +14,7 @@ from penstock.cli.io.console import out, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.paging import up_to
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.io.times import Local, moment, read_moment
 from penstock.cli.runs.filters import Since
 from penstock.cli.runs.runs import Limit, OfWorkflow, Run
@@ -24,7 +24,7 @@ AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this 
 
 
 @acting
-def why(at: At, run: Run, step: AtStep = None, json: AsJson = False) -> None:
+def why(at: Target, run: Run, step: AtStep = None, json: AsJson = False) -> None:
     """Say why a run does not go on, step by step: no worker, a pause, another run, a time, events that are missing.
 
     [bold]Examples[/bold]
@@ -51,7 +51,7 @@ def reason_line(each: dict[str, Any]) -> Text:
 
 @acting
 def incidents(
-    at: At,
+    at: Target,
     workflow: OfWorkflow = None,
     since: Since = None,
     limit: Limit = 50,
@@ -93,7 +93,7 @@ def incidents(
 
 
 @acting
-def redeliver(at: At, number: Number, json: AsJson = False) -> None:
+def redeliver(at: Target, number: Number, json: AsJson = False) -> None:
     """Give an event that nobody took to the run that has its key now; `penstock incidents` shows its number.
 
     One that could not start a run, such as that of an object, starts it now. Exit code 1: no run has its key.

@@ -16,7 +16,7 @@ from penstock.cli.io.console import err, out, plural, print_json, printable
 from penstock.cli.io.inputs import AsJson, NoTasks, Read, Tasks, read, read_input
 from penstock.cli.io.problems import Wrong
 from penstock.cli.io.tables import print_table
-from penstock.cli.io.target import At, Penstock, acting
+from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.runs.filters import read_pair
 from penstock.cli.runs.runs import show_view
 from penstock.cli.runs.watch_stream import watched
@@ -69,7 +69,7 @@ Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended
 
 @acting
 def publish(
-    at: At,
+    at: Target,
     files: Files,
     tasks: Tasks = None,
     start: Start = None,
@@ -122,7 +122,7 @@ def _refuse(why: str, behind: int) -> None:
     raise typer.Exit(NO)
 
 
-def _published(at: At, workflow: Read, note: str | None, start: bool | None) -> dict[str, Any]:
+def _published(at: Target, workflow: Read, note: str | None, start: bool | None) -> dict[str, Any]:
     """Name, version and warnings; of one that is refuted no version, all errors and warnings, and why.
 
     What the server finds wrong is shown in the file.
@@ -156,7 +156,7 @@ async def _shelved(
 
 
 @acting
-def workflows(at: At, json: AsJson = False) -> None:
+def workflows(at: Target, json: AsJson = False) -> None:
     """List the workflows that are published.
 
     [bold]Examples[/bold]
@@ -177,7 +177,7 @@ def _state(workflow: dict[str, Any]) -> str:
 
 
 @acting
-def start_source(at: At, name: Workflow, json: AsJson = False) -> None:
+def start_source(at: Target, name: Workflow, json: AsJson = False) -> None:
     """Let the source of a workflow make runs.
 
     [bold]Examples[/bold]
@@ -189,7 +189,7 @@ def start_source(at: At, name: Workflow, json: AsJson = False) -> None:
 
 
 @acting
-def stop_source(at: At, name: Workflow, json: AsJson = False) -> None:
+def stop_source(at: Target, name: Workflow, json: AsJson = False) -> None:
     """Let the source of a workflow make no more runs; those under way finish.
 
     [bold]Examples[/bold]
@@ -209,7 +209,7 @@ def _say(name: str, state: str, json: bool) -> None:
 
 @acting
 def start(
-    at: At,
+    at: Target,
     name: Workflow,
     input: Input = None,
     subject: Subject = None,

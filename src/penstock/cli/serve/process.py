@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 from msgspec import Struct
 
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.cli.io.command_group import INTERRUPTED
 from penstock.cli.io.console import answers
 from penstock.cli.io.inputs import import_tasks, read_duration
@@ -34,7 +34,7 @@ from penstock.server.build import Front, answering, opened, world_of
 from penstock.server.settings import Settings
 from penstock.server.tracing import begin_tracing, tracing_wanted
 from penstock.sources.triggers.trigger import Means
-from penstock.workers.execute.fleet import Muster
+from penstock.workers.execute.fleet import ExecutorFactory
 from penstock.workers.task import Task
 from penstock.workers.worker.worker import CONCURRENCY
 
@@ -122,8 +122,8 @@ class Post(Struct, frozen=True, kw_only=True):
     front: Front | None = None  # where it answers over HTTP, if it does
     retention: Mapping[str, timedelta] = {}
     means: Means | None = None  # what feeds the sources of workflows here; None: nothing does
-    fleet: Muster | None = None
-    world: World | None = None  # what built-in tasks may reach, where they are done here
+    fleet: ExecutorFactory | None = None
+    world: TaskEnvironment | None = None  # what built-in tasks may reach, where they are done here
     tracing: str = "off"
     suffix: str = ""
 

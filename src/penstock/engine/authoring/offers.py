@@ -15,7 +15,7 @@ PREFIX = "offer/"
 log = logging.getLogger("penstock.offers")
 
 
-class Kept(Offer, frozen=True, kw_only=True):
+class StoredOffers(Offer, frozen=True, kw_only=True):
     """An offer as it is kept. `by`: the token whose workers made it, `lists`: what they serve, `at`: when they did."""
 
     by: str | None = None
@@ -41,9 +41,9 @@ async def kept_offers(notes: Notes) -> dict[str, Offer]:
     return {name: kept.offer for name, kept in (await kept_by(notes)).items()}
 
 
-async def kept_by(notes: Notes) -> dict[str, Kept]:
+async def kept_by(notes: Notes) -> dict[str, StoredOffers]:
     """The same with whose they are."""
-    found: dict[str, Kept] = {}
+    found: dict[str, StoredOffers] = {}
     for name, text in (await notes.notes(PREFIX)).items():
         try:
             found[name.removeprefix(PREFIX)] = _decode(text)
@@ -56,4 +56,4 @@ def offer_text(offer: Offer) -> str:
     return msgspec.json.encode(offer).decode()
 
 
-_decode = msgspec.json.Decoder(Kept).decode
+_decode = msgspec.json.Decoder(StoredOffers).decode

@@ -11,9 +11,9 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from penstock.boxes.kinds import tasks_in
-from penstock.boxes.seals import Seals
-from penstock.boxes.world import World
-from penstock.engine.background.call_order import Turns
+from penstock.boxes.seals import CallbackTokens
+from penstock.boxes.world import TaskEnvironment
+from penstock.engine.background.call_order import CallOrder
 from penstock.engine.background.function_jobs import Jobs
 from penstock.engine.background.reminders import Reminding
 from penstock.flow.compile.compile import BOXES
@@ -34,11 +34,11 @@ GRACE = timedelta(seconds=2)
 class Boxes:
     """Serves the task list of the built-in tasks."""
 
-    def __init__(self, node: Node, world: World) -> None:
-        world.seals = world.seals or Seals(node.store.keep_note)
+    def __init__(self, node: Node, world: TaskEnvironment) -> None:
+        world.seals = world.seals or CallbackTokens(node.store.keep_note)
         world.jobs = world.jobs or Jobs(node.store, node.memory)
         world.record = self._record
-        world.turns = Turns(node.store, node.clock.now)
+        world.turns = CallOrder(node.store, node.clock.now)
         self.tasks = tasks_in(world)
         self._node, self._world = node, world
         self.worker = Worker(

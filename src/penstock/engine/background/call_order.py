@@ -37,7 +37,7 @@ class _Wish(Struct):
     done: asyncio.Future[bool]
 
 
-class Turns:
+class CallOrder:
     """The announcements of one node, and a look at those of others."""
 
     def __init__(self, store: Store, now: Callable[[], datetime]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Store
 from penstock.workers.context import Context
@@ -17,7 +17,7 @@ log = logging.getLogger("penstock.boxes")
 class Jobs:
     """See `boxes.polling.Jobs`. A database that is away costs a call at most, never the step."""
 
-    def __init__(self, store: Store, memory: Memory) -> None:
+    def __init__(self, store: Store, memory: RunCache) -> None:
         self._store, self._memory = store, memory
 
     async def known(self, ctx: Context) -> str | None:
@@ -40,7 +40,7 @@ class Jobs:
             found = await self._memory.fetch([_run_of(name) for name in names])
             for name in names:
                 live = found.get(_run_of(name))
-                if live is None or (isinstance(live, Live) and live.snapshot.ended):
+                if live is None or (isinstance(live, CachedRun) and live.snapshot.ended):
                     await self._put(name, None)
         except StoreError as error:
             log.info("old jobs are forgotten another time: %s", error)

@@ -24,10 +24,10 @@ from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.decisions.decision import Decision
 from penstock.runtime.node.node import Node
-from penstock.sources.triggers.lease import LEASE, Holding, Lost, Presence
+from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease
 from penstock.store.errors import StoreError
-from penstock.store.rows.change import Kept, Seen
-from penstock.store.rows.outbox import LetterRow
+from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.outbox import OutboxMessageRow
 from penstock.topics.bus import Outgoing
 from penstock.topics.errors import BusAway, MessageRefused
 from penstock.topics.opening import Buses
@@ -70,12 +70,12 @@ class Publishing:
         self, node: Node, buses: Buses, lease: timedelta = LEASE, webhooks: Webhooks | None = None
     ) -> None:
         self.node, self.buses, self._webhooks, self._lease = node, buses, webhooks, lease
-        self.presence = Presence(node.store, node.clock.now, shared=node.shared, lease=lease)
+        self.presence = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
         self.published: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         served = (*buses.urls, *(() if webhooks is None else (WEBHOOKS,)))
         self._wakes = {name: asyncio.Event() for name in served}
-        self._held: dict[str, Holding] = {}
+        self._held: dict[str, TriggerLease] = {}
         self._failing: set[str] = set()
         self._rests: dict[tuple[str, str], tuple[float, int]] = {}  # until when, how often it failed in a row
         node.advancer.settled.append(self._settled)
@@ -161,7 +161,7 @@ class Publishing:
         if bus not in self._held:
             if not self.presence.alive:
                 await self.presence.renew()
-            holding = await Holding.take(self.node.store, self.presence, f"{HELD}{bus}/", "outbox")
+            holding = await TriggerLease.take(self.node.store, self.presence, f"{HELD}{bus}/", "outbox")
             if holding is None:
                 return False
             self._held[bus] = holding
@@ -181,9 +181,9 @@ class Publishing:
 
     # -- letters -------------------------------------------------------------------------------------------
 
-    async def _publish(self, bus: str, letters: Sequence[LetterRow]) -> None:
+    async def _publish(self, bus: str, letters: Sequence[OutboxMessageRow]) -> None:
         """Those of different runs and topics side by side. Raises BusAway, once what got through is noted."""
-        lines: dict[tuple[str, str], list[LetterRow]] = {}
+        lines: dict[tuple[str, str], list[OutboxMessageRow]] = {}
         for letter in letters:
             lines.setdefault((letter.topic, letter.run), []).append(letter)
         sent: list[int] = []
@@ -204,7 +204,7 @@ class Publishing:
             elif topic not in failed:
                 self._rests.pop((bus, topic), None)
 
-    async def _publish_line(self, bus: str, line: Sequence[LetterRow], sent: list[int]) -> None:
+    async def _publish_line(self, bus: str, line: Sequence[OutboxMessageRow], sent: list[int]) -> None:
         """The letters of one run to one topic, each when the broker has the one before."""
         for letter in line:
             if not self.presence.alive:
@@ -231,7 +231,7 @@ class Publishing:
         self._rests[bus, topic] = asyncio.get_running_loop().time() + wait, failed + 1
         log.warning("nothing is published to %s just now: %s", _place(bus, topic), error)
 
-    async def _set_aside(self, bus: str, letter: LetterRow, id: str, error: MessageRefused) -> None:
+    async def _set_aside(self, bus: str, letter: OutboxMessageRow, id: str, error: MessageRefused) -> None:
         """Keep what the broker will never take where people look. Raises StoreError."""
         place = (
             {"url": shown_address(letter.topic)} if bus == WEBHOOKS else {"bus": bus, "topic": letter.topic}
@@ -239,7 +239,7 @@ class Publishing:
         said = {**place, "run": letter.run, "id": id, "bytes": len(letter.body)}
         until = self.node.clock.now() + KEPT_FOR
         redact = await self.node.dispatch.redaction()
-        kept = Kept(
+        kept = PendingEvent(
             keys=(),
             event="notify",
             body=encode_message(Outside(event="notify", data=said, id=id)),

@@ -8,12 +8,12 @@ from typing import Any
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.mail import tell_by_mail
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.compile.compile import APPROVAL
 from penstock.flow.model.run_input import Reminded
 from penstock.runtime.decisions.approvals import approval_id
 from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.node.background_tasks import Chores
+from penstock.runtime.node.background_tasks import BackgroundTasks
 
 log = logging.getLogger("penstock.approvals")
 
@@ -21,9 +21,9 @@ log = logging.getLogger("penstock.approvals")
 class Reminding:
     """Looks on at what is decided. A mail that cannot be sent is logged: the inbox shows the question anyway."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: TaskEnvironment) -> None:
         self._world = world
-        self._sending = Chores(log, "somebody was not told of an approval")
+        self._sending = BackgroundTasks(log, "somebody was not told of an approval")
 
     def settled(self, decisions: Sequence[Decision]) -> None:
         """What is durable now."""

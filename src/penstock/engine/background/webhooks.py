@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.sending import Call, send
-from penstock.boxes.world import World
+from penstock.boxes.world import TaskEnvironment
 from penstock.flow.compile.notices import webhook_of
 from penstock.flow.errors import PenstockError
 from penstock.sources.errors import Unverified
@@ -60,7 +60,7 @@ def shown_address(topic: str) -> str:
 class Webhooks:
     """Takes letters as a broker would; their topic is the address and the name of the secret."""
 
-    def __init__(self, world: World, now: Callable[[], datetime]) -> None:
+    def __init__(self, world: TaskEnvironment, now: Callable[[], datetime]) -> None:
         self._world, self._now = world, now
         self._room: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(AT_ONCE))
         self._down: dict[str, float] = {}

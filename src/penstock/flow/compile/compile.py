@@ -17,9 +17,9 @@ from penstock.flow.model.defaults import backoff_of, pick, timeouts_of
 from penstock.flow.model.definition import Definition, Policy, Slot, Step
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.problems import DefinitionError, Problem
-from penstock.flow.model.retry_policy import Retry, Timeouts
+from penstock.flow.model.retry_policy import RetryPolicy, Timeouts
 from penstock.flow.model.secret_references import References, references
-from penstock.flow.values.schema_validation import Misfits, misfits_of, promise_of
+from penstock.flow.values.schema_validation import ValidationErrors, misfits_of, promise_of
 from penstock.kernel import net as kernel
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, Exit, Net
 from penstock.kernel.wiring import WiredStep, Wiring
@@ -63,7 +63,7 @@ class FlowStep(Struct, frozen=True):
     serialize: Expression | None
     serialize_limit: int
     serialize_scope: str
-    retry: Retry
+    retry: RetryPolicy
     timeouts: Timeouts
     task_list: str
     priority: int
@@ -71,7 +71,7 @@ class FlowStep(Struct, frozen=True):
     disabled: str | None
     fixed: Queue | None  # what a worker gets, where nothing has to be evaluated
     under_way: Literal["running", "parked"]  # what an attempt is from the beginning
-    output: Misfits | None = None  # what its task promised to give on `done`
+    output: ValidationErrors | None = None  # what its task promised to give on `done`
     secrets: References = {}  # what its parameters name
 
 
@@ -99,7 +99,7 @@ class Flow:
         self.parks = any(step.task in PARKING for step in steps.values())
         # No decision writes for others.
         self.is_plain = not (self.fans or definition.notify or {step.task for step in steps.values()} & LONE)
-        self._fits: Misfits | None = None
+        self._fits: ValidationErrors | None = None
         self.routes: dict[Any, Any] = {}  # what `straight` has worked out
         self.timeout, given = definition.timeout, definition.cleanup_timeout
         self.cleanup_timeout = CLEANUP_TIMEOUT if given is None else given
@@ -304,7 +304,7 @@ class _Compiler:
             serialize=self.expression(f"{path}.serialize", step.serialize, SCOPE),
             serialize_limit=step.serialize_limit or 1,
             serialize_scope=step.serialize_scope or name,
-            retry=Retry(
+            retry=RetryPolicy(
                 pick(own.retries, defaults.retries, 0),
                 pick(own.timeout_retries, defaults.timeout_retries, (1, 1, 1)),
                 backoff_of(own.backoff, defaults.backoff),

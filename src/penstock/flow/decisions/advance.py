@@ -16,7 +16,7 @@ from penstock.flow.decisions.fork import begin_from, set_out
 from penstock.flow.decisions.quiescence import settle
 from penstock.flow.decisions.repair import give_up, repair, skip
 from penstock.flow.decisions.retry import disable, retry
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Answer, Attempt, Plan
 from penstock.flow.model.run import Failure, Header, Origin, Snapshot
 from penstock.flow.model.run_input import (
@@ -30,7 +30,6 @@ from penstock.flow.model.run_input import (
     Failed,
     GivenUp,
     Granted,
-    Occurrence,
     Outside,
     Parked,
     Paused,
@@ -40,6 +39,7 @@ from penstock.flow.model.run_input import (
     Reported,
     Resumed,
     Retried,
+    RunInput,
     RunTimedOut,
     Skipped,
 )
@@ -59,9 +59,9 @@ def new_run(header: Header) -> Snapshot:
     return Snapshot(run=header, data=header.input if header.input is not None else {})
 
 
-def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: datetime) -> Plan:
+def advance(flow: Flow, snapshot: Snapshot, events: Iterable[RunInput], now: datetime) -> Plan:
     """All that follows from `events`. Changes nothing; the same arguments give the same plan."""
-    turn = Turn(flow, snapshot, now)
+    turn = DecisionState(flow, snapshot, now)
     for event in events:
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
@@ -71,7 +71,7 @@ def advance(flow: Flow, snapshot: Snapshot, events: Iterable[Occurrence], now: d
 def advance_through(
     flow: Flow,
     snapshot: Snapshot,
-    events: Iterable[Occurrence],
+    events: Iterable[RunInput],
     now: datetime,
     do: Do,
     left: Iterable[Attempt] = (),
@@ -81,7 +81,7 @@ def advance_through(
     `left` are attempts of decisions before this one: they are done first. Attempts that are left in the plan are to
     be done as always: there were very many.
     """
-    turn = Turn(flow, snapshot, now)
+    turn = DecisionState(flow, snapshot, now)
     for event in events:
         turn.answers.append(_RULES[type(event)](turn, event))
         begin_woken(turn)
@@ -97,13 +97,13 @@ def advance_through(
     return _decided(turn)
 
 
-def _is_wanted(turn: Turn, attempt: Attempt) -> bool:
+def _is_wanted(turn: DecisionState, attempt: Attempt) -> bool:
     """Whether nothing that was done before it has withdrawn it."""
     element = turn.elements.get((attempt.firing, attempt.index))
     return element is not None and element.attempt == attempt.attempt and element.state == "running"
 
 
-def _decided(turn: Turn) -> Plan:
+def _decided(turn: DecisionState) -> Plan:
     settle(turn)
     if turn.ending is not None and not turn.ended:  # a failure that was put off may have begun the clean-up
         begin_woken(turn)
@@ -111,7 +111,7 @@ def _decided(turn: Turn) -> Plan:
     return turn.plan()
 
 
-def _begin(turn: Turn, begun: Begun) -> Answer:
+def _begin(turn: DecisionState, begun: Begun) -> Answer:
     """R6: START is fired and carries the input."""
     if not set_out(turn, begun.tags):
         return "duplicate"
@@ -119,7 +119,7 @@ def _begin(turn: Turn, begun: Begun) -> Answer:
     return "accepted"
 
 
-def _outside(turn: Turn, event: Outside) -> Answer:
+def _outside(turn: DecisionState, event: Outside) -> Answer:
     """An event from outside: acted on once unless it is `many`, recorded otherwise."""
     declared = turn.flow.outside.get(event.event)
     if declared is None:
@@ -142,7 +142,7 @@ def _outside(turn: Turn, event: Outside) -> Answer:
     return "accepted"
 
 
-def _granted(turn: Turn, granted: Granted) -> Answer:
+def _granted(turn: DecisionState, granted: Granted) -> Answer:
     element = turn.elements.get((granted.firing, granted.index))
     if element is None or element.state != "key":
         return "superseded"
@@ -150,7 +150,7 @@ def _granted(turn: Turn, granted: Granted) -> Answer:
     return "accepted"
 
 
-def _rang(turn: Turn, rang: Rang) -> Answer:
+def _rang(turn: DecisionState, rang: Rang) -> Answer:
     element = turn.elements.get((rang.firing, rang.index))
     if element is None or element.attempt != rang.attempt:
         return "superseded"
@@ -164,7 +164,7 @@ def _rang(turn: Turn, rang: Rang) -> Answer:
     return "accepted"
 
 
-def _remind(turn: Turn, reminded: Reminded) -> Answer:
+def _remind(turn: DecisionState, reminded: Reminded) -> Answer:
     element = turn.elements.get((reminded.firing, reminded.index))
     if element is None or element.attempt != reminded.attempt or element.state != "parked":
         return "superseded"
@@ -173,7 +173,7 @@ def _remind(turn: Turn, reminded: Reminded) -> Answer:
     return "accepted"
 
 
-def _run_timed_out(turn: Turn, rang: RunTimedOut) -> Answer:
+def _run_timed_out(turn: DecisionState, rang: RunTimedOut) -> Answer:
     if turn.ended or turn.ending is not None or rang.epoch != turn.epoch:
         return "superseded"
     limit = "" if turn.flow.timeout is None else f" of {format_duration(turn.flow.timeout)}"
@@ -182,14 +182,14 @@ def _run_timed_out(turn: Turn, rang: RunTimedOut) -> Answer:
     return "accepted"
 
 
-def _cleanup_timed_out(turn: Turn, rang: CleanupTimedOut) -> Answer:
+def _cleanup_timed_out(turn: DecisionState, rang: CleanupTimedOut) -> Answer:
     if turn.ended or turn.ending is None or rang.epoch != turn.epoch:
         return "superseded"
     finish_run(turn, turn.ending)
     return "accepted"
 
 
-def _cancel(turn: Turn, canceled: Canceled) -> Answer:
+def _cancel(turn: DecisionState, canceled: Canceled) -> Answer:
     if turn.ended:
         return "refused"
     if canceled.force:
@@ -201,7 +201,7 @@ def _cancel(turn: Turn, canceled: Canceled) -> Answer:
     return "accepted"
 
 
-def _pause(turn: Turn, paused: Paused) -> Answer:
+def _pause(turn: DecisionState, paused: Paused) -> Answer:
     if turn.ended or paused.by in turn.paused:
         return "refused" if turn.ended else "duplicate"
     if not turn.paused:
@@ -210,7 +210,7 @@ def _pause(turn: Turn, paused: Paused) -> Answer:
     return "accepted"
 
 
-def _resume(turn: Turn, resumed: Resumed) -> Answer:
+def _resume(turn: DecisionState, resumed: Resumed) -> Answer:
     if turn.ended or resumed.by not in turn.paused:
         return "refused" if turn.ended else "duplicate"
     turn.paused = tuple(by for by in turn.paused if by != resumed.by)
@@ -229,19 +229,19 @@ def _resume(turn: Turn, resumed: Resumed) -> Answer:
     return "accepted"
 
 
-def _retry(turn: Turn, retried: Retried) -> Answer:
+def _retry(turn: DecisionState, retried: Retried) -> Answer:
     answer = retry(turn, retried)
     if answer == "accepted":
         wake_all(turn)
     return answer
 
 
-def _continue(turn: Turn, _: Continued) -> Answer:
+def _continue(turn: DecisionState, _: Continued) -> Answer:
     go_on(turn)
     return "accepted"
 
 
-_RULES: dict[type[Any], Callable[[Turn, Any], Answer]] = {
+_RULES: dict[type[Any], Callable[[DecisionState, Any], Answer]] = {
     Begun: _begin,
     BegunFrom: begin_from,
     Outside: _outside,

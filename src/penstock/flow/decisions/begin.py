@@ -11,7 +11,7 @@ from penstock.flow.compile.compile import FlowStep
 from penstock.flow.decisions.dispatch import dispatch_plain, hold, refill, start
 from penstock.flow.decisions.finish import correlate, end_failed, end_firing, fail_element, finish_inline
 from penstock.flow.decisions.scope import NO_ITEM, FiringView
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.decisions.withdraw import withdraw_step
 from penstock.flow.format.nodes import Node, describe
 from penstock.flow.model.box import BoxError, Queue, Reaction, Sleep
@@ -30,7 +30,7 @@ MOST_TASKS = 20_000
 """Tasks that a run may have pending: every item of an `each` is one."""
 
 
-def begin_woken(turn: Turn) -> None:
+def begin_woken(turn: DecisionState) -> None:
     """Begin every step that became enabled, in the order in which it did."""
     woken = turn.board.woken
     at = 0
@@ -42,21 +42,21 @@ def begin_woken(turn: Turn) -> None:
     woken.clear()
 
 
-def go_on(turn: Turn) -> None:
+def go_on(turn: DecisionState) -> None:
     """Look at the steps that a decision left because it had gone on for long enough."""
     turn.board.woken.extend(turn.agenda)
     turn.agenda = ()
     begin_woken(turn)
 
 
-def wake_all(turn: Turn) -> None:
+def wake_all(turn: DecisionState) -> None:
     """Look at every step again: after a pause or a repair."""
     board = turn.board
     board.woken.extend(step.index for step in turn.flow.wiring.steps if board.enabled(step))
     begin_woken(turn)
 
 
-def begin_step(turn: Turn, step: FlowStep) -> None:
+def begin_step(turn: DecisionState, step: FlowStep) -> None:
     """R4: begin as many firings as the events and `parallel` allow."""
     room = 1 if step.each is not None else step.parallel or 1
     board, wired, name = turn.board, step.wired, step.name
@@ -72,7 +72,7 @@ def begin_step(turn: Turn, step: FlowStep) -> None:
         begin_firing(turn, step, taken)
 
 
-def begin_firing(turn: Turn, step: FlowStep, taken: Taken, skipped: Skipped | None = None) -> None:
+def begin_firing(turn: DecisionState, step: FlowStep, taken: Taken, skipped: Skipped | None = None) -> None:
     """One firing begins with what it took; one that is skipped ends at once."""
     name, tokens = step.name, taken.tokens()
     consumed = [tokens[0].number] if len(tokens) == 1 else [token.number for token in tokens]
@@ -105,7 +105,12 @@ def begin_firing(turn: Turn, step: FlowStep, taken: Taken, skipped: Skipped | No
 
 
 def _evaluate(
-    turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...], index: int | None, item: Any
+    turn: DecisionState,
+    step: FlowStep,
+    firing: Firing,
+    tokens: tuple[Token, ...],
+    index: int | None,
+    item: Any,
 ) -> tuple[Reaction, str | None] | Failure:
     """What the box says and the `serialize` key, or why they cannot be told."""
     view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now, item, index)
@@ -131,7 +136,7 @@ def _with_key(reaction: Reaction, step: FlowStep, key: str) -> tuple[Reaction, s
 
 
 def _react(
-    turn: Turn,
+    turn: DecisionState,
     step: FlowStep,
     firing: Firing,
     index: int | None,
@@ -161,7 +166,7 @@ def _react(
         finish_inline(turn, step, firing, Element(firing.number, index, step.name, "running"), reaction)
 
 
-def _begin_each(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
+def _begin_each(turn: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> None:
     """R11: one element for each item of the list; those that a retried firing has finished are kept."""
     items = _items(turn, step, firing, tokens)
     if isinstance(items, Failure):
@@ -190,7 +195,10 @@ def _begin_each(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token,
 
 
 def _begin_elements(
-    turn: Turn, step: FlowStep, firing: Firing, said: dict[int, tuple[Reaction, str | None] | Failure]
+    turn: DecisionState,
+    step: FlowStep,
+    firing: Firing,
+    said: dict[int, tuple[Reaction, str | None] | Failure],
 ) -> None:
     """Queue what needs a worker first: one that ends at once may start others or end the whole firing."""
     queued = {index for index, word in said.items() if isinstance(word, tuple) and isinstance(word[0], Queue)}
@@ -202,7 +210,9 @@ def _begin_elements(
         refill(turn, step, turn.firings[firing.number])
 
 
-def _items(turn: Turn, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]) -> list[Any] | Failure:
+def _items(
+    turn: DecisionState, step: FlowStep, firing: Firing, tokens: tuple[Token, ...]
+) -> list[Any] | Failure:
     assert step.each is not None
     view = FiringView(turn.was.run, turn.data, firing.tags, tokens, turn.steps, turn.now)
     try:
@@ -226,7 +236,7 @@ def _named(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
+def _kept_results(turn: DecisionState, firing: Firing, tokens: tuple[Token, ...]) -> dict[int, Any]:
     consumed = tuple(token.number for token in tokens)
     old = turn.kept.get(consumed)
     if old is None:
@@ -243,7 +253,7 @@ def _kept_results(turn: Turn, firing: Firing, tokens: tuple[Token, ...]) -> dict
     return kept
 
 
-def _merged_tags(turn: Turn, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
+def _merged_tags(turn: DecisionState, step: FlowStep, tokens: tuple[Token, ...]) -> Tags:
     tags, conflicts = merge([token.load.tags for token in tokens])
     for clash in conflicts:
         turn.record("conflict", step.name, data={"tag": clash.tag, "kept": clash.kept, "lost": clash.lost})

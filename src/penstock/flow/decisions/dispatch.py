@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import FlowStep
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.box import TIMES
 from penstock.flow.model.plan import Acquire, Attempt, Timer
 from penstock.flow.model.retry_policy import Timeouts
@@ -20,7 +20,7 @@ from penstock.flow.views.run_view import time_text
 REASONS = {"backoff": "backoff", "key": "key", "paused": "pause"}
 
 
-def start(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
+def start(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     """Begin the attempts of an element: first its key where it has one, then its task list."""
     if element.key is None:
         dispatch(turn, step, firing, element)
@@ -29,7 +29,7 @@ def start(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
         turn.acquires += (Acquire(element.key, step.serialize_limit, element.id),)
 
 
-def dispatch(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
+def dispatch(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     """Put the next attempt of an element on its task list, unless a pause holds it."""
     if not turn.open:
         hold(turn, element, "paused")
@@ -54,12 +54,12 @@ def _asked_now(params: Any, now: datetime) -> Any:
     }
 
 
-def dispatch_plain(turn: Turn, step: FlowStep, firing: Firing, params: Any) -> None:
+def dispatch_plain(turn: DecisionState, step: FlowStep, firing: Firing, params: Any) -> None:
     """The first attempt of a firing that begins and of which nothing had to be evaluated: most are."""
     _hand_over(turn, step, firing, Element(firing.number, None, step.name, step.under_way, params, 1))
 
 
-def _hand_over(turn: Turn, step: FlowStep, firing: Firing, element: Element) -> None:
+def _hand_over(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     turn.keep_element(element)
     turn.attempts.append(
         Attempt(
@@ -81,7 +81,7 @@ def limits(times: Timeouts, attempt: Attempt | Element, now: datetime) -> tuple[
     )
 
 
-def hold(turn: Turn, element: Element, state: ElementState) -> None:
+def hold(turn: DecisionState, element: Element, state: ElementState) -> None:
     """Keep an element that is in motion and not with a worker: its step is ready, for a reason."""
     turn.keep_element(replace(element, state=state))
     before = turn.steps[element.step]
@@ -89,7 +89,7 @@ def hold(turn: Turn, element: Element, state: ElementState) -> None:
         turn.steps = turn.steps.set(element.step, replace(before, status="ready", reason=REASONS[state]))
 
 
-def refill(turn: Turn, step: FlowStep, firing: Firing) -> Firing:
+def refill(turn: DecisionState, step: FlowStep, firing: Firing) -> Firing:
     """R11: start queued elements of an `each` as far as `parallel` allows; the firing with its counts."""
     assert firing.total is not None
     begun, live = firing.begun, firing.live

@@ -7,20 +7,20 @@ from typing import Any
 from penstock.expression import EvaluationError
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.scope import event_variable
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.run import Aside, Origin
 from penstock.flow.values.key_text import key_text
 from penstock.kernel.marking import Token
 from penstock.kernel.wiring import WiredStep
 
 
-def put_event(turn: Turn, name: str, origin: Origin, firing: int | None = None) -> None:
+def put_event(turn: DecisionState, name: str, origin: Origin, firing: int | None = None) -> None:
     """Fire one event of the run."""
     number = turn.record("event", origin.step, name, None, None, origin.data, firing, origin.id)
     put_token(turn, Token(number, name, origin))
 
 
-def put_token(turn: Turn, token: Token) -> None:
+def put_token(turn: DecisionState, token: Token) -> None:
     """Put copies of an event into the slots; what they swallow or cannot key is recorded."""
     board = turn.board
     if not board.wiring.keyed:
@@ -33,7 +33,7 @@ def put_token(turn: Turn, token: Token) -> None:
     record_refused(turn, reasons)
 
 
-def record_refused(turn: Turn, reasons: dict[int, str]) -> None:
+def record_refused(turn: DecisionState, reasons: dict[int, str]) -> None:
     """Record what slots did not take."""
     board = turn.board
     for slot, dropped in board.dropped:
@@ -48,7 +48,7 @@ def record_refused(turn: Turn, reasons: dict[int, str]) -> None:
     board.dropped = board.aside = ()
 
 
-def _key(turn: Turn, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
+def _key(turn: DecisionState, step: WiredStep, token: Token, reasons: dict[int, str]) -> str | None:
     """R1: the key of an event at a step with `match`, evaluated as it arrives; None sets it aside."""
     key = match_key(turn.flow, step, token, turn.data)
     if isinstance(key, str):

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.expression import EvaluationError
 from penstock.flow.decisions.emit import put_event
 from penstock.flow.decisions.scope import run_variable, steps_variable
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.decisions.withdraw import withdraw_firing
 from penstock.flow.model.plan import Timer
 from penstock.flow.model.run import Ending, Failure, Origin, Status
@@ -18,7 +18,9 @@ from penstock.kernel.net import CANCEL, FAIL, TIMEOUT
 ENDINGS: dict[str, Ending] = {FAIL: "failed", CANCEL: "canceled", TIMEOUT: "timed_out"}
 
 
-def end_early(turn: Turn, event: str, data: Any, error: Failure | None, by: str | None = None) -> None:
+def end_early(
+    turn: DecisionState, event: str, data: Any, error: Failure | None, by: str | None = None
+) -> None:
     """FAIL, CANCEL or TIMEOUT, whichever is first: all firings are withdrawn, then the clean-up begins."""
     if turn.ended or turn.ending is not None:
         return
@@ -35,14 +37,14 @@ def end_early(turn: Turn, event: str, data: Any, error: Failure | None, by: str 
         finish_run(turn, turn.ending)
 
 
-def _wake_takers(turn: Turn, event: str) -> None:
+def _wake_takers(turn: DecisionState, event: str) -> None:
     """A slot `x | FAIL` that held an x already is not filled anew by the end, and its step is due all the same."""
     for slot in turn.flow.wiring.takers[event]:
         if turn.board.enabled(turn.flow.wiring.steps[slot.step]):
             turn.board.woken.append(slot.step)
 
 
-def withdraw_all(turn: Turn, reason: str, keep: bool = False) -> None:
+def withdraw_all(turn: DecisionState, reason: str, keep: bool = False) -> None:
     """Withdraw every firing; `keep` remembers them for `retry`. Complete sets that wait do not begin anew."""
     for number in sorted(turn.firings):
         firing = turn.firings[number]
@@ -52,7 +54,7 @@ def withdraw_all(turn: Turn, reason: str, keep: bool = False) -> None:
     turn.board.woken.clear()
 
 
-def finish_run(turn: Turn, status: Status) -> None:
+def finish_run(turn: DecisionState, status: Status) -> None:
     """The run has ended."""
     withdraw_all(turn, "the run has ended")
     if status == "succeeded":
@@ -63,7 +65,7 @@ def finish_run(turn: Turn, status: Status) -> None:
     turn.record("run_ended", data={"status": status})
 
 
-def _compute_result(turn: Turn, status: Status) -> Status:
+def _compute_result(turn: DecisionState, status: Status) -> Status:
     expression = turn.flow.result
     if expression is None:
         turn.result = turn.data

@@ -15,7 +15,7 @@ from msgspec import Struct
 from penstock.flow.compile.compile import Flow, FlowStep, Way
 from penstock.flow.model.plan import Answer, Attempt, Entry, Plan
 from penstock.flow.model.run import NEVER_FIRED, Element, Firing, Origin, Snapshot, StepState
-from penstock.flow.model.run_input import Begun, Done, Occurrence, Reported
+from penstock.flow.model.run_input import Begun, Done, Reported, RunInput
 from penstock.flow.model.tags import TagChange, Tags, mark_of
 from penstock.flow.model.tags import change as changed
 from penstock.flow.values.merge_patch import merge_patch
@@ -48,7 +48,7 @@ class _Line:
         self.attempts: list[Attempt] = []
 
 
-def straight(flow: Flow, was: Snapshot, event: Occurrence, now: datetime) -> Plan | None:
+def straight(flow: Flow, was: Snapshot, event: RunInput, now: datetime) -> Plan | None:
     """What `advance` makes of one event, where it is this plain; else None."""
     if (
         was.status != "running" or was.ending is not None or was.paused or was.put_off or was.disabled

@@ -12,7 +12,7 @@ from penstock.flow.compile.compile import FlowStep, Way
 from penstock.flow.decisions.dispatch import dispatch, hold, limits, refill
 from penstock.flow.decisions.emit import put_event
 from penstock.flow.decisions.end import end_early
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.decisions.withdraw import close_element, close_firing, drop_results, withdraw_elements
 from penstock.flow.model.box import Finish
 from penstock.flow.model.plan import Answer, Timer
@@ -29,7 +29,7 @@ MISFITS, MESSAGE = 5, 2000
 UNDER_WAY = ("running", "parked")
 
 
-def report(turn: Turn, reported: Reported) -> Answer:
+def report(turn: DecisionState, reported: Reported) -> Answer:
     """How an attempt ended; a report of an attempt that is not the current one changes nothing."""
     element = turn.elements.get((reported.firing, reported.index))
     if element is None or element.attempt != reported.attempt or element.state not in UNDER_WAY:
@@ -60,7 +60,7 @@ def _promised(step: FlowStep, done: Done) -> Done | Failed:
     return Failed(error=Failure("error", message[:MESSAGE], {"errors": wrong[:MISFITS]}))
 
 
-def _park(turn: Turn, step: FlowStep, firing: Firing, element: Element, parked: Parked) -> Answer:
+def _park(turn: DecisionState, step: FlowStep, firing: Firing, element: Element, parked: Parked) -> Answer:
     """The attempt goes on without a worker: whoever was given the work reports its end."""
     if element.state != "running":
         return "superseded"
@@ -71,7 +71,7 @@ def _park(turn: Turn, step: FlowStep, firing: Firing, element: Element, parked: 
     return "accepted"
 
 
-def _complete(turn: Turn, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
+def _complete(turn: DecisionState, step: FlowStep, firing: Firing, element: Element, done: Done) -> None:
     if done.port not in step.ways:
         fail_element(turn, step, firing, element, Failure("error", unknown_port(step.name, step.ports)))
         return
@@ -121,7 +121,7 @@ def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
     return None
 
 
-def correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) -> Failure | None:
+def correlate(turn: DecisionState, step: FlowStep, firing: Firing, keys: dict[str, str]) -> Failure | None:
     """Give the run keys by which outside events find it; or why it cannot have them."""
     if (wrong := _wrong_key(step, keys)) is not None:
         return wrong
@@ -132,7 +132,9 @@ def correlate(turn: Turn, step: FlowStep, firing: Firing, keys: dict[str, str]) 
     return None
 
 
-def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, finish: Finish) -> None:
+def finish_inline(
+    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, finish: Finish
+) -> None:
     """A box that needs no worker has ended."""
     turn.keep_element(element)
     if (large := _too_large(turn, finish.set)) is not None:
@@ -144,7 +146,7 @@ def finish_inline(turn: Turn, step: FlowStep, firing: Firing, element: Element, 
 
 
 def finish_element(
-    turn: Turn,
+    turn: DecisionState,
     step: FlowStep,
     firing: Firing,
     element: Element,
@@ -167,7 +169,7 @@ def finish_element(
         _element_ended(turn, step, firing, element, port, output, tags)
 
 
-def _too_large(turn: Turn, patch: dict[str, Any] | None) -> Failure | None:
+def _too_large(turn: DecisionState, patch: dict[str, Any] | None) -> Failure | None:
     """Why the run's data cannot take a `set`; None: it can."""
     if not patch:
         return None
@@ -178,7 +180,7 @@ def _too_large(turn: Turn, patch: dict[str, Any] | None) -> Failure | None:
     return None
 
 
-def apply_set(turn: Turn, patch: dict[str, Any], step: str | None, firing: int | None) -> None:
+def apply_set(turn: DecisionState, patch: dict[str, Any], step: str | None, firing: int | None) -> None:
     """`set` is a JSON Merge Patch, applied in history order."""
     turn.data = merge_patch(turn.data, patch)
     turn.record("set", step, data=patch, firing=firing)
@@ -187,7 +189,9 @@ def apply_set(turn: Turn, patch: dict[str, Any], step: str | None, firing: int |
 # -- budgets -----------------------------------------------------------------------------------------------
 
 
-def _retry_failure(turn: Turn, step: FlowStep, firing: Firing, element: Element, failed: Failed) -> None:
+def _retry_failure(
+    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, failed: Failed
+) -> None:
     failures = element.failures + 1
     seed = f"{turn.was.run.id}/{element.firing}/{element.index}"
     delay = step.retry.after_failure(failures, seed, failed.retry_after) if failed.retry else None
@@ -201,7 +205,9 @@ def _retry_failure(turn: Turn, step: FlowStep, firing: Firing, element: Element,
     turn.withdrawn += (element.id,)
 
 
-def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut) -> None:
+def _retry_timeout(
+    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, outcome: TimedOut
+) -> None:
     kind = "lost" if outcome.limit == "lost" else "timeout"
     free = (
         kind == "lost" and step.retry.resumes
@@ -220,7 +226,7 @@ def _retry_timeout(turn: Turn, step: FlowStep, firing: Firing, element: Element,
     dispatch(turn, step, firing, replace(element, timeouts=timeouts, multiplier=multiplier))
 
 
-def _record_attempt(turn: Turn, element: Element, error: Failure, due: datetime) -> None:
+def _record_attempt(turn: DecisionState, element: Element, error: Failure, due: datetime) -> None:
     data = {"error": plain_failure(error), "retry_at": due, "index": element.index}
     turn.record("attempt", element.step, attempt=element.attempt, data=data, firing=element.firing)
 
@@ -229,7 +235,7 @@ def _record_attempt(turn: Turn, element: Element, error: Failure, due: datetime)
 
 
 def _element_ended(
-    turn: Turn,
+    turn: DecisionState,
     step: FlowStep,
     firing: Firing,
     element: Element,
@@ -252,7 +258,9 @@ def _element_ended(
     _count(turn, step, firing, element, output, failed=False)
 
 
-def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool) -> None:
+def _count(
+    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, entry: Any, failed: bool
+) -> None:
     """One more element is over: keep its entry, start others, end the firing with the last."""
     assert firing.total is not None and element.index is not None
     turn.keep_result(firing.number, element.index, Result(entry, failed))
@@ -273,7 +281,7 @@ def _count(turn: Turn, step: FlowStep, firing: Firing, element: Element, entry: 
         refill(turn, step, firing)
 
 
-def _show_elements(turn: Turn, firing: Firing) -> None:
+def _show_elements(turn: DecisionState, firing: Firing) -> None:
     state = turn.steps[firing.step]
     if state.latest == firing.number:
         counts = (firing.total or 0, firing.done, firing.failed)
@@ -283,7 +291,9 @@ def _show_elements(turn: Turn, firing: Firing) -> None:
 # -- firings ------------------------------------------------------------------------------------------------
 
 
-def fail_element(turn: Turn, step: FlowStep, firing: Firing, element: Element, error: Failure) -> None:
+def fail_element(
+    turn: DecisionState, step: FlowStep, firing: Firing, element: Element, error: Failure
+) -> None:
     """An element failed for good."""
     if element.id in turn.elements:
         close_element(turn, element)
@@ -297,7 +307,7 @@ def fail_element(turn: Turn, step: FlowStep, firing: Firing, element: Element, e
 
 
 def end_failed(
-    turn: Turn, step: FlowStep, firing: Firing, error: Failure, attempts: int, index: int | None
+    turn: DecisionState, step: FlowStep, firing: Firing, error: Failure, attempts: int, index: int | None
 ) -> None:
     """R7: the firing failed. The failure goes to whoever waits for it, is put off, or ends the run."""
     total = attempts if firing.total is None else attempts + attempts_of(turn.elements, firing)
@@ -319,7 +329,7 @@ def end_failed(
     fire_way(turn, step, firing, _failure_way(turn, step), data, error)
 
 
-def _failure_way(turn: Turn, step: FlowStep) -> Way:
+def _failure_way(turn: DecisionState, step: FlowStep) -> Way:
     """A task without a port `failed` cannot have its failure handled."""
     way = step.ways.get("failed")
     if way is not None:
@@ -329,7 +339,7 @@ def _failure_way(turn: Turn, step: FlowStep) -> Way:
 
 
 def end_firing(
-    turn: Turn,
+    turn: DecisionState,
     step: FlowStep,
     firing: Firing,
     port: str | None,
@@ -345,7 +355,9 @@ def end_firing(
     fire_way(turn, step, firing, step.ways[port], output, None)
 
 
-def fire_way(turn: Turn, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None) -> None:
+def fire_way(
+    turn: DecisionState, step: FlowStep, firing: Firing, way: Way, data: Any, error: Failure | None
+) -> None:
     """R3: fire what is listed for the port. OK says that the goal is reached; FAIL and CANCEL end the run."""
     origin = Origin(data, firing.tags, turn.now, step.name, firing=firing.number)
     for name in way.names:

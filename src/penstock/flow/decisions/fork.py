@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.repair import put_into
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Answer, Entry, Timer
 from penstock.flow.model.run import StepState
 from penstock.flow.model.run_input import BegunFrom, Put, RunTimedOut
@@ -70,7 +70,7 @@ def _puts(replay: Replay) -> list[Put]:
     return [put for _, put in sorted(found, key=lambda each: each[0])]
 
 
-def set_out(turn: Turn, tags: dict[str, Any]) -> bool:
+def set_out(turn: DecisionState, tags: dict[str, Any]) -> bool:
     """The time of a run begins, with its first tags; False: it has begun before."""
     if turn.started_at is not None:
         return False
@@ -82,7 +82,7 @@ def set_out(turn: Turn, tags: dict[str, Any]) -> bool:
     return True
 
 
-def begin_from(turn: Turn, begun: BegunFrom) -> Answer:
+def begin_from(turn: DecisionState, begun: BegunFrom) -> Answer:
     """The run begins with events in its slots instead of START, and with what earlier steps of the old run said."""
     if not set_out(turn, begun.tags):
         return "duplicate"

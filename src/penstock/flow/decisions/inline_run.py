@@ -16,10 +16,10 @@ from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through
 from penstock.flow.decisions.fast_path import straight
 from penstock.flow.model.plan import Attempt, Entry, Plan
 from penstock.flow.model.run import Snapshot
-from penstock.flow.model.run_input import Occurrence, Reported
+from penstock.flow.model.run_input import Reported, RunInput
 
 
-def play_through(flow: Flow, was: Snapshot, events: Sequence[Occurrence], now: datetime, do: Do) -> Plan:
+def play_through(flow: Flow, was: Snapshot, events: Sequence[RunInput], now: datetime, do: Do) -> Plan:
     """The plan of `advance_through`, but for the revision of its snapshot, which counts the decisions."""
     if len(events) != 1:
         return advance_through(flow, was, events, now, do)

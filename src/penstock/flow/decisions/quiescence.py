@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.end import end_early, finish_run
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.run import Element, Failure, Snapshot, Status
 from penstock.kernel.marking import Marking, Token
 from penstock.kernel.net import FAIL
@@ -26,7 +26,7 @@ class Starving(Struct, frozen=True):
         return [name for slot in self.missing for name in slot.split(" | ")]
 
 
-def settle(turn: Turn) -> None:
+def settle(turn: DecisionState) -> None:
     """Decide what the run is after all that could begin has begun."""
     if turn.ended or turn.started_at is None:
         return
@@ -46,7 +46,7 @@ def settle(turn: Turn) -> None:
         _settle_open(turn)
 
 
-def _moving(turn: Turn) -> Status:
+def _moving(turn: DecisionState) -> Status:
     """What a run in motion is shown as: `waiting` where all that moves waits for people or callbacks."""
     if turn.ending is not None:
         return "running"
@@ -61,7 +61,7 @@ def _is_parked(element: Element) -> bool:
     return element.state in ("parked", "queued")  # one that is queued waits for one that is parked
 
 
-def _settle_open(turn: Turn) -> None:
+def _settle_open(turn: DecisionState) -> None:
     flow = turn.flow
     if flow.outside and any(_would_begin(flow, turn.board.look(), _pending(flow, turn.came))):
         turn.status = "waiting"

@@ -8,18 +8,18 @@ from penstock.flow.decisions.emit import match_key, record_refused
 from penstock.flow.decisions.end import end_early, finish_run, withdraw_all
 from penstock.flow.decisions.finish import end_firing, fire_way, plain_failure
 from penstock.flow.decisions.retry import retry
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.decisions.withdraw import drop_results, withdraw_elements
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import NEVER_FIRED, Failure, Firing, Origin, StepState
 from penstock.flow.model.run_input import GivenUp, Put, Repaired, Retried, Skipped, Take
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Taken, Token
 from penstock.kernel.net import FAIL
 from penstock.kernel.wiring import WiredSlot
 
 
-def repair(turn: Turn, wish: Repaired) -> Answer:
+def repair(turn: DecisionState, wish: Repaired) -> Answer:
     """Change the marking as a whole, or not at all; steps that are enabled then begin by the usual rules."""
     if wish.expect is not None and wish.expect != turn.seq:
         return "superseded"
@@ -37,7 +37,7 @@ def repair(turn: Turn, wish: Repaired) -> Answer:
     return "accepted"
 
 
-def misfit(turn: Turn, wish: Repaired) -> str | None:
+def misfit(turn: DecisionState, wish: Repaired) -> str | None:
     """Why a repair cannot be done; None: it can."""
     marking = turn.board.look()
     for take in wish.take:
@@ -54,7 +54,7 @@ def misfit(turn: Turn, wish: Repaired) -> str | None:
     return next((wrong for put in wish.put if (wrong := _wrong_put(turn, put)) is not None), None)
 
 
-def _wrong_put(turn: Turn, put: Put) -> str | None:
+def _wrong_put(turn: DecisionState, put: Put) -> str | None:
     slot = slot_of(turn.flow, put)
     if slot is None:
         return f"there is no slot {put.slot} at a step '{put.step}'"
@@ -73,7 +73,7 @@ def slot_of(flow: Flow, where: Put | Take) -> WiredSlot | None:
     return step.slots[where.slot] if step is not None and 0 <= where.slot < len(step.slots) else None
 
 
-def put_into(turn: Turn, put: Put, reason: str | None) -> None:
+def put_into(turn: DecisionState, put: Put, reason: str | None) -> None:
     """Put one event into one slot, and record it."""
     data = {"put": put.slot, "data": put.data, "reason": reason}
     number = turn.record("repaired", put.step, put.event, data=data)
@@ -83,7 +83,7 @@ def put_into(turn: Turn, put: Put, reason: str | None) -> None:
     record_refused(turn, {})
 
 
-def add(flow: Flow, board: Board, put: Put, token: Token, data: object) -> None:
+def add(flow: Flow, board: MutableMarking, put: Put, token: Token, data: object) -> None:
     """Put one event into one slot."""
     slot = slot_of(flow, put)
     assert slot is not None
@@ -94,7 +94,7 @@ def add(flow: Flow, board: Board, put: Put, token: Token, data: object) -> None:
 # -- skipping ------------------------------------------------------------------------------------------------
 
 
-def skip(turn: Turn, wish: Skipped) -> Answer:
+def skip(turn: DecisionState, wish: Skipped) -> Answer:
     """A step ends on a port without its task, with an output that a person gives. See `unskippable`."""
     step = turn.flow.steps.get(wish.step)
     if step is None or unskippable(turn, step, wish) is not None:
@@ -121,7 +121,7 @@ def no_way(step: FlowStep, wish: Skipped) -> str | None:
     return f"it cannot end on port '{wish.port}': its ports are {offered}"
 
 
-def unskippable(turn: Turn, step: FlowStep, wish: Skipped) -> str | None:
+def unskippable(turn: DecisionState, step: FlowStep, wish: Skipped) -> str | None:
     """Why a step cannot be skipped; None: it can."""
     if (why := no_way(step, wish)) is not None:
         return why
@@ -142,14 +142,14 @@ def _said(wish: Skipped) -> dict[str, object]:
     return {"skip": wish.port, "output": wish.output, "reason": wish.reason}
 
 
-def _skip_live(turn: Turn, step: FlowStep, firing: Firing, wish: Skipped) -> None:
+def _skip_live(turn: DecisionState, step: FlowStep, firing: Firing, wish: Skipped) -> None:
     turn.record("repaired", step.name, port=wish.port, data=_said(wish), firing=firing.number)
     withdraw_elements(turn, firing)
     drop_results(turn, firing)
     end_firing(turn, step, firing, wish.port, wish.output, None)
 
 
-def _skip_failed(turn: Turn, step: FlowStep, wish: Skipped) -> Answer:
+def _skip_failed(turn: DecisionState, step: FlowStep, wish: Skipped) -> Answer:
     """The run goes on as after a retry, but the failed firings of the step end on the port instead."""
     count = sum(firing.step == step.name for firing in turn.failed.values())
     answer = retry(turn, Retried(step.name, wish.paused))
@@ -162,7 +162,7 @@ def _skip_failed(turn: Turn, step: FlowStep, wish: Skipped) -> Answer:
     return "accepted"
 
 
-def _skip_starving(turn: Turn, step: FlowStep, wish: Skipped) -> None:
+def _skip_starving(turn: DecisionState, step: FlowStep, wish: Skipped) -> None:
     """In a stalled run: what waits at the step is withdrawn, and the events of the port are fired."""
     number = turn.record("repaired", step.name, port=wish.port, data=_said(wish) | {"cleared": True})
     turn.board.clear(step.wired)
@@ -178,7 +178,7 @@ def _skip_starving(turn: Turn, step: FlowStep, wish: Skipped) -> None:
 # -- giving up -----------------------------------------------------------------------------------------------
 
 
-def give_up(turn: Turn, wish: GivenUp) -> Answer:
+def give_up(turn: DecisionState, wish: GivenUp) -> Answer:
     """The run is made to fail; its clean-up steps still run, unless it is forced."""
     if turn.ended:
         return "refused"

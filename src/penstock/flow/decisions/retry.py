@@ -7,17 +7,17 @@ from typing import TypeVar
 from immutables import Map
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Answer, Timer
 from penstock.flow.model.run import Firing, Pauser
 from penstock.flow.model.run_input import Disabled, Retried, RunTimedOut
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.net import FAIL
 
 T = TypeVar("T")
 
 
-def retry(turn: Turn, retried: Retried) -> Answer:
+def retry(turn: DecisionState, retried: Retried) -> Answer:
     """R13: put back what failed and withdrawn firings consumed; the run is running again."""
     if turn.status != "failed":
         return "refused"
@@ -43,7 +43,7 @@ def retry(turn: Turn, retried: Retried) -> Answer:
     return "accepted"
 
 
-def _renew_pauses(turn: Turn, wider: tuple[Pauser, ...]) -> None:
+def _renew_pauses(turn: DecisionState, wider: tuple[Pauser, ...]) -> None:
     """Nobody told the run of pauses while it was over; its own stays until somebody resumes it."""
     was, turn.paused = turn.paused, (*(by for by in turn.paused if by == "run"), *wider)
     if bool(was) != bool(turn.paused):
@@ -55,7 +55,7 @@ def without(map: Map[int, T], key: int) -> Map[int, T]:
     return map.delete(key) if key in map else map
 
 
-def forget_failures(flow: Flow, board: Board, firings: set[int]) -> None:
+def forget_failures(flow: Flow, board: MutableMarking, firings: set[int]) -> None:
     """Withdraw what is left of the failure: its events would send a retried firing straight back to its handlers."""
     marking = board.look()
     stale = [
@@ -68,14 +68,14 @@ def forget_failures(flow: Flow, board: Board, firings: set[int]) -> None:
         board.remove(slot, token.number)
 
 
-def _keep_elements(turn: Turn, firing: Firing) -> None:
+def _keep_elements(turn: DecisionState, firing: Firing) -> None:
     """Finished elements of an `each` are not run again."""
     if firing.total is not None:
         consumed = tuple(token.number for token in firing.taken.tokens())
         turn.kept = turn.kept.set(consumed, firing)
 
 
-def disable(turn: Turn, wish: Disabled) -> Answer:
+def disable(turn: DecisionState, wish: Disabled) -> Answer:
     """R9 for one run: the step ends on a port at once, or works again."""
     step = turn.flow.steps.get(wish.step)
     if turn.ended or step is None or (wish.port is not None and wish.port not in step.ports):

@@ -30,10 +30,10 @@ from penstock.flow.model.run import (
     Status,
 )
 from penstock.flow.model.tags import TagChange
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 
 
-class Turn:
+class DecisionState:
     """Mutable, private to one decision. Each module of `flow` changes it by its own rules."""
 
     __slots__ = (
@@ -85,7 +85,7 @@ class Turn:
     def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
         self.flow, self.was, self.now = flow, snapshot, now
         self.seq = snapshot.seq
-        self.board = Board(flow.wiring, snapshot.marking)
+        self.board = MutableMarking(flow.wiring, snapshot.marking)
         self.status: Status = snapshot.status
         self.ending: Ending | None = snapshot.ending
         self.paused = snapshot.paused

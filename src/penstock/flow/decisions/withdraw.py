@@ -7,12 +7,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import FlowStep
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Release
 from penstock.flow.model.run import NEVER_FIRED, Element, Failure, Firing, StepState, StepStatus, attempts_of
 
 
-def close_element(turn: Turn, element: Element) -> None:
+def close_element(turn: DecisionState, element: Element) -> None:
     """Forget an element; it no longer holds or awaits its `serialize` key."""
     key = element.firing, element.index
     turn.drop_element(key)
@@ -21,7 +21,7 @@ def close_element(turn: Turn, element: Element) -> None:
 
 
 def close_firing(
-    turn: Turn,
+    turn: DecisionState,
     firing: Firing,
     status: StepStatus,
     attempts: int = 0,
@@ -56,7 +56,7 @@ def close_firing(
         turn.board.woken.append(wired.index)
 
 
-def withdraw_elements(turn: Turn, firing: Firing) -> None:
+def withdraw_elements(turn: DecisionState, firing: Firing) -> None:
     """Void every element of a firing that has not ended."""
     keys = [(firing.number, index) for index in ([None] if firing.total is None else range(firing.total))]
     elements = [element for key in keys if (element := turn.elements.get(key)) is not None]
@@ -65,14 +65,14 @@ def withdraw_elements(turn: Turn, firing: Firing) -> None:
         close_element(turn, element)
 
 
-def drop_results(turn: Turn, firing: Firing) -> None:
+def drop_results(turn: DecisionState, firing: Firing) -> None:
     """Forget the outputs of the elements of an `each` that is over."""
     for index in range(firing.total or 0):
         if (firing.number, index) in turn.results:
             turn.drop_result(firing.number, index)
 
 
-def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:
+def withdraw_firing(turn: DecisionState, firing: Firing, reason: str) -> None:
     """One firing is withdrawn."""
     attempts = attempts_of(turn.elements, firing)
     withdraw_elements(turn, firing)
@@ -80,7 +80,7 @@ def withdraw_firing(turn: Turn, firing: Firing, reason: str) -> None:
     turn.record("withdrawn", firing.step, data={"reason": reason}, firing=firing.number)
 
 
-def withdraw_step(turn: Turn, step: FlowStep, keep: int, reason: str) -> None:
+def withdraw_step(turn: DecisionState, step: FlowStep, keep: int, reason: str) -> None:
     """R10: the other firings and the waiting events of a step are withdrawn."""
     for number in turn.steps.get(step.name, NEVER_FIRED).live:
         if number != keep:

@@ -56,7 +56,7 @@ def _multiplied(value: timedelta, multiplier: float) -> timedelta:
     return timedelta(seconds=min(value.total_seconds() * multiplier, LONGEST.total_seconds()))
 
 
-class Retry(Struct, frozen=True):
+class RetryPolicy(Struct, frozen=True):
     """The two budgets of a step."""
 
     retries: int = 0

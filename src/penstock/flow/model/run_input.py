@@ -201,7 +201,7 @@ class Continued(Struct, frozen=True, tag=True):
     """A decision stopped after many firings without a task: go on."""
 
 
-Occurrence = (
+RunInput = (
     Begun
     | Outside
     | Reported

@@ -11,7 +11,7 @@ import jsonschema_rs
 
 from penstock.flow.values.schema_cost import TOO_COSTLY, is_too_costly, widest
 
-Misfits = Callable[[Any], list[str]]
+ValidationErrors = Callable[[Any], list[str]]
 """What is wrong with a value, each with its place; empty where it fits."""
 
 
@@ -20,7 +20,7 @@ def violations(schema: Any, value: Any) -> list[str]:
     return [] if schema is None else misfits_of(schema)(value)
 
 
-def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
+def misfits_of(schema: Any, mask: str | None = None) -> ValidationErrors:
     """The check of a schema, made once for many values. Raises ValueError where it is none, or has no end.
 
     With `mask`, its sentences show that text instead of values, and only names that the schema knows: what a value
@@ -36,7 +36,7 @@ def misfits_of(schema: Any, mask: str | None = None) -> Misfits:
     return _Checker(checker, _size(schema, _NOTES), widest(schema), names)
 
 
-def promise_of(schema: Any) -> Misfits | None:
+def promise_of(schema: Any) -> ValidationErrors | None:
     """The check of what a task returns, if it declares a schema. It quotes nothing of it: that may be secret."""
     return None if schema is None else misfits_of(schema, mask="the value")
 

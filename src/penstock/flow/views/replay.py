@@ -14,7 +14,7 @@ from penstock.flow.model.run import Origin
 from penstock.flow.model.run_input import Put
 from penstock.flow.model.tags import NO_TAGS, TagChange, Tags, change
 from penstock.flow.values.merge_patch import merge_patch
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Marking, Taken, Token
 from penstock.kernel.net import START
 from penstock.kernel.wiring import WiredStep
@@ -50,7 +50,7 @@ class Replay:
 
     def __init__(self, flow: Flow, input: Any = None) -> None:
         self.flow, self.input = flow, input
-        self.board = Board(flow.wiring)
+        self.board = MutableMarking(flow.wiring)
         self.data: Any = None
         self.tags: Tags = NO_TAGS
         self.taken: dict[int, tuple[WiredStep, Taken]] = {}

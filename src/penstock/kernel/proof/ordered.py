@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import EMPTY, Marking, Token
 from penstock.kernel.net import ENDINGS, OK, START, Exit
 from penstock.kernel.proof.analysis import Deadlock
@@ -170,7 +170,7 @@ def _put(
     empty_only: bool = False,
 ) -> Moment:
     """Put events into the slots and begin every step that they enable, one firing of a step at a time."""
-    board = Board(wiring, moment.marking)
+    board = MutableMarking(wiring, moment.marking)
     running = list(moment.running)
     for number, name in enumerate(names, moment.events):
         for slot in wiring.takers.get(name, ()):
@@ -205,7 +205,7 @@ def _stalled(wiring: Wiring, moment: Moment) -> bool:
 
 
 def _outside_helps(wiring: Wiring, moment: Moment) -> bool:
-    board = Board(wiring, moment.marking)
+    board = MutableMarking(wiring, moment.marking)
     for event in wiring.net.outside:
         if not event.optional and (event.many or event.name not in moment.came):
             board.put(Token(0, event.name))

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct, ValidationError
 from msgspec.msgpack import Decoder
 
-from penstock.flow.model.run_input import Occurrence
+from penstock.flow.model.run_input import RunInput
 from penstock.runtime.codec.payloads import Unreadable, encode
 
 
@@ -21,7 +21,7 @@ class StartChild(Struct, frozen=True, tag=True):
     wait: bool = True
 
 
-Message = Occurrence | StartChild
+Message = RunInput | StartChild
 _decode = Decoder(Message).decode
 
 

@@ -10,7 +10,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Put
 from penstock.runtime.errors import NotSeparate
 from penstock.runtime.node.audit_context import WHO
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.steps.approval import ROLES
 from penstock.store.protocol import Store
 
@@ -33,7 +33,9 @@ class NotTheirs(PenstockError):
         self.step, self.role = step, role
 
 
-async def refuse_going_round(store: Store, live: Live, steps: Iterable[str], begins: bool = False) -> None:
+async def refuse_going_round(
+    store: Store, live: CachedRun, steps: Iterable[str], begins: bool = False
+) -> None:
     """Raises NotTheirs, NotSeparate where one of the steps is an approval that the caller may not give.
 
     `begins`: the caller starts a run after it, and so is who started that run.
@@ -69,7 +71,7 @@ def approvals_in(flow: Flow, steps: Iterable[str]) -> list[str]:
     return [name for name in steps if name in flow.steps and flow.steps[name].task == APPROVAL]
 
 
-def approvals_left_out(live: Live, puts: Iterable[Put]) -> list[str]:
+def approvals_left_out(live: CachedRun, puts: Iterable[Put]) -> list[str]:
     """The approvals whose word it is that somebody puts in, and those that nobody has given yet before it."""
     flow, given = live.flow, list(puts)
     events, into = {put.event for put in given}, {put.step for put in given}
@@ -81,7 +83,7 @@ def approvals_left_out(live: Live, puts: Iterable[Put]) -> list[str]:
     ]
 
 
-def _has_spoken(live: Live, step: str) -> bool:
+def _has_spoken(live: CachedRun, step: str) -> bool:
     state = live.snapshot.steps.get(step)
     return state is not None and state.spoke
 

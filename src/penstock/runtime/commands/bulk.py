@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run import ENDED
-from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.runtime.queries.run_lists import place_of
 from penstock.store.protocol import Store
@@ -66,7 +66,7 @@ async def preview(store: Store, filter: Filter, action: str) -> dict[str, Any]:
 
 
 async def act_on_many(
-    store: Store, intake: Intake, filter: Filter, action: str, most: int = MOST, **more: Any
+    store: Store, intake: Commands, filter: Filter, action: str, most: int = MOST, **more: Any
 ) -> AsyncIterator[Progress]:
     """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
     progress = Progress(action)
@@ -106,7 +106,7 @@ async def _one(progress: Progress, do: Callable[[str], Awaitable[Any]], run: str
             progress.errors.append({"run": run, "code": error.code, "message": str(error)})
 
 
-def _doing(intake: Intake, action: str, more: dict[str, Any]) -> Callable[[str], Awaitable[Any]]:
+def _doing(intake: Commands, action: str, more: dict[str, Any]) -> Callable[[str], Awaitable[Any]]:
     ways: dict[str, Callable[..., Awaitable[Any]]] = {
         "cancel": intake.cancel,
         "retry": intake.retry,

@@ -22,15 +22,15 @@ from penstock.flow.model.run_input import (
     BegunFrom,
     Canceled,
     Disabled,
-    Occurrence,
     Paused,
     Resumed,
     Retried,
+    RunInput,
 )
 from penstock.flow.values.key_text import key_text
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.commands.authority import approvals_in, refuse_going_round
-from penstock.runtime.commands.ownership import Managed
+from penstock.runtime.commands.ownership import OwnedByApplication
 from penstock.runtime.commands.validation import (
     can_be_kept,
     refuse_long_text,
@@ -38,7 +38,7 @@ from penstock.runtime.commands.validation import (
     refuse_no_texts,
 )
 from penstock.runtime.decisions.children import begun_posts, forebears, refusal
-from penstock.runtime.decisions.event_delivery import Look, Mailing
+from penstock.runtime.decisions.event_delivery import EventDelivery, Look
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.errors import (
     IdempotencyMismatch,
@@ -52,9 +52,9 @@ from penstock.runtime.errors import (
 )
 from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.node.audit_context import WHO, by_for
-from penstock.runtime.node.background_tasks import Chores
-from penstock.runtime.node.flow_cache import Flows, wider_pauses
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.background_tasks import BackgroundTasks
+from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
 from penstock.store.protocol import Store
@@ -74,13 +74,13 @@ BEGUN = Begun()
 """How most runs begin: with no tags."""
 
 
-class Intake(Mailing):
+class Commands(EventDelivery):
     """Every way in. What it answers is durable."""
 
     def __init__(
         self,
         store: Store,
-        flows: Flows,
+        flows: FlowCache,
         clock: StoreClock,
         submit: Callable[[Request], None],
         look: Look,
@@ -88,7 +88,7 @@ class Intake(Mailing):
     ) -> None:
         self._store, self._flows, self._clock, self._look = store, flows, clock, look
         self._submit, self._ids = submit, ids
-        self._children = Chores(log, "a child run did not begin yet")
+        self._children = BackgroundTasks(log, "a child run did not begin yet")
         self.duplicates = 0
 
     @property
@@ -235,7 +235,7 @@ class Intake(Mailing):
             header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
             posts = begun_posts(run, wish)
             await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
-        except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
+        except (Invalid, UnknownWorkflow, RunEnded, OwnedByApplication) as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)
@@ -275,7 +275,7 @@ class Intake(Mailing):
         """Raises UnknownRun, RunEnded."""
         await self._act(run, Resumed())
 
-    async def _act(self, run: str, occurrence: Occurrence) -> None:
+    async def _act(self, run: str, occurrence: RunInput) -> None:
         if await self.ask(run, occurrence) == "refused":
             raise RunEnded(run, (await self.look(run)).snapshot.status)
 
@@ -330,11 +330,11 @@ class Intake(Mailing):
 
     # -- the way -------------------------------------------------------------------------------------------
 
-    async def look(self, run: str) -> Live:
+    async def look(self, run: str) -> CachedRun:
         """The run as it is. Raises UnknownRun."""
         return await self._look(run)
 
-    def ask(self, run: str, occurrence: Occurrence, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
+    def ask(self, run: str, occurrence: RunInput, *, seen: Seen | None = None) -> asyncio.Future[Answer]:
         """Let one thing happen; how it was taken, once it is durable."""
         return self._answered(Request(run, occurrence, seen=seen, audit=by_for(run)))
 

@@ -15,7 +15,7 @@ FREE = ("cancel",)
 _ACTS: ContextVar[str | None] = ContextVar("penstock_manages", default=None)
 
 
-class Managed(Conflict):
+class OwnedByApplication(Conflict):
     """Only the application that a workflow belongs to may do this."""
 
     code = "managed"
@@ -25,7 +25,7 @@ class Managed(Conflict):
         self.workflow, self.by = workflow, by
 
 
-class Managers:
+class Owners:
     """Who manages which workflow, in this process; also the tokens under `/custom/<workflow>/` are theirs."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Managers:
         """Raises Managed where the caller is not the application itself."""
         by = self._names.get(workflow)
         if by is not None and _ACTS.get() != workflow:
-            raise Managed(workflow, by)
+            raise OwnedByApplication(workflow, by)
 
     def offer(self, incident: dict[str, Any]) -> dict[str, Any]:
         """An incident without what would be refused to people, and with whose it is."""

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from penstock.flow.decisions.advance import advance, new_run
 from penstock.flow.decisions.fork import Fork, Forking
 from penstock.flow.decisions.repair import misfit, no_way, unskippable
-from penstock.flow.decisions.state import Turn
+from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.plan import Plan
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Skipped, Take
 from penstock.flow.model.tags import visible
 from penstock.runtime.commands.authority import approvals_in, approvals_left_out, refuse_going_round
-from penstock.runtime.commands.commands import TRIES, Intake, restless
+from penstock.runtime.commands.commands import TRIES, Commands, restless
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
 from penstock.runtime.inmemory.engine import plain_payload
-from penstock.runtime.node.flow_cache import Flows, wider_pauses
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.reachability import outlook_of
@@ -33,10 +33,10 @@ MOST = 1_000
 """Events that one repair puts and takes: it is decided as a whole, while nobody else is answered."""
 
 
-class Mender:
+class RepairCommands:
     """Repairs of runs. What it answers is durable."""
 
-    def __init__(self, intake: Intake, flows: Flows, clock: StoreClock) -> None:
+    def __init__(self, intake: Commands, flows: FlowCache, clock: StoreClock) -> None:
         self._intake, self._flows, self._clock = intake, flows, clock
 
     async def repair(
@@ -70,7 +70,7 @@ class Mender:
                 return _told(plan)
         raise Changed(f"run '{run}'", expect, (await self._intake.look(run)).snapshot.seq)
 
-    def _try(self, live: Live, wish: Repaired) -> Plan:
+    def _try(self, live: CachedRun, wish: Repaired) -> Plan:
         """What the repair leads to. Raises RunEnded, Changed, Invalid."""
         snapshot, now = live.snapshot, self._clock.now()
         self._flows.managers.refuse(live.flow.name)
@@ -78,7 +78,7 @@ class Mender:
             raise RunEnded(snapshot.run.id, snapshot.status)
         if wish.expect is not None and wish.expect != snapshot.seq:
             raise Changed(f"run '{snapshot.run.id}'", wish.expect, snapshot.seq)
-        wrong = misfit(Turn(live.flow, snapshot, now), wish)
+        wrong = misfit(DecisionState(live.flow, snapshot, now), wish)
         if wrong is not None:
             raise Invalid(f"run '{snapshot.run.id}' cannot be repaired so: {wrong}")
         return advance(live.flow, snapshot, [wish], now)
@@ -103,10 +103,10 @@ class Mender:
             self._flows.forget()  # a pause came or went meanwhile, or the run went on
         raise restless(live.flow.name)
 
-    async def _refuse_round(self, live: Live, steps: Sequence[str], begins: bool = False) -> None:
+    async def _refuse_round(self, live: CachedRun, steps: Sequence[str], begins: bool = False) -> None:
         await refuse_going_round(self._intake.store, live, steps, begins)
 
-    def _refuse_skip(self, live: Live, wish: Skipped) -> None:
+    def _refuse_skip(self, live: CachedRun, wish: Skipped) -> None:
         self._flows.managers.refuse(live.flow.name)
         known = live.flow.steps.get(wish.step)
         if known is None:
@@ -114,7 +114,7 @@ class Mender:
         misnamed = no_way(known, wish)
         if misnamed is not None:
             raise Invalid(f"step '{wish.step}' cannot be skipped so: {misnamed}")
-        wrong = unskippable(Turn(live.flow, live.snapshot, self._clock.now()), known, wish)
+        wrong = unskippable(DecisionState(live.flow, live.snapshot, self._clock.now()), known, wish)
         if wrong is not None:
             raise NotSkippable(live.snapshot.run.id, wish.step, wrong)
 
@@ -135,7 +135,7 @@ class Mender:
         flow = (await self._flows.newest(header.workflow))[0]
         if version is not None and version != flow.version:
             flow = await self._flows.get(header.workflow, version)
-        wrong = misfit(Turn(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
+        wrong = misfit(DecisionState(flow, new_run(header), self._clock.now()), Repaired(put=fork.puts))
         if step not in flow.steps or wrong is not None:
             why = wrong or "it has no such step"
             raise Invalid(f"version {flow.version} of '{flow.name}' cannot begin at step '{step}': {why}")
@@ -160,7 +160,7 @@ class Mender:
             raise RunEnded(run, (await self._intake.look(run)).snapshot.status)
 
 
-async def _fork_before(store: Runs, live: Live, step: str, input: Any) -> Fork:
+async def _fork_before(store: Runs, live: CachedRun, step: str, input: Any) -> Fork:
     """How a run was before `step` began for the last time. Raises Invalid where it never did."""
     run, last = live.snapshot.run.id, 0
     async for entry in read_history(store, run):

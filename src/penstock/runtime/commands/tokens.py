@@ -18,13 +18,13 @@ from msgspec import Struct
 
 from penstock.flow.model.run import ENDED
 from penstock.flow.views.run_view import step_view, time_text
-from penstock.runtime.commands.ownership import Managers
-from penstock.runtime.commands.repair import Mender
+from penstock.runtime.commands.ownership import Owners
+from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.validation import refuse_no_text
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
 from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.node.audit_context import by_for
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import fitting, portion
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
@@ -106,7 +106,7 @@ class Edit(Struct, frozen=True, forbid_unknown_fields=True):
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: Store, memory: Memory, mender: Mender, managers: Managers) -> None:
+    def __init__(self, store: Store, memory: RunCache, mender: RepairCommands, managers: Owners) -> None:
         self._store, self._memory, self._mender, self._managers = store, memory, mender, managers
 
     # -- reading ---------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Tokens:
             lives = await self._memory.fetch([row.id for row in rows])
             for row in rows:
                 live = lives.get(row.id)
-                if isinstance(live, Live):
+                if isinstance(live, CachedRun):
                     found = [each for each in tokens_of(live) if each["name"].startswith(prefix)]
                     if place.run == row.id:
                         found = [each for each in found if each["name"] > place.name]
@@ -213,7 +213,7 @@ class Tokens:
         if len(versions) > 1:
             raise Invalid("tokens of one run have one version: the number of its last history entry")
         live = (await self._memory.fetch([run])).get(run)
-        if not isinstance(live, Live) or live.snapshot.run.workflow != workflow:
+        if not isinstance(live, CachedRun) or live.snapshot.run.workflow != workflow:
             raise UnknownRun(run)
         waiting = {each["name"]: each["data"] for each in tokens_of(live)}
         put = [_put(one.name, one.data) for one in edit.insert]
@@ -249,12 +249,12 @@ class Tokens:
 # -- names ---------------------------------------------------------------------------------------------------
 
 
-def tokens_of(live: Live) -> list[dict[str, Any]]:
+def tokens_of(live: CachedRun) -> list[dict[str, Any]]:
     """All tokens of a run, by name."""
     return sorted(_tokens_of(live), key=lambda token: token["name"])
 
 
-def _tokens_of(live: Live) -> Iterator[dict[str, Any]]:
+def _tokens_of(live: CachedRun) -> Iterator[dict[str, Any]]:
     snapshot, flow = live.snapshot, live.flow
     root = f"{HISTORY if snapshot.ended else RUNS}{snapshot.run.workflow}/{snapshot.run.id}"
     for name, step in flow.steps.items():

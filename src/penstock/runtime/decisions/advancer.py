@@ -12,15 +12,15 @@ from datetime import datetime
 from typing import Any
 
 from penstock.flow.model.run_input import Outside, Retried, Skipped
-from penstock.runtime.decisions.decision import Decision, Desks, Reserved
-from penstock.runtime.decisions.fast.batch_memo import Alike
+from penstock.runtime.decisions.decision import Decision, Reserved, SlotReservations
+from penstock.runtime.decisions.fast.batch_memo import BatchMemo
 from penstock.runtime.decisions.plan_to_change import decide, write_down
-from penstock.runtime.decisions.poison_runs import Doubts
+from penstock.runtime.decisions.poison_runs import PoisonRuns
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun, UnreadableRun
-from penstock.runtime.node.flow_cache import Flows
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.flow_cache import FlowCache
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
@@ -45,7 +45,13 @@ class Advancer:
     """The only way in which a run changes."""
 
     def __init__(
-        self, store: Runs, flows: Flows, memory: Memory, dispatch: Dispatch, clock: StoreClock, shared: bool
+        self,
+        store: Runs,
+        flows: FlowCache,
+        memory: RunCache,
+        dispatch: Dispatch,
+        clock: StoreClock,
+        shared: bool,
     ) -> None:
         self._store, self._flows, self._memory = store, flows, memory
         self._dispatch, self._clock, self._shared = dispatch, clock, shared
@@ -55,7 +61,7 @@ class Advancer:
         self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
         self._closed: BaseException | None = None
-        self._doubts = Doubts(self.submit)
+        self._doubts = PoisonRuns(self.submit)
         self.settled: list[Settled] = []
         self.posted: Posted = lambda messages: None
         self.overdue: Callable[[], None] = lambda: None
@@ -142,7 +148,7 @@ class Advancer:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
         written: list[Decision] = []
-        now, alike, desks = self._clock.now(), Alike(), self._dispatch.reserving()
+        now, alike, desks = self._clock.now(), BatchMemo(), self._dispatch.reserving()
         try:
             runs = list(batch)
             for at in range(0, len(runs), TOGETHER):
@@ -156,9 +162,9 @@ class Advancer:
                 self._give_up(decision)
             raise
 
-    async def _lives(self, batch: dict[str, list[Request]]) -> dict[str, Live | BaseException]:
+    async def _lives(self, batch: dict[str, list[Request]]) -> dict[str, CachedRun | BaseException]:
         """The runs as they are known here; those that are not, or must be fresh, from the store."""
-        lives: dict[str, Live | BaseException] = {}
+        lives: dict[str, CachedRun | BaseException] = {}
         wanted: list[str] = []
         for run, requests in batch.items():
             first = requests[0]
@@ -167,7 +173,7 @@ class Advancer:
                 header = first.new.run
                 flow = self._flows.known(header.workflow, header.version)
                 assert flow is not None, "a run is made only with its flow at hand"
-                lives[run] = Live(flow, first.new)
+                lives[run] = CachedRun(flow, first.new)
             elif live is None or first.fresh or (len(requests) > 1 and any(each.fresh for each in requests)):
                 wanted.append(run)
             else:
@@ -180,15 +186,15 @@ class Advancer:
         self,
         runs: Sequence[str],
         batch: dict[str, list[Request]],
-        lives: dict[str, Live | BaseException],
+        lives: dict[str, CachedRun | BaseException],
         now: datetime,
-        alike: Alike,
+        alike: BatchMemo,
     ) -> list[Decision]:
         """One run that cannot be decided about must not hold the others."""
         decisions: list[Decision] = []
         for run in runs:
             live, requests = lives.get(run), batch[run]
-            if not isinstance(live, Live):
+            if not isinstance(live, CachedRun):
                 self._refuse(run, requests, live)
                 continue
             try:
@@ -197,7 +203,9 @@ class Advancer:
                 self._undecided(live, requests, error)
         return decisions
 
-    def _write_down(self, decisions: Sequence[Decision], desks: Desks, alike: Alike) -> list[Decision]:
+    def _write_down(
+        self, decisions: Sequence[Decision], desks: SlotReservations, alike: BatchMemo
+    ) -> list[Decision]:
         """Nor may one whose decision cannot be written down."""
         written: list[Decision] = []
         for decision in decisions:
@@ -208,7 +216,7 @@ class Advancer:
                 self._undecided(decision.live, decision.requests, error)
         return written
 
-    def _undecided(self, live: Live, requests: Sequence[Request], error: Exception) -> None:
+    def _undecided(self, live: CachedRun, requests: Sequence[Request], error: Exception) -> None:
         log.exception("run %s cannot be decided about", live.snapshot.run.id)
         self._memory.forget(live.snapshot.run.id)
         self._doubts.tell(requests, error)

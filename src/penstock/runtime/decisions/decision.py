@@ -13,46 +13,46 @@ from penstock.flow.model.plan import Answer, Attempt, Plan
 from penstock.flow.model.run import Pauser
 from penstock.runtime.codec.snapshots import encode_header
 from penstock.runtime.decisions.request import Request
-from penstock.runtime.node.run_cache import Live
-from penstock.store.rows.change import WHOLE, Change, Kept, NewRun, NewTask
+from penstock.runtime.node.run_cache import CachedRun
+from penstock.store.rows.change import WHOLE, Change, NewRun, NewTask, PendingEvent
 
 HEARTBEAT = timedelta(seconds=60)
 
 
-class Desk(Protocol):
+class SlotReservation(Protocol):
     """Where a worker of this process waits for work."""
 
     @property
     def worker(self) -> str: ...
 
 
-Reserve = Callable[[Attempt], Desk | None]
+Reserve = Callable[[Attempt], SlotReservation | None]
 """A desk that will take the attempt as soon as it is durable."""
 
 
-class Desks(Protocol):
+class SlotReservations(Protocol):
     """Where work is promised to workers before it is durable."""
 
-    def reserve(self, attempt: Attempt) -> Desk | None: ...
+    def reserve(self, attempt: Attempt) -> SlotReservation | None: ...
 
-    def free(self, desks: Sequence[tuple[Attempt, Desk]]) -> None:
+    def free(self, desks: Sequence[tuple[Attempt, SlotReservation]]) -> None:
         """What was promised came to nothing."""
         ...
 
 
-Reserved = list[tuple[Attempt, Desk]]
+Reserved = list[tuple[Attempt, SlotReservation]]
 """Work, and who is to get it once it is durable."""
 
 
 class Decision(Struct, eq=False):
     """What was decided about one run, and what is to be written."""
 
-    live: Live
+    live: CachedRun
     requests: Sequence[Request]
     answers: list[Answer]
     plan: Plan
     now: datetime
-    parked: tuple[Kept, ...] = ()  # events that did not fit the workflow
+    parked: tuple[PendingEvent, ...] = ()  # events that did not fit the workflow
     change: Change | None = None  # None: nothing is to be written
     desks: Reserved = []
     straight: bool = False  # the plan is one of `straight`
@@ -61,7 +61,7 @@ class Decision(Struct, eq=False):
     state: bytes | None = None  # what `Live.state` is from then on
 
 
-def new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
+def new_task(attempt: Attempt, desk: SlotReservation | None, held: bool) -> NewTask:
     """The row of an attempt; with a desk it is leased at once."""
     times = attempt.timeouts
     return NewTask(
@@ -72,7 +72,7 @@ def new_task(attempt: Attempt, desk: Desk | None, held: bool) -> NewTask:
     )  # fmt: skip
 
 
-def new_run_of(live: Live, request: Request, now: datetime) -> NewRun | None:
+def new_run_of(live: CachedRun, request: Request, now: datetime) -> NewRun | None:
     """The columns of a run that is made."""
     if request.new is None:
         return None

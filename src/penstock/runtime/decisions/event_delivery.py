@@ -12,20 +12,20 @@ from penstock.runtime.decisions.limits import refuse_full
 from penstock.runtime.decisions.pending_events import keep, seen_by_key
 from penstock.runtime.errors import Invalid, NotFound, UndeclaredEvent
 from penstock.runtime.inmemory.engine import checked_event, plain_event
-from penstock.runtime.node.flow_cache import Flows
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.flow_cache import FlowCache
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Seen
 
-Look = Callable[[str], Awaitable[Live]]
+Look = Callable[[str], Awaitable[CachedRun]]
 
 
-class Mailing:
+class EventDelivery:
     """The part of the intake that takes events."""
 
     _store: Store
-    _flows: Flows
+    _flows: FlowCache
     _clock: StoreClock
     duplicates: int
     look: Look
@@ -84,7 +84,7 @@ class Mailing:
                 return
         raise UndeclaredEvent(None, event, sorted(known))
 
-    async def _event(self, live: Live, event: Outside, seen: Seen | None) -> Answer:
+    async def _event(self, live: CachedRun, event: Outside, seen: Seen | None) -> Answer:
         self._flows.managers.refuse(live.flow.name)
         if seen is not None and (await self._store.seen([seen]))[0]:
             return "duplicate"

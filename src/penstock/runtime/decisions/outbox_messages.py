@@ -18,12 +18,14 @@ from penstock.flow.model.tags import visible
 from penstock.flow.views.run_view import failure_view, time_text
 from penstock.runtime.errors import BadPayload
 from penstock.runtime.inmemory.engine import plain_payload
-from penstock.store.rows.outbox import Letter
+from penstock.store.rows.outbox import OutboxMessage
 
 
-def letters_of(notices: tuple[Notice, ...], history: list[Entry], snapshot: Snapshot) -> tuple[Letter, ...]:
+def letters_of(
+    notices: tuple[Notice, ...], history: list[Entry], snapshot: Snapshot
+) -> tuple[OutboxMessage, ...]:
     """What is published of these entries of a run, in their order; of one entry once to one topic."""
-    found: dict[tuple[int, str, str], Letter] = {}
+    found: dict[tuple[int, str, str], OutboxMessage] = {}
     for entry in history:
         for notice in notices:
             if not _tells(notice, entry):
@@ -31,7 +33,7 @@ def letters_of(notices: tuple[Notice, ...], history: list[Entry], snapshot: Snap
             bus, topic = place_of(notice)
             if (entry.seq, bus, topic) not in found:
                 body = msgspec.json.encode(_cloud_event(notice, entry, snapshot))
-                found[entry.seq, bus, topic] = Letter(bus, topic, body)
+                found[entry.seq, bus, topic] = OutboxMessage(bus, topic, body)
     return tuple(found.values())
 
 

@@ -8,18 +8,18 @@ from penstock.flow.model.plan import Emission
 from penstock.flow.model.run_input import Outside
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.decisions.correlation import KEPT_FOR, NO_RUN
-from penstock.store.rows.change import Kept, Seen
+from penstock.store.rows.change import PendingEvent, Seen
 
 
-def kept(emission: Emission, now: datetime) -> Kept:
+def kept(emission: Emission, now: datetime) -> PendingEvent:
     """What a run fires into another."""
     event = Outside(event=emission.event, data=emission.data, set=emission.set, id=emission.id)
     return keep(emission.key, event, now)
 
 
-def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> Kept:
+def keep(key: dict[str, str], event: Outside, now: datetime, source: str | None = None) -> PendingEvent:
     """An event that looks for a run by its keys."""
-    return Kept(
+    return PendingEvent(
         keys=tuple(key.items()),
         event=event.event,
         body=encode_message(event),

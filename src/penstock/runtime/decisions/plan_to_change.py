@@ -20,9 +20,9 @@ from penstock.flow.model.run_input import (
     CleanupTimedOut,
     Continued,
     Granted,
-    Occurrence,
     Outside,
     Retried,
+    RunInput,
     RunTimedOut,
     Skipped,
 )
@@ -32,9 +32,16 @@ from penstock.runtime.codec.snapshots import encode_parts
 from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
 from penstock.runtime.decisions.correlation import KEPT_FOR
-from penstock.runtime.decisions.decision import Decision, Desks, Reserve, new_run_of, new_task, wider
+from penstock.runtime.decisions.decision import (
+    Decision,
+    Reserve,
+    SlotReservations,
+    new_run_of,
+    new_task,
+    wider,
+)
 from penstock.runtime.decisions.fast.batch_memo import (
-    Alike,
+    BatchMemo,
     Move,
     followed,
     followed_change,
@@ -49,15 +56,15 @@ from penstock.runtime.decisions.request import Request
 from penstock.runtime.decisions.wait_index import RESTS, new_rest
 from penstock.runtime.errors import Invalid, SlotFull
 from penstock.runtime.inmemory.engine import checked_event
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import (
     WHOLE,
     Change,
     EndedTask,
-    Kept,
     Lock,
     NewRun,
     NewTask,
+    PendingEvent,
     Post,
     Unlock,
 )
@@ -66,7 +73,7 @@ _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
 
 
-def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision:
+def decide(live: CachedRun, requests: Sequence[Request], now: datetime, alike: BatchMemo) -> Decision:
     """Decide about all that happened to one run, in order."""
     if len(requests) == 1:
         decision = _decide_straight(live, requests, now, alike)
@@ -80,7 +87,9 @@ def decide(live: Live, requests: Sequence[Request], now: datetime, alike: Alike)
     return Decision(live, requests, answers, plan, now, tuple(parked.values()))
 
 
-def _decide_straight(live: Live, requests: Sequence[Request], now: datetime, alike: Alike) -> Decision | None:
+def _decide_straight(
+    live: CachedRun, requests: Sequence[Request], now: datetime, alike: BatchMemo
+) -> Decision | None:
     """The decision about one plain thing: as about a run that is alike, or straight; None: the rules are asked."""
     request = requests[0]
     bare = is_bare(live, request)
@@ -96,7 +105,7 @@ def _decide_straight(live: Live, requests: Sequence[Request], now: datetime, ali
     return decision
 
 
-def write_down(decision: Decision, desks: Desks, alike: Alike) -> None:
+def write_down(decision: Decision, desks: SlotReservations, alike: BatchMemo) -> None:
     """Say what is to be written, with the work promised to who will do it.
 
     Apart from deciding, so that many are decided and then many written down: few lines that are run again and
@@ -116,7 +125,7 @@ def write_down(decision: Decision, desks: Desks, alike: Alike) -> None:
             raise
 
 
-def _straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:
+def _straight_change(decision: Decision, reserve: Reserve, alike: BatchMemo) -> Change | None:
     move = decision.move
     if move is not None and move.change is not None:
         return followed_change(decision, move.change, reserve, alike)
@@ -127,11 +136,11 @@ def _straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Chan
 
 
 def _occurrences(
-    live: Live, requests: Sequence[Request], now: datetime
-) -> tuple[list[Occurrence], dict[int, Kept]]:
+    live: CachedRun, requests: Sequence[Request], now: datetime
+) -> tuple[list[RunInput], dict[int, PendingEvent]]:
     """What happened, in order; an event that does not fit the workflow is parked for a person to look at."""
-    occurrences: list[Occurrence] = []
-    parked: dict[int, Kept] = {}
+    occurrences: list[RunInput] = []
+    parked: dict[int, PendingEvent] = {}
     for number, request in enumerate(requests):
         occurrence = request.occurrence
         if isinstance(occurrence, Outside):
@@ -140,7 +149,7 @@ def _occurrences(
                     occurrence = checked_event(live.flow, occurrence)
                     refuse_full(live.flow, live.snapshot, occurrence)
             except (Invalid, SlotFull) as error:
-                parked[number] = Kept(
+                parked[number] = PendingEvent(
                     keys=(),
                     event=occurrence.event,
                     body=encode_message(occurrence),
@@ -157,7 +166,9 @@ def _occurrences(
     return occurrences, parked
 
 
-def _answers(requests: Sequence[Request], parked: dict[int, Kept], given: list[Answer]) -> list[Answer]:
+def _answers(
+    requests: Sequence[Request], parked: dict[int, PendingEvent], given: list[Answer]
+) -> list[Answer]:
     answers = iter(given)
     return ["recorded" if number in parked else next(answers) for number in range(len(requests))]
 
@@ -338,7 +349,7 @@ def _cancel_posts(decision: Decision) -> list[Post]:
     ]
 
 
-def _is_child(live: Live, element: Element) -> bool:
+def _is_child(live: CachedRun, element: Element) -> bool:
     return live.flow.steps[element.step].task == TASK
 
 
@@ -350,7 +361,7 @@ def _lock(key: str, most: int, element: ElementKey) -> Lock:
     return Lock(key, most, *_place(element), encode_message(Granted(*element)))
 
 
-def _waiting(live: Live, snapshot: Snapshot) -> str | None:
+def _waiting(live: CachedRun, snapshot: Snapshot) -> str | None:
     """What a run at rest waits for, so that it can be looked for."""
     if snapshot.status == "waiting":
         names = [*waiting_for(live.flow, snapshot), *parked_steps(snapshot)]

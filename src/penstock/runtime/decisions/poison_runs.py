@@ -23,7 +23,7 @@ def _reason(error: Exception) -> str:
     return f"the engine cannot decide about this run: {type(error).__name__}: {error}"
 
 
-class Doubts:
+class PoisonRuns:
     """How often decisions about a run came to nothing, in a row."""
 
     def __init__(self, submit: Callable[[Request], None]) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Snapshot
-from penstock.flow.model.run_input import Occurrence, Retried, Skipped
+from penstock.flow.model.run_input import Retried, RunInput, Skipped
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Post, Seen
 from penstock.store.rows.rows import Lease
@@ -21,7 +21,7 @@ class Request(Struct, eq=False):
     """One occurrence on its way. `run` is the id; `new` a run that does not exist yet."""
 
     run: str
-    occurrence: Occurrence
+    occurrence: RunInput
     told: Told | None = None
     lease: Lease | None = None  # of the attempt that this ends
     rung: int | None = None  # the timer that this is

@@ -15,7 +15,7 @@ from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Done, Reported
 from penstock.runtime.decisions.decision import HEARTBEAT
-from penstock.runtime.decisions.decision import Desk as AnyDesk
+from penstock.runtime.decisions.decision import SlotReservation as AnyDesk
 from penstock.runtime.decisions.request import Request, Told
 from penstock.runtime.dispatch.backlog import Backlog
 from penstock.runtime.dispatch.duplicate_reports import verdict_of
@@ -27,15 +27,15 @@ from penstock.runtime.dispatch.redaction import (
     redacted_line,
     redacted_report,
 )
-from penstock.runtime.dispatch.reservations import Reserving
-from penstock.runtime.dispatch.worker_slots import Desk, Key, Seat, key_of
+from penstock.runtime.dispatch.reservations import Reservations
+from penstock.runtime.dispatch.worker_slots import Key, WaitingWorker, WorkerSlot, key_of
 from penstock.runtime.errors import UnknownRun
-from penstock.runtime.node.background_tasks import Chores
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.background_tasks import BackgroundTasks
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.protocol import Store
 from penstock.store.rows.change import WHOLE
-from penstock.store.rows.rows import Beat, Lease, Leased, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
 PATIENCE = timedelta(seconds=1)
 """How long a worker may be away from its desk before what was laid there goes to others: it may be at another node."""
@@ -58,13 +58,13 @@ Ends = tuple[datetime, datetime | None]
 class Dispatch:
     """Hands out work, renews leases and takes reports; `Gate` for workers in this process and behind HTTP."""
 
-    def __init__(self, store: Store, memory: Memory, clock: StoreClock, shared: bool) -> None:
+    def __init__(self, store: Store, memory: RunCache, clock: StoreClock, shared: bool) -> None:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
-        self._desks: dict[Key, Desk] = {}
+        self._desks: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
-        self._tidying = Chores(log, "what was not wanted any more could not be given back")
+        self._tidying = BackgroundTasks(log, "what was not wanted any more could not be given back")
         self.submit: Callable[[Request], None] = lambda request: None
-        self.seats: dict[str, Seat] = {}
+        self.seats: dict[str, WaitingWorker] = {}
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
         self.ring: Callable[[str], None] = lambda what: None
         self.expect: Callable[[datetime], None] = lambda due: None
@@ -73,15 +73,15 @@ class Dispatch:
 
     # -- what decisions need -------------------------------------------------------------------------------
 
-    def reserving(self) -> Reserving:
+    def reserving(self) -> Reservations:
         """For one batch, as long as nothing else happens: who gets its work as soon as it is durable."""
-        return Reserving(self._desks.values(), self._backlog, self.free)
+        return Reservations(self._desks.values(), self._backlog, self.free)
 
     def hand_over(self, desks: Sequence[tuple[Attempt, AnyDesk]], now: datetime, fence: int) -> None:
         """What was reserved is durable: the work is theirs, under the fence that the store gave it."""
         ends: dict[int, Ends] = {}  # of the time-outs that the attempts of one step share
         for attempt, desk in desks:
-            assert isinstance(desk, Desk)
+            assert isinstance(desk, WorkerSlot)
             desk.coming -= 1
             limits = attempt.timeouts
             if (until := ends.get(id(limits))) is None:
@@ -96,7 +96,7 @@ class Dispatch:
     def free(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
         """What was reserved came to nothing."""
         for _, desk in desks:
-            assert isinstance(desk, Desk)
+            assert isinstance(desk, WorkerSlot)
             desk.coming -= 1
             desk.room += 1
             desk.ready.set() if desk.sitting else self._sweep_later(desk)
@@ -130,7 +130,7 @@ class Dispatch:
 
     # -- what workers do -----------------------------------------------------------------------------------
 
-    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """Work for a worker, at once or as soon as there is some."""
         loop = asyncio.get_running_loop()
         until, key = loop.time() + wait.total_seconds(), key_of(wish)
@@ -148,14 +148,14 @@ class Dispatch:
             if self._shared:
                 self._backlog.forget(key)
 
-    async def _sit(self, wish: Wish, seconds: float) -> list[Assignment]:
+    async def _sit(self, wish: ClaimRequest, seconds: float) -> list[Assignment]:
         """Wait until something is given, or a list may have work, or the time is over.
 
         What is still being written then is given at the worker's next claim.
         """
         desk = self._desks.get(key := key_of(wish))
         if desk is None:
-            desk = self._desks[key] = Desk(key, self.seats.get(wish.worker))
+            desk = self._desks[key] = WorkerSlot(key, self.seats.get(wish.worker))
         desk.sit(wish.limit)
         try:
             async with asyncio.timeout(seconds):
@@ -177,7 +177,7 @@ class Dispatch:
             self._sweep_later(desk) if given or desk.given or desk.coming else self._desks.pop(key, None)
         return given
 
-    def _sweep_later(self, desk: Desk) -> None:
+    def _sweep_later(self, desk: WorkerSlot) -> None:
         """Sweep a desk that nobody sits at; one timer a desk, however often it is left, unless it is to be sooner."""
         loop = asyncio.get_running_loop()
         lasts = min((each.expires - self._clock.now() for each in desk.given), default=SHARE * PATIENCE)
@@ -187,7 +187,7 @@ class Dispatch:
             desk.watched = True
             loop.call_at(desk.sweep_at, self._look_after, desk)
 
-    def _look_after(self, desk: Desk) -> None:
+    def _look_after(self, desk: WorkerSlot) -> None:
         loop = asyncio.get_running_loop()
         desk.watched = loop.time() < desk.sweep_at
         if desk.watched:
@@ -195,7 +195,7 @@ class Dispatch:
         else:
             self._sweep(desk)
 
-    def _sweep(self, desk: Desk) -> None:
+    def _sweep(self, desk: WorkerSlot) -> None:
         """Whoever waited has gone: what it was given goes back to the lists."""
         if not desk.sitting:
             given, desk.given = desk.given, []
@@ -204,12 +204,12 @@ class Dispatch:
             if not desk.coming and self._desks.get(desk.key) is desk:
                 del self._desks[desk.key]
 
-    def _to_look_for(self, wish: Wish, desk: Desk | None) -> int:
+    def _to_look_for(self, wish: ClaimRequest, desk: WorkerSlot | None) -> int:
         """How many tasks a worker should ask the store for, none while there is something for it here."""
         coming, given = (desk.coming, desk.given) if desk else (0, [])
         return 0 if given else max(0, min(wish.limit - coming, self._backlog.unseen(key_of(wish))))
 
-    async def _lease(self, wish: Wish) -> list[Assignment]:
+    async def _lease(self, wish: ClaimRequest) -> list[Assignment]:
         """What is found in the store, no more than came there; the rest of its room is kept for what is made now."""
         key = key_of(wish)
         desk, unseen = self._desks.get(key), self._backlog.unseen(key)
@@ -261,7 +261,7 @@ class Dispatch:
         if self._shared:
             # Its report comes next, and would read it again. Where nobody else writes, nothing tells that one is old.
             for run, live in fetched.items():
-                if isinstance(live, Live):
+                if isinstance(live, CachedRun):
                     self._memory.offer(run, live)
         made: list[Assignment] = []
         for each in leased:
@@ -272,11 +272,11 @@ class Dispatch:
                 made.append(Assignment(each.lease, attempt, each.expires, each.deadline))
         return made
 
-    def _attempt(self, live: Live | BaseException | None, lease: Lease) -> Attempt | None:
+    def _attempt(self, live: CachedRun | BaseException | None, lease: Lease) -> Attempt | None:
         """What is remembered may be old, but an attempt stays what it was when it was made."""
-        return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, Live) else None
+        return attempt_of(live.flow, live.snapshot, lease) if isinstance(live, CachedRun) else None
 
-    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         if any([beat.progress is not None for beat in beats]):
             redact = await self.redaction()
             beats = [redacted_beat(beat, redact) for beat in beats]

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run_input import Outcome
-from penstock.store.rows.rows import Beat, Lease, LogLine, Renewal, Wish, Worker
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
 
 Verdict = Literal["accepted", "repeated", "superseded", "conflict"]
 """How a report was taken.
@@ -41,14 +41,14 @@ class Report(Struct, frozen=True, gc=False):
 class Gate(Protocol):
     """All calls take many at a time. What cannot be done now because the store is away raises StoreAway."""
 
-    async def claim(self, wish: Wish, wait: timedelta) -> list[Assignment]:
+    async def claim(self, wish: ClaimRequest, wait: timedelta) -> list[Assignment]:
         """Work for the worker, at once where there is some, else as soon as there is, or [] after `wait`.
 
         A claim that is cancelled hands out nothing: what it had leased by then is given back.
         """
         ...
 
-    async def beat(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def beat(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         """Signs of life. A renewal without `expires`: the work is no longer wanted, stop it."""
         ...
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from penstock.flow.model.run_input import Done, Outcome, Parked, TimedOut
 from penstock.runtime.dispatch.gate import Report
-from penstock.store.rows.rows import Beat, LogLine
+from penstock.store.rows.rows import Heartbeat, LogLine
 
 AnyOutcome = TypeVar("AnyOutcome", bound=Outcome)
 Redact = Callable[[Any], Any]
@@ -59,7 +59,7 @@ def redacted_outcome(outcome: AnyOutcome, redact: Redact) -> AnyOutcome:
     return replace(outcome, error=replace(error, message=redact(error.message), detail=redact(error.detail)))
 
 
-def redacted_beat(beat: Beat, redact: Redact) -> Beat:
+def redacted_beat(beat: Heartbeat, redact: Redact) -> Heartbeat:
     if beat.progress is None:
         return beat
     return replace(beat, progress=_encode(redact(msgspec.json.decode(beat.progress))))

@@ -6,13 +6,13 @@ import asyncio
 from typing import Protocol
 
 from penstock.runtime.dispatch.gate import Assignment
-from penstock.store.rows.rows import Wish
+from penstock.store.rows.rows import ClaimRequest
 
 Key = tuple[str, tuple[str, ...], tuple[str, ...] | None]
 """Worker, lists and tasks: who polls for something else sits at another desk."""
 
 
-class Seat(Protocol):
+class WaitingWorker(Protocol):
     """A worker of this process: it can be asked how much it has in hand, at any moment."""
 
     @property
@@ -26,7 +26,7 @@ class Seat(Protocol):
         ...
 
 
-class Desk:
+class WorkerSlot:
     """Where one worker gets work of some lists. `room`: what it may be given, `coming`: what is written for it.
 
     One with a `seat` has the room that its worker has just now. A worker far away only tells when it comes, and until
@@ -38,7 +38,7 @@ class Desk:
         "sitting", "sweep_at", "tasks", "watched",
     )  # fmt: skip
 
-    def __init__(self, key: Key, seat: Seat | None = None) -> None:
+    def __init__(self, key: Key, seat: WaitingWorker | None = None) -> None:
         self.key, self.seat = key, seat
         self.handed = 0  # all that the worker of the seat took from here, and what it had begun before
         _, lists, tasks = key
@@ -109,6 +109,6 @@ class Desk:
         )
 
 
-def key_of(wish: Wish) -> Key:
+def key_of(wish: ClaimRequest) -> Key:
     """The desk for a wish."""
     return wish.worker, wish.task_lists, wish.tasks

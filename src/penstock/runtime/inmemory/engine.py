@@ -23,11 +23,11 @@ from penstock.flow.model.run_input import (
     Continued,
     Disabled,
     Granted,
-    Occurrence,
     Outside,
     Paused,
     Resumed,
     Retried,
+    RunInput,
     RunTimedOut,
 )
 from penstock.flow.values.key_text import key_text
@@ -54,7 +54,7 @@ from penstock.runtime.node.clock import Alarm, Clock
 
 
 @dataclass(slots=True, eq=False)
-class Hosted:
+class InMemoryRun:
     """One run: its flow, its state now, its history, and who waits for it to change."""
 
     flow: Flow
@@ -81,19 +81,19 @@ _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
 
 
-class Host:
+class InMemoryEngine:
     """Keeps runs and drives them. Everything happens in the thread that calls it."""
 
     def __init__(self, clock: Clock, executor: Executor, ids: Callable[[], str]) -> None:
         self.clock = clock
         self.executor = executor
-        self.runs: dict[RunId, Hosted] = {}
+        self.runs: dict[RunId, InMemoryRun] = {}
         self.locks = Locks()
         self.inbox = Inbox()
         self._ids = ids
         self._started: dict[tuple[str, str], RunId] = {}
         self.does: Do | None = None  # does attempts within the decision that makes them
-        self._queue: deque[tuple[RunId, Occurrence]] = deque()
+        self._queue: deque[tuple[RunId, RunInput]] = deque()
         self._pumping = False
 
     # -- what callers do -----------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ class Host:
             labels=labels,
             input=input,
         )
-        self.runs[header.id] = Hosted(flow, new_run(header))
+        self.runs[header.id] = InMemoryRun(flow, new_run(header))
         if idempotency_key is not None:
             self._started[flow.name, idempotency_key] = header.id
         self._queue.append((header.id, Begun(dict(tags) if tags else {})))
@@ -218,7 +218,7 @@ class Host:
         for hosted in self.runs.values():
             hosted.silence()
 
-    def hosted(self, run: RunId) -> Hosted:
+    def hosted(self, run: RunId) -> InMemoryRun:
         """Raises UnknownRun."""
         hosted = self.runs.get(run)
         if hosted is None:
@@ -227,7 +227,7 @@ class Host:
 
     # -- the doing of plans --------------------------------------------------------------------------------
 
-    def _ask(self, run: RunId, occurrence: Occurrence) -> Answer:
+    def _ask(self, run: RunId, occurrence: RunInput) -> Answer:
         """Let one thing happen at once and tell how it was taken. Not from inside a plan."""
         hosted = self.hosted(run)
         batch = [occurrence]
@@ -239,7 +239,7 @@ class Host:
             self._pump()
         return plan.answers[0]
 
-    def _post(self, run: RunId, occurrence: Occurrence) -> None:
+    def _post(self, run: RunId, occurrence: RunInput) -> None:
         self._queue.append((run, occurrence))
         if not self._pumping:
             self._pump()
@@ -265,7 +265,7 @@ class Host:
         finally:
             self._pumping = False
 
-    def _apply(self, hosted: Hosted, plan: Plan) -> None:
+    def _apply(self, hosted: InMemoryRun, plan: Plan) -> None:
         before, hosted.snapshot = hosted.snapshot, plan.snapshot
         hosted.history += plan.history
         run = plan.snapshot.run.id
@@ -284,7 +284,7 @@ class Host:
         if before.status != plan.snapshot.status:
             self._changed(run, hosted)
 
-    def _set_alarm(self, hosted: Hosted, due: datetime, call: Callable[[], None]) -> None:
+    def _set_alarm(self, hosted: InMemoryRun, due: datetime, call: Callable[[], None]) -> None:
         """Ring at that time, unless the run has ended before."""
 
         def ring() -> None:
@@ -294,13 +294,13 @@ class Host:
         alarm = self.clock.at(due, ring)
         hosted.alarms.add(alarm)
 
-    def _go_on(self, hosted: Hosted, unfinished: bool) -> None:
+    def _go_on(self, hosted: InMemoryRun, unfinished: bool) -> None:
         """Let the others have their turn before a loop of decisions goes on: else it would hold them for ever."""
         waits, hosted.unfinished = hosted.unfinished, unfinished
         if unfinished and not waits:
             self._set_alarm(hosted, self.clock.now(), partial(self._continue, hosted))
 
-    def _continue(self, hosted: Hosted) -> None:
+    def _continue(self, hosted: InMemoryRun) -> None:
         if hosted.unfinished:
             hosted.unfinished = False
             self._post(hosted.snapshot.run.id, _CONTINUED)
@@ -339,7 +339,7 @@ class Host:
         self._queue.append((run, _told_apart(hosted, event)))
         return None
 
-    def _changed(self, run: RunId, hosted: Hosted) -> None:
+    def _changed(self, run: RunId, hosted: InMemoryRun) -> None:
         if hosted.snapshot.ended:
             self.inbox.forget(run, hosted.snapshot.keys)
             hosted.silence()
@@ -347,7 +347,7 @@ class Host:
             watcher(hosted.snapshot)
 
 
-def _keep_going(batch: list[Occurrence]) -> None:
+def _keep_going(batch: list[RunInput]) -> None:
     """What happens to a run whose decision stopped half-way must not be taken for its rest."""
     if not isinstance(batch[-1], _ENDINGS):
         batch.append(_CONTINUED)
@@ -383,7 +383,7 @@ def checked_event(flow: Flow, event: Outside) -> Outside:
     return event
 
 
-def _told_apart(hosted: Hosted, event: Outside) -> Outside:
+def _told_apart(hosted: InMemoryRun, event: Outside) -> Outside:
     """Found by key, an id is unique within its event: one that another event had in this run is no repeat."""
     if event.id is None:
         return event
@@ -391,7 +391,7 @@ def _told_apart(hosted: Hosted, event: Outside) -> Outside:
     return event if came == event.event else replace(event, id=f"{event.event}/{event.id}")
 
 
-def _came_with(hosted: Hosted, id: str) -> str | None:
+def _came_with(hosted: InMemoryRun, id: str) -> str | None:
     """The event that has had the id in the run."""
     number = hosted.snapshot.seen.get(id)
     # The entry with that number is the event itself, or the `set` that goes before it.

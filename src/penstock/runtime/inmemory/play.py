@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import datetime
 
 from penstock.flow.model.run import RunId, Snapshot
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.node.clock import VirtualClock
 
 
 def play_out(
-    host: Host,
+    host: InMemoryEngine,
     clock: VirtualClock,
     run: RunId,
     until: datetime | None = None,

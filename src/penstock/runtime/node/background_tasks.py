@@ -8,7 +8,7 @@ from logging import Logger
 from typing import Any
 
 
-class Chores:
+class BackgroundTasks:
     """What one object has begun. Without a hold on it, the loop would forget a task that still runs."""
 
     def __init__(self, log: Logger, failure: str) -> None:

@@ -12,11 +12,11 @@ from penstock.flow.compile.compile import Flow, compile_flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.offer import Offer
 from penstock.flow.model.run import Pauser
-from penstock.runtime.commands.ownership import Managers
+from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.validation import can_be_kept, refuse_no_number
 from penstock.runtime.errors import Invalid, UnknownVersion, UnknownWorkflow
 from penstock.steps.kinds import OFFERS, kinds_with
-from penstock.store.protocol import Shelf
+from penstock.store.protocol import WorkflowVersions
 from penstock.store.rows.rows import Version, WorkflowState
 
 LATEST = 2**31
@@ -34,13 +34,13 @@ def encode_offers(flow: Flow, offers: Mapping[str, Offer]) -> bytes:
     return msgspec.json.encode({name: offers[name] for name in used})
 
 
-class Flows:
+class FlowCache:
     """Versions by name and number. A version never changes, so it is read once."""
 
-    def __init__(self, shelf: Shelf, shared: bool, suffix: str = "") -> None:
+    def __init__(self, shelf: WorkflowVersions, shared: bool, suffix: str = "") -> None:
         self._shelf, self.suffix = shelf, suffix  # of the names of task lists
         self._shared = shared
-        self.managers = Managers()
+        self.managers = Owners()
         self._flows: dict[tuple[str, int], Flow] = {}
         self._states: dict[str, WorkflowState] = {}
         self._forgotten, self._looked = 0, -math.inf

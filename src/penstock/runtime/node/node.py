@@ -9,22 +9,22 @@ from datetime import timedelta
 from typing import Any
 
 from penstock.flow.errors import PenstockError
-from penstock.runtime.commands.commands import Intake
-from penstock.runtime.commands.repair import Mender
+from penstock.runtime.commands.commands import Commands
+from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.tokens import Tokens
 from penstock.runtime.decisions.advancer import Advancer
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun, UnreadableRun
-from penstock.runtime.node.background_tasks import Chores
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.background_tasks import BackgroundTasks
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.ids import new_run_id
 from penstock.runtime.node.retention import DAYS, Retention
-from penstock.runtime.node.run_cache import Live, Memory
-from penstock.runtime.node.run_watch import Watching
+from penstock.runtime.node.run_cache import CachedRun, RunCache
+from penstock.runtime.node.run_watch import RunWatch
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.runtime.node.supervisor import Pulse, keep_up
-from penstock.runtime.node.timers import Ringing
-from penstock.runtime.queries.call_stats import Tallies
+from penstock.runtime.node.supervisor import LoopHealth, keep_up
+from penstock.runtime.node.timers import Timers
+from penstock.runtime.queries.call_stats import CallStats
 from penstock.runtime.queries.change_feed import Changes
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Message
@@ -50,19 +50,19 @@ class Node:
         suffix: str = "",
     ) -> None:
         self.store, self.clock, self.shared = store, clock, shared
-        self.flows = Flows(store, shared, suffix)
-        self.memory = Memory(store, self.flows)
+        self.flows = FlowCache(store, shared, suffix)
+        self.memory = RunCache(store, self.flows)
         self.dispatch = Dispatch(store, self.memory, clock, shared)
         self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
-        self.ringing = Ringing(store, clock, POLL if shared else ALONE)
-        self.intake = Intake(store, self.flows, clock, self.submit, self.look, ids)
-        self.mender = Mender(self.intake, self.flows, clock)
+        self.ringing = Timers(store, clock, POLL if shared else ALONE)
+        self.intake = Commands(store, self.flows, clock, self.submit, self.look, ids)
+        self.mender = RepairCommands(self.intake, self.flows, clock)
         self.tokens = Tokens(store, self.memory, self.mender, self.flows.managers)
-        self.watching = Watching(self.memory, self.look, shared)
+        self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, store.tell)
         self.retention = Retention(store, {**DAYS, **(days or {})})
-        self.calls = Tallies()
-        self.pulses: dict[str, Pulse] = {}
+        self.calls = CallStats()
+        self.pulses: dict[str, LoopHealth] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._wire()
 
@@ -81,7 +81,7 @@ class Node:
         self.advancer.settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
         if self.shared:
             self.dispatch.ring = self._ring
-        self._rings = Chores(log, "the other nodes were not told")
+        self._rings = BackgroundTasks(log, "the other nodes were not told")
 
     def begin(self) -> None:
         """Start the loops. Whatever fails in one begins it again."""
@@ -94,7 +94,7 @@ class Node:
             loops["hearing"] = self._hear
             loops["telling"] = self.changes.tell_others
         for name, loop in loops.items():
-            self.pulses[name] = Pulse()
+            self.pulses[name] = LoopHealth()
             self._loops.append(asyncio.create_task(keep_up(name, loop, self.pulses[name]), name=name))
 
     async def stop(self) -> None:
@@ -121,7 +121,7 @@ class Node:
         """Let something happen to a run."""
         self.advancer.submit(request)
 
-    async def look(self, run: str, own: bool = False) -> Live:
+    async def look(self, run: str, own: bool = False) -> CachedRun:
         """The run as the store has it, or as this node wrote it. Raises UnknownRun, UnreadableRun.
 
         With `own` as this node wrote it also where others may have led it on since: it was just made here.

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.problems import DefinitionError
-from penstock.store.protocol import Shelf, Upkeep
+from penstock.store.protocol import Upkeep, WorkflowVersions
 
 DAYS = {
     "succeeded": timedelta(days=30),
@@ -19,7 +19,7 @@ DAYS = {
 }
 
 
-class Kept(Upkeep, Shelf, Protocol):
+class Kept(Upkeep, WorkflowVersions, Protocol):
     """Runs, and the workflows that say how long they are kept."""
 
 
@@ -29,7 +29,7 @@ class Own:
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, timedelta | None]] = {}
 
-    async def ages(self, shelf: Shelf) -> dict[str, timedelta]:
+    async def ages(self, shelf: WorkflowVersions) -> dict[str, timedelta]:
         """By workflow."""
         found: dict[str, timedelta] = {}
         for state in await shelf.workflows():
@@ -41,7 +41,7 @@ class Own:
         return found
 
 
-async def _age(shelf: Shelf, workflow: str, version: int) -> timedelta | None:
+async def _age(shelf: WorkflowVersions, workflow: str, version: int) -> timedelta | None:
     row = await shelf.version(workflow, version)
     if row is None or "retention" not in row.definition:
         return None

@@ -10,7 +10,7 @@ from penstock.flow.model.run import Snapshot
 from penstock.runtime.codec.payloads import Packer
 from penstock.runtime.codec.snapshots import HeadEncoder, Stored
 from penstock.runtime.commands.validation import can_be_kept
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.errors import StoreError
 from penstock.store.protocol import Runs
 from penstock.store.rows.change import NewTask
@@ -24,7 +24,7 @@ HEAVIEST = 32 * 1024 * 1024
 `each` have does not count: who reads it anew for every one of them is done with none."""
 
 
-class Live:
+class CachedRun:
     """One run as this node knows it. Its revision tells the store whether that is still so."""
 
     __slots__ = ("encode", "first", "flow", "pack", "snapshot", "state")
@@ -39,22 +39,22 @@ class Live:
         )
 
 
-class Memory:
+class RunCache:
     """The runs used last. What is here may be stale where other nodes write: commits find out."""
 
-    def __init__(self, store: Runs, flows: Flows, most: int = REMEMBERED) -> None:
+    def __init__(self, store: Runs, flows: FlowCache, most: int = REMEMBERED) -> None:
         self._store, self._flows, self._most = store, flows, most
-        self._runs: OrderedDict[str, Live] = OrderedDict()
+        self._runs: OrderedDict[str, CachedRun] = OrderedDict()
         self._weights: OrderedDict[str, int] = OrderedDict()  # of those that are large, in the same order
         self._weight = 0
 
     def __len__(self) -> int:
         return len(self._runs)
 
-    def get(self, run: str) -> Live | None:
+    def get(self, run: str) -> CachedRun | None:
         return self._runs.get(run)
 
-    def keep(self, run: str, live: Live) -> None:
+    def keep(self, run: str, live: CachedRun) -> None:
         """Remember a run, and forget the one not used for longest."""
         runs = self._runs
         runs[run] = live
@@ -65,7 +65,7 @@ class Memory:
         if len(runs) > self._most:
             self.forget(next(iter(runs)))
 
-    def offer(self, run: str, live: Live) -> None:
+    def offer(self, run: str, live: CachedRun) -> None:
         """Remember a run that was only read and goes on, where it is newer than what is known of it.
 
         Only where others write, too, and each commit finds out whether what it was decided from is old.
@@ -87,12 +87,14 @@ class Memory:
         if self._weights:
             self._weight -= self._weights.pop(run, 0)
 
-    async def fetch(self, runs: Sequence[str], remember: bool = False) -> dict[str, Live | BaseException]:
+    async def fetch(
+        self, runs: Sequence[str], remember: bool = False
+    ) -> dict[str, CachedRun | BaseException]:
         """Read runs from the store; one that cannot be read comes as the error, one that is not there not at all.
 
         Only who decides about the runs may have them remembered: what others read may be old by now (see `offer`).
         """
-        found: dict[str, Live | BaseException] = {}
+        found: dict[str, CachedRun | BaseException] = {}
         halves: list[tuple[StoredRun, Stored]] = []
         runs = [run for run in runs if can_be_kept(run)]
         for row in await self._store.load(runs) if runs else ():
@@ -117,8 +119,8 @@ class Memory:
                 found[row.run] = error
         return found
 
-    async def _live(self, half: Stored, bodies: dict[bytes, bytes]) -> Live:
+    async def _live(self, half: Stored, bodies: dict[bytes, bytes]) -> CachedRun:
         pack = Packer()
         snapshot = half.snapshot(bodies, pack)
         flow = await self._flows.get(snapshot.run.workflow, snapshot.run.version)
-        return Live(flow, snapshot, pack)
+        return CachedRun(flow, snapshot, pack)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
 from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.store.errors import StoreAway
 
 LOOK_AGAIN = 0.5
@@ -18,10 +18,10 @@ Seen = tuple[Flow, Snapshot]
 Wanted = Callable[[Snapshot], bool]
 
 
-class Watching:
+class RunWatch:
     """Who waits for which run, and what they wait for."""
 
-    def __init__(self, memory: Memory, look: Callable[[str], Awaitable[Live]], shared: bool) -> None:
+    def __init__(self, memory: RunCache, look: Callable[[str], Awaitable[CachedRun]], shared: bool) -> None:
         self._memory, self._look, self._shared = memory, look, shared
         self._waiters: dict[str, list[tuple[Wanted, asyncio.Future[Seen]]]] = {}
 

@@ -13,7 +13,7 @@ FIRST, LONGEST = 0.05, 5.0
 log = logging.getLogger("penstock.supervising")
 
 
-class Pulse:
+class LoopHealth:
     """Whether a loop is alive: how often it failed, and why last."""
 
     __slots__ = ("failures", "last")
@@ -23,7 +23,7 @@ class Pulse:
         self.last: str | None = None
 
 
-async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: Pulse) -> None:
+async def keep_up(name: str, loop: Callable[[], Awaitable[None]], pulse: LoopHealth) -> None:
     """Run a loop for ever; a database that is away for an hour must not end it."""
     wait = FIRST
     while True:

@@ -29,7 +29,7 @@ log = logging.getLogger("penstock.ringing")
 Row = TypeVar("Row", bound=DueTimer | DueTask | Message)
 
 
-class Ringing:
+class Timers:
     """Looks into the store when something falls due, and every `poll` for what other nodes have made."""
 
     def __init__(self, store: Runs, clock: StoreClock, poll: timedelta) -> None:

@@ -15,7 +15,7 @@ MOST = 500
 """Workflows that are counted apart."""
 
 
-class Tally:
+class WorkflowCallStats:
     """The calls of one workflow since a time."""
 
     __slots__ = ("firings", "missed", "seconds", "since", "statuses")
@@ -49,17 +49,17 @@ class Tally:
         }
 
 
-class Tallies:
+class CallStats:
     """Those of all workflows; of too many, the rest is not told apart."""
 
     def __init__(self) -> None:
-        self.workflows: dict[str, Tally] = {}
+        self.workflows: dict[str, WorkflowCallStats] = {}
 
-    def of(self, workflow: str, now: Callable[[], datetime]) -> Tally:
+    def of(self, workflow: str, now: Callable[[], datetime]) -> WorkflowCallStats:
         found = self.workflows.get(workflow)
         if found is None:
             name = workflow if len(self.workflows) < MOST else "other"
-            found = self.workflows.setdefault(name, Tally(now()))
+            found = self.workflows.setdefault(name, WorkflowCallStats(now()))
         return found
 
     def counts(self) -> dict[tuple[str, str], float]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from penstock.flow.decisions.quiescence import starving
 from penstock.flow.values.name_patterns import matches
 from penstock.flow.views.run_view import failure_view, time_text
-from penstock.runtime.node.run_cache import Live, Memory
+from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
@@ -38,7 +38,7 @@ class Place(Struct, frozen=True, array_like=True):
 
 async def list_incidents(
     store: Views,
-    memory: Memory,
+    memory: RunCache,
     filter: Filter,
     cursor: str | None = None,
     failing: Failing | None = None,
@@ -87,7 +87,7 @@ def _sources(
 
 
 async def _some(
-    store: Views, memory: Memory, filter: Filter, place: Place, limit: int, bound: bool
+    store: Views, memory: RunCache, filter: Filter, place: Place, limit: int, bound: bool
 ) -> tuple[list[dict[str, Any]], Place | None]:
     """The next few of one kind, and where to go on."""
     kind = KINDS[place.kind] if 0 <= place.kind < len(KINDS) else "undelivered"
@@ -117,8 +117,8 @@ async def _undelivered(
     return [_of_event(row) for row in shown], following
 
 
-def _of_run(kind: str, row: RunRow, live: Live | BaseException | None) -> Sequence[dict[str, Any]]:
-    if not isinstance(live, Live):
+def _of_run(kind: str, row: RunRow, live: CachedRun | BaseException | None) -> Sequence[dict[str, Any]]:
+    if not isinstance(live, CachedRun):
         return [] if live is None else [_unreadable(row, live)]
     if kind == "aside":
         return [
@@ -134,7 +134,7 @@ def _unreadable(row: RunRow, error: BaseException) -> dict[str, Any]:
     return _item(row, "unreadable", f"The run cannot be read: {error}", [], reason=str(error))
 
 
-def _failed(row: RunRow, live: Live) -> dict[str, Any]:
+def _failed(row: RunRow, live: CachedRun) -> dict[str, Any]:
     error = live.snapshot.error
     steps = sorted({firing.step for firing in live.snapshot.failed.values()})
     where = f" at step {', '.join(repr(step) for step in steps)}" if steps else ""
@@ -144,7 +144,7 @@ def _failed(row: RunRow, live: Live) -> dict[str, Any]:
     return _item(row, "poison" if poison else "failed", text, actions, steps=steps, error=failure_view(error))
 
 
-def _stalled(row: RunRow, live: Live) -> dict[str, Any]:
+def _stalled(row: RunRow, live: CachedRun) -> dict[str, Any]:
     hungry = starving(live.flow, live.snapshot)
     starves = [{"step": each.step, "missing": each.events()} for each in hungry]
     told = "; ".join(f"'{each.step}' starves for {', '.join(each.events())}" for each in hungry)

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.model.run import Snapshot
-from penstock.kernel.firing import Board
+from penstock.kernel.firing import MutableMarking
 from penstock.kernel.marking import Token
 from penstock.kernel.proof.prospect import Here, Prospect, prospect
 from penstock.kernel.proof.search import Budget
@@ -37,7 +37,7 @@ def _outside(token: Token) -> bool:
 
 
 def _here(flow: Flow, snapshot: Snapshot) -> Here:
-    board = Board(flow.wiring, snapshot.marking)
+    board = MutableMarking(flow.wiring, snapshot.marking)
     begun = set()
     for firing in snapshot.firings.values():
         step = flow.wiring.by_name[firing.step]

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.flow.errors import PenstockError
 from penstock.flow.views.run_view import time_text
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.queries.why import Facts, warn_after
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import OldTask
@@ -15,7 +15,7 @@ OLDEST = 2_000
 """Tasks that are looked at: those that were queued first."""
 
 
-async def list_slow(store: Store, flows: Flows) -> list[dict[str, Any]]:
+async def list_slow(store: Store, flows: FlowCache) -> list[dict[str, Any]]:
     """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
     now, found = await store.now(), []
     for task in await store.old_tasks(OLDEST):
@@ -37,7 +37,7 @@ async def list_slow(store: Store, flows: Flows) -> list[dict[str, Any]]:
     return found
 
 
-async def _limit(flows: Flows, task: OldTask) -> Any:
+async def _limit(flows: FlowCache, task: OldTask) -> Any:
     try:
         flow = await flows.get(task.workflow, task.version)
     except PenstockError:

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.errors import Invalid
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.why import Facts, why_list, why_run
 from penstock.store.protocol import Store
 
@@ -15,7 +15,7 @@ REFUSED = 1000
 """Refused keys of all runs that are looked through."""
 
 
-async def ask_why(store: Store, live: Live, step: str | None = None) -> dict[str, Any]:
+async def ask_why(store: Store, live: CachedRun, step: str | None = None) -> dict[str, Any]:
     """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
     if step is not None and step not in live.flow.steps:
         known = ", ".join(live.flow.steps)

@@ -20,7 +20,7 @@ from penstock.flow.values.schedule import Schedule, ticks_between
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.sources.clock.feeder import KIND, input_of, tick_text
 from penstock.sources.clock.rules import Rules, rules_of
-from penstock.sources.triggers.trigger import BACKFILL, BACKFILLS, ROOM, Feed, Means, Start, Want
+from penstock.sources.triggers.trigger import BACKFILL, BACKFILLS, ROOM, Means, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.rows import TokenChange
@@ -104,7 +104,7 @@ async def call_off(store: Tokens, workflow: str, audit: AuditRow | None = None) 
     return False
 
 
-def feeder_of(want: Want, means: Means) -> Filling:
+def feeder_of(want: TriggerTarget, means: Means) -> Filling:
     return Filling(rules_of(want.flow.definition))
 
 
@@ -114,7 +114,7 @@ class Filling:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         job = await self._job(feed)
         if job is None:
             return
@@ -132,11 +132,11 @@ class Filling:
             progress = await self._make(feed, progress, ticks)
         await call_off(feed.node.store, feed.workflow)
 
-    async def _job(self, feed: Feed) -> Job | None:
+    async def _job(self, feed: Trigger) -> Job | None:
         rows = await feed.node.store.tokens(f"{BACKFILLS}{feed.workflow}/", "", 1)
         return msgspec.json.decode(rows[0].data, type=Job) if rows else None
 
-    async def _next(self, feed: Feed, progress: Backfill) -> list[datetime] | None:
+    async def _next(self, feed: Trigger, progress: Backfill) -> list[datetime] | None:
         """The next ticks, once there is room for them; None: it is to stop."""
         job, room = progress.job, self.rules.room
         first = job.first if progress.done is None else progress.done + _MOMENT
@@ -147,7 +147,7 @@ class Filling:
         ticks = list(islice(ticks_between(self.rules.schedule, first, job.last), min(many, TOGETHER)))
         return None if feed.stopping.is_set() else ticks
 
-    async def _make(self, feed: Feed, progress: Backfill, ticks: list[datetime]) -> Backfill:
+    async def _make(self, feed: Trigger, progress: Backfill, ticks: list[datetime]) -> Backfill:
         starts = [
             Start(
                 key=tick_text(tick),

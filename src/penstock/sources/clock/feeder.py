@@ -15,7 +15,7 @@ from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
 from penstock.sources.clock.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
-from penstock.sources.triggers.trigger import BACKFILL, ROOM, Feed, Means, Want
+from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Trigger, TriggerTarget
 from penstock.store.rows.rows import Filter
 
 KIND = "schedule"
@@ -36,7 +36,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     skipped: int = 0
 
 
-def feeder_of(want: Want, means: Means) -> Clock:
+def feeder_of(want: TriggerTarget, means: Means) -> Clock:
     return Clock(rules_of(want.flow.definition))
 
 
@@ -46,7 +46,7 @@ class Clock:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         progress = await self._begin(feed)
         while not feed.stopping.is_set():
             now = feed.now()
@@ -58,7 +58,7 @@ class Clock:
             if coming is None or not await feed.until(coming):
                 return
 
-    async def _begin(self, feed: Feed) -> Progress:
+    async def _begin(self, feed: Trigger) -> Progress:
         """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
         progress = read_progress(feed.state)
         started = await feed.node.store.started_at(feed.workflow)
@@ -74,12 +74,12 @@ class Clock:
         progress = replace(progress, schedule=self.rules.schedule, last=since, waiting=None)
         return await _saved(feed, progress)
 
-    async def _since(self, feed: Feed, started: datetime | None) -> datetime:
+    async def _since(self, feed: Trigger, started: datetime | None) -> datetime:
         """From when on ticks count. Not from now on, where it is known: nobody may have fed it for a while."""
         version = await feed.node.store.version(feed.workflow, feed.flow.version)
         return feed.now() if started is None or version is None else max(started, version.at)
 
-    async def _see_to(self, feed: Feed, progress: Progress, tick: datetime) -> Progress:
+    async def _see_to(self, feed: Trigger, progress: Progress, tick: datetime) -> Progress:
         """Start the run of a tick, skip it, or hold it back a little longer."""
         known = await feed.node.store.start_key(feed.workflow, f"{KIND}:{tick_text(tick)}")
         if known is not None:  # before it was noted, this node or the one before it went
@@ -101,14 +101,14 @@ class Clock:
             await _cancel(feed, surplus(self.rules, live))
         return await self._start(feed, replace(progress, last=tick, waiting=None), tick)
 
-    async def _newest(self, feed: Feed) -> str | None:
+    async def _newest(self, feed: Trigger) -> str | None:
         """The status of the newest run; None: there is none, or nobody asks."""
         if self.rules.overrun != "delay_until_success":
             return None
         rows = await feed.node.store.runs(Filter(workflow=feed.workflow, limit=MOST))
         return next((row.status for row in rows if BACKFILL not in row.labels), None)
 
-    async def _start(self, feed: Feed, progress: Progress, tick: datetime) -> Progress:
+    async def _start(self, feed: Trigger, progress: Progress, tick: datetime) -> Progress:
         try:
             run, _ = await start_tick(feed, self.rules.schedule, tick)
         except Invalid as error:  # the next tick may do better; this one never will
@@ -117,7 +117,7 @@ class Clock:
         return await _saved(feed, replace(progress, ran=tick, run=run))
 
 
-async def start_tick(feed: Feed, schedule: Schedule, tick: datetime) -> tuple[str, bool]:
+async def start_tick(feed: Trigger, schedule: Schedule, tick: datetime) -> tuple[str, bool]:
     """The run of a tick, and whether it was there. Raises what `Feed.start` raises."""
     return await feed.start(
         key=tick_text(tick), subject=tick_text(tick), input=input_of(schedule, tick), kind=KIND
@@ -145,12 +145,12 @@ def read_progress(state: Any) -> Progress | None:
         return None
 
 
-async def _saved(feed: Feed, progress: Progress, error: str | None = None) -> Progress:
+async def _saved(feed: Trigger, progress: Progress, error: str | None = None) -> Progress:
     await feed.save(msgspec.to_builtins(progress), error=error)
     return progress
 
 
-async def _cancel(feed: Feed, runs: list[str]) -> None:
+async def _cancel(feed: Trigger, runs: list[str]) -> None:
     for run in runs:
         with suppress(RunEnded, UnknownRun):
             await feed.node.intake.cancel(run, False, "the next tick of its schedule came")

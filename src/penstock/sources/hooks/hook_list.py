@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 
 
 class HookLine(Struct, frozen=True):
@@ -19,7 +19,7 @@ class HookLine(Struct, frozen=True):
     started: bool
 
 
-async def list_hooks(flows: Flows) -> list[HookLine]:
+async def list_hooks(flows: FlowCache) -> list[HookLine]:
     """Those of the newest versions, by workflow: the source, then the events from outside."""
     found = []
     for state in await flows.states():

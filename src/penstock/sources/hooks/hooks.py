@@ -17,7 +17,7 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.definition import External, Source
 from penstock.flow.model.run_input import Outside
-from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import (
     Conflict,
     IdempotencyMismatch,
@@ -26,7 +26,7 @@ from penstock.runtime.errors import (
     OtherWorkflow,
     UnknownWorkflow,
 )
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.earlier_versions import Earlier, taken
 from penstock.sources.errors import CertificateAway, SourceStopped, UnknownHook, Unverified
 from penstock.sources.hooks.certificates import Certificates, Fetch, system_roots
@@ -73,8 +73,8 @@ class Hooks:
 
     def __init__(
         self,
-        flows: Flows,
-        intake: Intake,
+        flows: FlowCache,
+        intake: Commands,
         secrets: Secrets,
         *,
         fetch: Fetch = fetch,

@@ -26,7 +26,7 @@ from penstock.sources.errors import SourceStopped
 from penstock.sources.objects.folder_seen import Seen, Telling, folder_digest
 from penstock.sources.objects.folder_watch import FolderWatch
 from penstock.sources.objects.starts import counted, wanted
-from penstock.sources.triggers.trigger import Feed, Start
+from penstock.sources.triggers.trigger import Start, Trigger
 
 QUIET = 1.0
 """Seconds without a change after which a file counts as written."""
@@ -56,7 +56,7 @@ class FolderFeeder:
         self._went: set[str] = set()  # those that were gone for sure: also where they are back
         self._walked = 0.0
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         """Watch until it is to stop. Raises ObjectStoreAway where the folder is not there, SourceStopped."""
         await self._store.check()
         seen = Seen(feed.node.store, feed.workflow, self._store.path)
@@ -73,7 +73,7 @@ class FolderFeeder:
         if not feed.stopping.is_set():
             raise SourceStopped(feed.workflow)  # nobody knows it yet, and it may be started again meanwhile
 
-    async def _begin(self, feed: Feed, seen: Seen) -> None:
+    async def _begin(self, feed: Trigger, seen: Seen) -> None:
         """A source that is started for the first time, or again, is about what comes from then on.
 
         And about what came before it was stopped and nobody has told: there may have been no time for it, or nobody.
@@ -115,7 +115,7 @@ class FolderFeeder:
 
     # -- looking -------------------------------------------------------------------------------------------
 
-    async def _watch(self, feed: Feed, seen: Seen) -> None:
+    async def _watch(self, feed: Trigger, seen: Seen) -> None:
         from watchfiles import Change
 
         self._walked = -WALK_EVERY  # as soon as somebody listens: what came before would never be told
@@ -197,7 +197,7 @@ class FolderFeeder:
 
     # -- telling -------------------------------------------------------------------------------------------
 
-    async def _settle(self, feed: Feed, seen: Seen) -> None:
+    async def _settle(self, feed: Trigger, seen: Seen) -> None:
         """Start what has been quiet for long enough: what went, and then what came, in that order."""
         now = time.monotonic()
         until = now - QUIET
@@ -217,7 +217,7 @@ class FolderFeeder:
             await self._tell(feed, seen, due[first : first + BATCH])
         self._tally.counts["pending"] = len(self._pending)
 
-    async def _tell(self, feed: Feed, seen: Seen, keys: Sequence[str]) -> None:
+    async def _tell(self, feed: Trigger, seen: Seen, keys: Sequence[str]) -> None:
         await feed.ready()  # before it is written down: what came after a stop is told by nobody
         found: dict[str, tuple[Object, Event]] = {}
         for key in keys:
@@ -260,13 +260,13 @@ class FolderFeeder:
         system["store"] = self._store.name
         return Object(bucket=self._store.bucket, key=key, size=None, etag=etag, system=system)
 
-    async def _start(self, feed: Feed, told: Sequence[tuple[Telling, Object]]) -> None:
+    async def _start(self, feed: Trigger, told: Sequence[tuple[Telling, Object]]) -> None:
         """Raises whatever keeps runs from being made now."""
         starts = [start for each, found in told if (start := self._start_of(feed, each, found)) is not None]
         for start, done in zip(starts, await feed.start_many(starts), strict=True):
             await counted(self._tally, feed, start, done)
 
-    def _start_of(self, feed: Feed, telling: Telling, found: Object) -> Start | None:
+    def _start_of(self, feed: Trigger, telling: Telling, found: Object) -> Start | None:
         event = telling.event
         self._tally.saw(event, found.key)
         context = context_of(found, event, {"name": f"folder:{event}"})
@@ -281,7 +281,7 @@ class FolderFeeder:
             tags=found.tags,
         )
 
-    async def _again(self, feed: Feed, seen: Seen) -> None:
+    async def _again(self, feed: Trigger, seen: Seen) -> None:
         """Tell under the same word what somebody was telling when he stopped: it may have been told."""
         unsure: list[tuple[Telling, Object]] = []
         for each in seen.unsure():
@@ -299,7 +299,7 @@ class FolderFeeder:
             await self._start(feed, unsure[first : first + BATCH])
         await seen.settle()
 
-    async def _finish(self, feed: Feed, seen: Seen) -> None:
+    async def _finish(self, feed: Trigger, seen: Seen) -> None:
         """What came before the source was stopped is told, though nobody had looked, or it was not quiet yet.
 
         What cannot be told now, because there is no room or no time, is told when the source is started again.
@@ -320,7 +320,7 @@ class FolderFeeder:
             await self._settle(feed, seen)
         await seen.settle()
 
-    async def _look_back(self, feed: Feed, seen: Seen) -> None:
+    async def _look_back(self, feed: Trigger, seen: Seen) -> None:
         """Notice what came before the source was stopped, nothing that came after, and what went: nobody knows when."""
         _, stopped = await feed.by_our_clock(await feed.node.store.stopped_at(feed.workflow))
         latest = stopped.timestamp() * 1e9

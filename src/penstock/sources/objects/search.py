@@ -21,12 +21,12 @@ from penstock.objects.folder import FolderStore
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import Stores, Tally
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.clock.feeder import tick_text
 from penstock.sources.clock.rules import LATE, due_tick, rules_of
 from penstock.sources.objects.starts import counted, wanted
 from penstock.sources.triggers.lease import feed_name, read_record
-from penstock.sources.triggers.trigger import Feed, Feeder, Means, Start, Want
+from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens
 
 KIND = "search"
@@ -50,7 +50,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     done: dict[str, Any] | None = None  # the search before
 
 
-def feeder_of(want: Want, means: Means) -> Feeder:
+def feeder_of(want: TriggerTarget, means: Means) -> SourceReader:
     """The feeder of a source of kind `search`. Raises UnknownStore."""
     assert want.source is not None, "only sources are of kind `search`"
     matching = Matching(want.source.options)
@@ -64,7 +64,7 @@ class Searcher:
     def __init__(self, matching: Matching, stores: Stores) -> None:
         self._matching, self._stores = matching, stores
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         store, rules = await self._stores.get(self._matching.store), rules_of(feed.flow.definition)
         progress = await self._begin(feed)
         if progress.tick is None:
@@ -81,7 +81,7 @@ class Searcher:
                 await _save(feed, progress)
             progress = await self._search(feed, store, progress)
 
-    async def _begin(self, feed: Feed) -> Progress:
+    async def _begin(self, feed: Trigger) -> Progress:
         asks = blake2b(msgspec.json.encode(feed.source, order="sorted"), digest_size=8).hexdigest()
         progress = read_progress(feed.state)
         # What lies ahead was kept while the clock was wrong: nothing would be searched until that time.
@@ -92,7 +92,7 @@ class Searcher:
             await _save(feed, progress)
         return progress
 
-    async def _search(self, feed: Feed, store: ObjectStore, progress: Progress) -> Progress:
+    async def _search(self, feed: Trigger, store: ObjectStore, progress: Progress) -> Progress:
         """Go on with a search, page by page, to its end or until the feeder is to stop."""
         async for page in store.pages(self._matching.prefix, progress.after):
             for first in range(0, len(page), AT_ONCE):
@@ -107,7 +107,9 @@ class Searcher:
         await _save(feed, progress)
         return progress
 
-    async def _tell(self, feed: Feed, store: ObjectStore, progress: Progress, page: list[Listed]) -> Progress:
+    async def _tell(
+        self, feed: Trigger, store: ObjectStore, progress: Progress, page: list[Listed]
+    ) -> Progress:
         assert progress.tick is not None, "only a search that has begun goes on"
         tick = tick_text(progress.tick)
         likely = [each for each in page if self._likely(feed, store, each, tick)]
@@ -129,7 +131,7 @@ class Searcher:
             refused=progress.refused + refused,
         )
 
-    def _likely(self, feed: Feed, store: ObjectStore, each: Listed, tick: str) -> bool:
+    def _likely(self, feed: Trigger, store: ObjectStore, each: Listed, tick: str) -> bool:
         """Whether an object may be wanted, by what the listing says of it."""
         if not self._matching.named(each.key):
             return False
@@ -141,7 +143,7 @@ class Searcher:
         return wanted(self._matching, found, _context(found, tick), self._tally, feed.workflow)
 
     async def _wanted(
-        self, feed: Feed, store: ObjectStore, each: Listed, tick: str
+        self, feed: Trigger, store: ObjectStore, each: Listed, tick: str
     ) -> Object | ObjectRefused | None:
         """The object where it is wanted, asked for only as far as the condition looks; or why it is not described."""
         matching = self._matching
@@ -184,11 +186,11 @@ def read_progress(state: Any) -> Progress | None:
         return None
 
 
-async def _save(feed: Feed, progress: Progress) -> None:
+async def _save(feed: Trigger, progress: Progress) -> None:
     await feed.save(msgspec.to_builtins(progress))
 
 
-async def searches_of(tokens: Tokens, flows: Flows) -> dict[str, list[dict[str, Any]]]:
+async def searches_of(tokens: Tokens, flows: FlowCache) -> dict[str, list[dict[str, Any]]]:
     """How far every search is, by store: for people."""
     found: dict[str, list[dict[str, Any]]] = {}
     for state in await flows.states():

@@ -15,12 +15,12 @@ from penstock.objects.context import Event, context_of, is_own, scope_of, subjec
 from penstock.objects.matching import Matching
 from penstock.objects.protocol import Object
 from penstock.objects.stores import Stores, Tally
-from penstock.runtime.commands.commands import Intake
+from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid, NotFound
-from penstock.runtime.node.flow_cache import Flows
+from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.dead_letters import RefusedStart, set_notice_aside, set_start_aside
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.trigger import Feed, Start
+from penstock.sources.triggers.trigger import Start, Trigger
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import Filter
 
@@ -39,7 +39,9 @@ class ObjectSource(Struct, frozen=True):
 class ObjectStarts:
     """Starts runs about objects; those that a feeder brings wait for room, where there is a `max_running`."""
 
-    def __init__(self, flows: Flows, intake: Intake, stores: Stores, feed: Feed | None = None) -> None:
+    def __init__(
+        self, flows: FlowCache, intake: Commands, stores: Stores, feed: Trigger | None = None
+    ) -> None:
         self._flows, self._intake, self._stores, self._feed = flows, intake, stores, feed
         self._turn = asyncio.Lock()
         self._known: dict[str, tuple[int, ObjectSource | None]] = {}
@@ -143,7 +145,7 @@ def refused(tally: Tally, workflow: str, what: str, error: PenstockError) -> Non
     log.warning("%s", tally.error)
 
 
-async def counted(tally: Tally, feed: Feed, start: Start, done: object, keep: bool = True) -> Outcome:
+async def counted(tally: Tally, feed: Trigger, start: Start, done: object, keep: bool = True) -> Outcome:
     """What became of a start of a feeder; one that is refused is set aside, where it is to be kept.
 
     Raises what another try may mend: StoreError, and what nobody expects.
@@ -162,7 +164,7 @@ async def counted(tally: Tally, feed: Feed, start: Start, done: object, keep: bo
     return outcome
 
 
-async def _set_aside(feed: Feed, start: Start, error: PenstockError) -> None:
+async def _set_aside(feed: Trigger, start: Start, error: PenstockError) -> None:
     aside = RefusedStart(
         workflow=feed.workflow, start_key=f"{feed.want.kind}:{start.key}", subject=start.subject,
         input=start.input, tags=dict(start.tags or {}),

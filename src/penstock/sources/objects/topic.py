@@ -21,7 +21,7 @@ from penstock.sources.hooks.cloudevents import is_cloudevent, read_cloudevents
 from penstock.sources.objects.notifications import Noticing, notices_of_events
 from penstock.sources.objects.starts import ObjectSource, ObjectStarts
 from penstock.sources.topic import next_messages
-from penstock.sources.triggers.trigger import Feed
+from penstock.sources.triggers.trigger import Trigger
 from penstock.topics.bus import Message, group_of
 from penstock.topics.opening import Buses
 
@@ -35,7 +35,7 @@ class ObjectTopicFeeder:
         self._address, self._matching, self._stores, self._buses = address, matching, stores, buses
         self._bus, self._topic = address.options["bus"], address.options["topic"]
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         """See `Feeder.run`. Raises UnknownBus, BusAway, ObjectStoreAway and StoreError: the messages come again."""
         starts = ObjectStarts(feed.node.flows, feed.node.intake, self._stores, feed)
         source = ObjectSource(feed.workflow, self._matching)
@@ -58,7 +58,7 @@ class ObjectTopicFeeder:
         finally:
             stopped.cancel()
 
-    async def _begin(self, feed: Feed) -> tuple[datetime | None, dict[str, Any]]:
+    async def _begin(self, feed: Trigger) -> tuple[datetime | None, dict[str, Any]]:
         """From when on messages count, where the source was stopped; and what is to be known of that later."""
         started = await feed.node.store.started_at(feed.workflow)
         here = {"since": time_text(started)}
@@ -68,7 +68,7 @@ class ObjectTopicFeeder:
         since, _ = await feed.by_our_clock(started)
         return since, here
 
-    async def _refuse_stopped(self, feed: Feed, state: dict[str, Any]) -> None:
+    async def _refuse_stopped(self, feed: Trigger, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
         _, now = await feed.node.flows.newest(feed.workflow)
         since = await feed.node.store.started_at(feed.workflow)
@@ -81,7 +81,7 @@ class ObjectTopicFeeder:
         except OtherBucket:
             self._stores.tallies[self._address.name].note("ignored", len(notices))
 
-    async def _read(self, feed: Feed, message: Message) -> list[Notice]:
+    async def _read(self, feed: Trigger, message: Message) -> list[Notice]:
         odd: list[Unreadable] = []
         try:
             notices = notices_of(message.headers, message.body, lambda _, why: odd.append(why))
@@ -92,7 +92,7 @@ class ObjectTopicFeeder:
             await self._set_aside(feed, message, odd[0])
         return notices
 
-    async def _set_aside(self, feed: Feed, message: Message, error: PenstockError) -> None:
+    async def _set_aside(self, feed: Trigger, message: Message, error: PenstockError) -> None:
         tally = self._stores.tallies[self._address.name]
         tally.note("refused")
         tally.error = await set_message_aside(

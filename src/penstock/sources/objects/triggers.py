@@ -6,11 +6,11 @@ from penstock.objects.folder import FolderStore
 from penstock.objects.matching import Matching
 from penstock.sources.objects.folder import FolderFeeder
 from penstock.sources.objects.topic import ObjectTopicFeeder
-from penstock.sources.triggers.trigger import Feeder, Means, Want
+from penstock.sources.triggers.trigger import Means, SourceReader, TriggerTarget
 from penstock.topics.opening import Buses
 
 
-def feeder_of(want: Want, means: Means) -> Feeder | None:
+def feeder_of(want: TriggerTarget, means: Means) -> SourceReader | None:
     """The feeder of a source; None where its store tells a hook. Raises UnknownStore."""
     assert want.source is not None, "only sources are of kind `object`"
     matching, stores = Matching(want.source.options), means.stores

@@ -70,7 +70,7 @@ def fed_by(name: str) -> tuple[str, str, str | None]:
     return workflow, what, rest[0].replace("%2F", "/").replace("%25", "%") if rest else None
 
 
-class Presence:
+class NodeLease:
     """One node among those that feed. Alone on its store it is always there, and whoever was before it is not."""
 
     def __init__(
@@ -133,7 +133,7 @@ class Presence:
         )
 
 
-class Holding:
+class TriggerLease:
     """One feed, held by a node: `record` is what the store has of it."""
 
     def __init__(self, store: Tokens, name: str, owner: str, version: int, record: Record) -> None:
@@ -142,7 +142,7 @@ class Holding:
         self._writing = asyncio.Lock()
 
     @classmethod
-    async def take(cls, store: Tokens, presence: Presence, name: str, kind: str) -> Holding | None:
+    async def take(cls, store: Tokens, presence: NodeLease, name: str, kind: str) -> TriggerLease | None:
         """Hold the feed; None: another node does, and lives. What another kind of source left behind is dropped."""
         row = await _read(store, name)
         owner = None if row is None else row.owner

@@ -21,7 +21,7 @@ from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import Holding, Lost, Presence, feed_name
+from penstock.sources.triggers.lease import Lost, NodeLease, TriggerLease, feed_name
 from penstock.store.rows.rows import Filter, RunRow
 
 LONGEST = timedelta(hours=1)
@@ -49,7 +49,7 @@ class Means(Struct, frozen=True, kw_only=True):
     secret: Callable[[str], Awaitable[str | None]] | None = None
 
 
-class Want(Struct, frozen=True, kw_only=True):
+class TriggerTarget(Struct, frozen=True, kw_only=True):
     """Something to feed: the source of a workflow's newest version, or the topic of one of its outside events."""
 
     flow: Flow
@@ -76,10 +76,12 @@ class Start(Struct, frozen=True, kw_only=True):
     kind: str | None = None
 
 
-class Feed:
+class Trigger:
     """What one feeder works on. Whatever it starts is durable and there once, however often it asks."""
 
-    def __init__(self, want: Want, node: Node, holding: Holding, presence: Presence, means: Means) -> None:
+    def __init__(
+        self, want: TriggerTarget, node: Node, holding: TriggerLease, presence: NodeLease, means: Means
+    ) -> None:
         self.want, self.node, self.means = want, node, means
         self._holding, self._presence = holding, presence
         self.stopping = asyncio.Event()
@@ -268,10 +270,10 @@ class Feed:
             raise Lost(self.want.name)
 
 
-class Feeder(Protocol):
+class SourceReader(Protocol):
     """What takes something in from outside, for one workflow."""
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         """Feed until `feed.stopping`; then finish what is in hand and return. To return earlier: there is no more.
 
         Whatever it raises is shown, and it is begun again a little later. It may be cancelled at any time.
@@ -279,7 +281,7 @@ class Feeder(Protocol):
         ...
 
 
-Factory = Callable[[Want, Means], Feeder | None]
+Factory = Callable[[TriggerTarget, Means], SourceReader | None]
 """Makes the feeder of something; None: nothing needs to be done for it, others bring its events."""
 
 

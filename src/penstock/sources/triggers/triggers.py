@@ -19,13 +19,31 @@ from penstock.runtime.errors import UnknownWorkflow
 from penstock.runtime.node.node import Node
 from penstock.sources.earlier_versions import Earlier
 from penstock.sources.errors import SourceStopped
-from penstock.sources.triggers.lease import LEASE, Holding, Lost, Presence, fed_by
-from penstock.sources.triggers.trigger import BACKFILLS, Factory, Feed, Feeder, Means, Start, Want
+from penstock.sources.triggers.lease import LEASE, Lost, NodeLease, TriggerLease, fed_by
+from penstock.sources.triggers.trigger import (
+    BACKFILLS,
+    Factory,
+    Means,
+    SourceReader,
+    Start,
+    Trigger,
+    TriggerTarget,
+)
 from penstock.sources.triggers.trigger_list import feed_rows
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import WorkflowState
 
-__all__ = ["FEEDERS", "Factory", "Feed", "Feeder", "Feeding", "Lost", "Means", "Start", "Want"]
+__all__ = [
+    "FEEDERS",
+    "Factory",
+    "Trigger",
+    "SourceReader",
+    "Triggers",
+    "Lost",
+    "Means",
+    "Start",
+    "TriggerTarget",
+]
 
 FEEDERS: dict[str, Factory | str] = {
     "topic": "penstock.sources.topic:feeder_of",
@@ -58,7 +76,7 @@ log = logging.getLogger("penstock.feeding")
 class _Fed:
     """A feeder at work."""
 
-    def __init__(self, feed: Feed, feeder: Feeder) -> None:
+    def __init__(self, feed: Trigger, feeder: SourceReader) -> None:
         self.feed, self.feeder = feed, feeder
         self.task: asyncio.Task[None] | None = None
         self.stop_by: float | None = None
@@ -82,16 +100,16 @@ class _Later:
     def __init__(self, factory: Factory | str) -> None:
         self._factory = factory
 
-    def make(self, want: Want, means: Means) -> Feeder | None:
+    def make(self, want: TriggerTarget, means: Means) -> SourceReader | None:
         """Raises whatever is wrong with it."""
         return load_factory(self._factory)(want, means)
 
-    async def run(self, feed: Feed) -> None:
+    async def run(self, feed: Trigger) -> None:
         feeder = self.make(feed.want, feed.means)
         await (feed.well() if feeder is None else feeder.run(feed))
 
 
-class Feeding:
+class Triggers:
     """The feeders of one node. `run` it on a loop, `stop` it before the node. `failures` counts, by kind."""
 
     def __init__(
@@ -102,7 +120,7 @@ class Feeding:
         lease: timedelta = LEASE,
     ) -> None:
         self.node, self.means = node, means or Means()
-        self.presence = Presence(node.store, node.clock.now, shared=node.shared, lease=lease)
+        self.presence = NodeLease(node.store, node.clock.now, shared=node.shared, lease=lease)
         self.failures: Counter[str] = Counter()
         self._started: Counter[str] = Counter()
         self._factories = dict(FEEDERS if feeders is None else feeders)
@@ -193,14 +211,14 @@ class Feeding:
         """Keep of each source that is stopped that it was: later it begins anew, and makes up for nothing."""
         self._marked.difference_update(wanted)
         for name in self._wanting.stopped - self._marked:
-            if name not in self._fed and await Holding.mark_stopped(self.node.store, name):
+            if name not in self._fed and await TriggerLease.mark_stopped(self.node.store, name):
                 self._marked.add(name)
 
     def _end_all(self) -> None:
         for fed in self._fed.values():
             fed.end()
 
-    async def _free(self, wants: Sequence[Want]) -> list[Want]:
+    async def _free(self, wants: Sequence[TriggerTarget]) -> list[TriggerTarget]:
         """Those that no other node holds, looked at together: there may be a thousand, and every node asks."""
         if not wants:
             return []
@@ -210,25 +228,25 @@ class Feeding:
             gone[owner] = await self.presence.bury(owner or "")
         return [want for want in wants if gone[owners.get(want.name)]]
 
-    async def _begin(self, want: Want) -> None:
+    async def _begin(self, want: TriggerTarget) -> None:
         later = _Later(self._factories[want.kind])
         try:
             feeder = later.make(want, self.means)
         except Exception:
             feeder = later  # why not is told where the failures of feeders are
         if feeder is None:
-            if want.name not in self._unfed and await Holding.mark_well(self.node.store, want.name):
+            if want.name not in self._unfed and await TriggerLease.mark_well(self.node.store, want.name):
                 self._unfed.add(want.name)
             return
         self._unfed.discard(want.name)
-        holding = await Holding.take(self.node.store, self.presence, want.name, want.kind)
+        holding = await TriggerLease.take(self.node.store, self.presence, want.name, want.kind)
         if holding is None:
             return
-        fed = _Fed(Feed(want, self.node, holding, self.presence, self.means), feeder)
+        fed = _Fed(Trigger(want, self.node, holding, self.presence, self.means), feeder)
         self._fed[want.name] = fed
         fed.task = asyncio.create_task(self._keep(fed, holding), name=f"feeder {want.name}")
 
-    async def _keep(self, fed: _Fed, holding: Holding) -> None:
+    async def _keep(self, fed: _Fed, holding: TriggerLease) -> None:
         """Run one feeder until it is stopped, whatever it raises; then give the feed back."""
         try:
             while not fed.feed.stopping.is_set():
@@ -284,13 +302,13 @@ class Wanting:
 
     def __init__(self, node: Node, kinds: Collection[str]) -> None:
         self._node, self._kinds = node, kinds
-        self._known: dict[str, tuple[int, tuple[Want, ...]]] = {}
+        self._known: dict[str, tuple[int, tuple[TriggerTarget, ...]]] = {}
         self.stopped: set[str] = set()
         self._earlier = Earlier(node.flows, node.store, TOPIC)
 
-    async def all(self) -> dict[str, Want]:
+    async def all(self) -> dict[str, TriggerTarget]:
         """By the names of their tokens; `stopped` has those of sources that are not to be fed now."""
-        found: dict[str, Want] = {}
+        found: dict[str, TriggerTarget] = {}
         stopped: set[str] = set()
         for state in await self._node.flows.states():
             for want in await self._of(state):
@@ -309,11 +327,11 @@ class Wanting:
                 except UnknownWorkflow:
                     log.warning("there is a backfill of '%s', and no such workflow", workflow)
                     continue
-                want = Want(flow=flow, kind="backfill", source=flow.definition.source, by_hand=True)
+                want = TriggerTarget(flow=flow, kind="backfill", source=flow.definition.source, by_hand=True)
                 found[want.name] = want
         return found
 
-    async def _left(self, found: Collection[str]) -> list[Want]:
+    async def _left(self, found: Collection[str]) -> list[TriggerTarget]:
         """What was fed once, is not among those, and still may be waited for."""
         states = {state.name: state for state in await self._node.flows.states()}
         wants = []
@@ -322,14 +340,14 @@ class Wanting:
             if row.name in found or event is None or workflow not in states:
                 continue
             if (taking := await self._earlier.taking(states[workflow], event)) is not None:
-                wants.append(Want(flow=taking[0], kind=TOPIC, external=taking[1]))
+                wants.append(TriggerTarget(flow=taking[0], kind=TOPIC, external=taking[1]))
         return wants
 
-    async def _of(self, state: WorkflowState) -> tuple[Want, ...]:
+    async def _of(self, state: WorkflowState) -> tuple[TriggerTarget, ...]:
         """One workflow that cannot be read must not hold the others."""
         known = self._known.get(state.name)
         if known is None or known[0] != state.latest:
-            wants: tuple[Want, ...] = ()
+            wants: tuple[TriggerTarget, ...] = ()
             try:
                 wants = await self._read(state.name, state.latest)
             except StoreError:
@@ -339,17 +357,17 @@ class Wanting:
             known = self._known[state.name] = state.latest, wants
         return known[1]
 
-    async def _read(self, workflow: str, version: int) -> tuple[Want, ...]:
+    async def _read(self, workflow: str, version: int) -> tuple[TriggerTarget, ...]:
         row = await self._node.store.version(workflow, version)
         if row is None or not ("\\" in row.definition or any(kind in row.definition for kind in self._kinds)):
             return ()  # nothing is compiled only to find out that it is not fed
         flow = await self._node.flows.get(workflow, version)
         definition, wants = flow.definition, []
         if definition.source is not None and definition.source.kind in self._kinds:
-            wants.append(Want(flow=flow, kind=definition.source.kind, source=definition.source))
+            wants.append(TriggerTarget(flow=flow, kind=definition.source.kind, source=definition.source))
         for each in definition.external or ():
             if each.from_ is not None and each.from_.kind in self._kinds:
-                wants.append(Want(flow=flow, kind=each.from_.kind, external=each))
+                wants.append(TriggerTarget(flow=flow, kind=each.from_.kind, external=each))
         return tuple(wants)
 
 

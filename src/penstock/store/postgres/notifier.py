@@ -22,7 +22,7 @@ LONGEST = 7_500
 """Characters of a hint: PostgreSQL takes no 8,000 bytes."""
 
 
-class Ear:
+class Listener:
     """A connection of its own that listens. It may break at any time; then it is made again, ever more slowly."""
 
     def __init__(self, database: Database) -> None:
@@ -92,7 +92,7 @@ class PostgresBell:
     """See `store.protocol.Bell`."""
 
     database: Database
-    ear: Ear
+    ear: Listener
     rings: dict[str, asyncio.Task[None]]
     again: set[str]
 

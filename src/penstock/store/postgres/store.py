@@ -6,7 +6,7 @@ import asyncio
 
 from penstock.store.postgres.backups import read_backup
 from penstock.store.postgres.database import Database, read_address
-from penstock.store.postgres.notifier import Ear, PostgresBell
+from penstock.store.postgres.notifier import Listener, PostgresBell
 from penstock.store.postgres.schema import migrate as bring_up_to_date
 from penstock.store.postgres.schema import read_schema
 from penstock.store.postgres.tables.access import PostgresDoors
@@ -43,7 +43,7 @@ class PostgresStore(
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.ear = Ear(database)
+        self.ear = Listener(database)
         self.rings = {}
         self.again = set()
 

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.outbox import Letter
+from penstock.store.rows.outbox import OutboxMessage
 
 AT_HAND = timedelta(seconds=5)
 """How long others leave alone what a node has in hand: what it was handed, and the messages its commits made."""
@@ -108,7 +108,7 @@ class Seen(Struct, frozen=True):
     until: datetime | None = None
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class PendingEvent(Struct, frozen=True, kw_only=True):
     """An outside event for whichever run has one of its keys: posted to it, or kept until `until`.
 
     One without keys is only shown: its run did not take it, `reason` says why. One whose id was `seen` before
@@ -184,9 +184,9 @@ class Change(Struct, frozen=True, gc=False):
         str, ...
     ] = ()  # runs not to begin any more: messages to one that is not there go, before `posts`
     posts: tuple[Post, ...] = ()
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[PendingEvent, ...] = ()
     seen: tuple[Seen, ...] = ()
-    letters: tuple[Letter, ...] = ()  # what is published, in this order
+    letters: tuple[OutboxMessage, ...] = ()  # what is published, in this order
     asked: tuple[Asked, ...] = ()
     decided: tuple[Decided, ...] = ()  # before `asked`
     audits: tuple[AuditRow, ...] = ()  # recorded where the change is applied

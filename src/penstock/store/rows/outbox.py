@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 
-class Letter(Struct, frozen=True):
+class OutboxMessage(Struct, frozen=True):
     """A message to be published on a topic of a bus, by its name in the settings."""
 
     bus: str
@@ -17,7 +17,7 @@ class Letter(Struct, frozen=True):
     body: bytes
 
 
-class LetterRow(Struct, frozen=True):
+class OutboxMessageRow(Struct, frozen=True):
     """A letter that waits; of one run and topic the lower `id` goes first."""
 
     id: int
@@ -38,7 +38,7 @@ class OutboxRow(Struct, frozen=True):
 class Outbox(Protocol):
     """What waits to be published."""
 
-    async def letters(self, bus: str, limit: int) -> list[LetterRow]:
+    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         """Those that wait for a bus: of each topic the oldest, in their order, up to `limit`."""
         ...
 

@@ -20,7 +20,7 @@ class StoredRun(Struct, frozen=True):
     parts: tuple[Part, ...]
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class ClaimRequest(Struct, frozen=True, kw_only=True):
     """What a worker asks for. `tasks` None: whatever is on the lists."""
 
     worker: str
@@ -49,7 +49,7 @@ class Leased(Struct, frozen=True):
     deadline: datetime | None  # by then it must have ended, however often it is renewed
 
 
-class Beat(Struct, frozen=True):
+class Heartbeat(Struct, frozen=True):
     """A sign of life for one lease; `progress` is what the task says of itself, as JSON."""
 
     lease: Lease

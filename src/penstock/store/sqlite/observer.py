@@ -18,7 +18,7 @@ from penstock.store.sqlite.times import micros
 from penstock.store.sqlite.writer import look
 
 
-class Beside:
+class Observer:
     """A connection that never writes: whoever has the file is not disturbed."""
 
     def __init__(self, path: str) -> None:

@@ -13,12 +13,13 @@ import apsw
 
 from penstock.store.errors import StoreError
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Change, Committed, Kept, Seen
+from penstock.store.rows.change import Change, Committed, PendingEvent, Seen
 from penstock.store.rows.drafts import NewVersion
 from penstock.store.rows.rows import (
-    Beat,
+    ClaimRequest,
     Due,
     Filter,
+    Heartbeat,
     KeptRow,
     Lease,
     Leased,
@@ -37,7 +38,6 @@ from penstock.store.rows.rows import (
     TokenRow,
     Version,
     WaitingTasks,
-    Wish,
     Worker,
     WorkflowState,
 )
@@ -69,9 +69,9 @@ from penstock.store.sqlite.tables.drafts import SqliteDrafts
 from penstock.store.sqlite.tables.notes import SqliteNotes
 from penstock.store.sqlite.tables.outbox import SqliteOutbox
 from penstock.store.sqlite.times import moment
-from penstock.store.sqlite.transaction_runner import MEMORY, Ledger
+from penstock.store.sqlite.transaction_runner import MEMORY, TransactionRunner
 from penstock.store.sqlite.write_ahead_log import LITTLE, Log
-from penstock.store.sqlite.writer import Desk, InlineDesk, ThreadDesk
+from penstock.store.sqlite.writer import InlineWriter, ThreadWriter, Writer
 
 FEW = 4
 """Changes of a batch on a system that has little to do: who waits for them is to know soon."""
@@ -101,7 +101,7 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
         highest = opened.db.execute(SQL["highest_number"]).fetchone()
         numbers = Numbers((highest and highest[0]) or 0, int(read_setting(opened.db, "fence") or 0))
         first = options.checkpoint if options.rehearse else LITTLE
-        self._ledger = Ledger(
+        self._ledger = TransactionRunner(
             opened.db,
             path,
             self._ticks,
@@ -109,11 +109,11 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
             follow=lambda db: Log(db, options.vfs, first, options.checkpoint),
             again=lambda: open_writer(path, options),
         )
-        self._desk: Desk
+        self._desk: Writer
         if options.inline:
-            self._desk = InlineDesk(self._ledger)
+            self._desk = InlineWriter(self._ledger)
         else:
-            self._desk = ThreadDesk(self._ledger, self._reader(), self._reader)
+            self._desk = ThreadWriter(self._ledger, self._reader(), self._reader)
         self._open = True
 
     @classmethod
@@ -168,10 +168,10 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
 
     # Tasks
 
-    async def lease(self, wish: Wish) -> list[Leased]:
+    async def lease(self, wish: ClaimRequest) -> list[Leased]:
         return await self._desk.write(lambda session: tasks.lease(session, wish))
 
-    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         return await self._desk.write(lambda session: tasks.renew(session, beats))
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
@@ -188,7 +188,7 @@ class SqliteStore(SqliteDrafts, SqliteNotes, SqliteDoors, SqliteApprovals, Sqlit
     async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
         return await self._desk.read(lambda session: inbound_events.find(session, keys))
 
-    async def keep(self, kept: Kept) -> str | None:
+    async def keep(self, kept: PendingEvent) -> str | None:
         return await self._desk.write(lambda session: inbound_events.keep(session, kept))
 
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:

@@ -36,7 +36,7 @@ Served = tuple[Any, BaseException | None]
 """What became of a piece of work."""
 
 
-class Ledger:
+class TransactionRunner:
     """Runs work in transactions on the writing connection; `transactions` counts those that were committed.
 
     After a COMMIT that failed it is `suspect`: the log may hold the transaction, whole, and a crash would bring it
@@ -161,7 +161,7 @@ class Ledger:
             self.db.execute("ROLLBACK")
 
 
-def recover(ledger: Ledger, then: Callable[[], None] = lambda: None) -> None:
+def recover(ledger: TransactionRunner, then: Callable[[], None] = lambda: None) -> None:
     """Reopen a suspect ledger, and `then` the rest. Where that fails, it stays suspect, and is tried again later."""
     if perf_counter() < ledger.reopen_after:
         return

@@ -18,7 +18,7 @@ from penstock.store.errors import StoreAway, StoreBusy, StoreFailing
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Result, Session, Work
 from penstock.store.sqlite.switch_interval import SHORT_TURNS
-from penstock.store.sqlite.transaction_runner import SUSPECT, Ledger, Served, let_go, recover
+from penstock.store.sqlite.transaction_runner import SUSPECT, Served, TransactionRunner, let_go, recover
 
 MOST = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
@@ -28,7 +28,7 @@ Asked = tuple[Work[Any], "asyncio.Future[Any]"]
 Answer = tuple["asyncio.Future[Any]", Any, BaseException | None]
 
 
-class Desk(Protocol):
+class Writer(Protocol):
     """Does work on the rows."""
 
     async def write(self, work: Work[Result]) -> Result:
@@ -55,10 +55,10 @@ class Desk(Protocol):
         ...
 
 
-class InlineDesk:
+class InlineWriter:
     """All in the caller's thread, on one connection: nothing depends on how threads are run."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: TransactionRunner) -> None:
         self._ledger = ledger
 
     async def write(self, work: Work[Result]) -> Result:
@@ -104,7 +104,7 @@ def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
         raise store_error(error, path) from error
 
 
-class Counter:
+class BatchWriter:
     """A thread that takes whatever waits, as many pieces at a time as there are, and answers them together."""
 
     def __init__(self, name: str, serve: Callable[[list[Work[Any]]], list[Served]]) -> None:
@@ -166,7 +166,7 @@ def _settle(answers: list[Answer]) -> None:
             future.set_exception(error)
 
 
-class ThreadDesk:
+class ThreadWriter:
     """One thread writes, another reads, a third waits for the disk. They end with `close`.
 
     A loop that decides and a thread that writes take the interpreter from each other, which costs both more than a
@@ -174,7 +174,7 @@ class ThreadDesk:
     """
 
     def __init__(
-        self, ledger: Ledger, reader: apsw.Connection, another: Callable[[], apsw.Connection]
+        self, ledger: TransactionRunner, reader: apsw.Connection, another: Callable[[], apsw.Connection]
     ) -> None:
         self._ledger, self._reader, self._another = ledger, reader, another
         self._process = os.getpid()
@@ -183,9 +183,9 @@ class ThreadDesk:
         self._read_lock = threading.Lock()  # whoever has it may use the one that reads
         self._apart: set[apsw.Connection] = set()  # those of long work that reads
         self._here: deque[Asked] = deque()
-        self._writing = Counter("penstock-sqlite-write", self._transact)
+        self._writing = BatchWriter("penstock-sqlite-write", self._transact)
         self._disk = ThreadPoolExecutor(1, "penstock-sqlite-commit")
-        self._reading = Counter("penstock-sqlite-read", self._look)
+        self._reading = BatchWriter("penstock-sqlite-read", self._look)
 
     async def write(self, work: Work[Result]) -> Result:
         self._check()

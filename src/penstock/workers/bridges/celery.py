@@ -17,7 +17,7 @@ from penstock.flow.model.run_input import TimedOut
 from penstock.workers.bridges.celery_app import Call, call_of
 from penstock.workers.bridges.celery_results import ENDED, Meta, outcome_of, progress_of, read_many
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.fleet import Landing, Muster, Told
+from penstock.workers.execute.fleet import ExecutorFactory, Landing, OnResult
 from penstock.workers.execute.task_call import failure
 from penstock.workers.execute.thread_pool import Ended
 from penstock.workers.worker.work import NEVER, SHARE, Work
@@ -49,10 +49,10 @@ FIRST = 1.0
 INSTALLATION = "penstock"
 
 
-def through(app: Any, installation: str = INSTALLATION) -> Muster:
+def through(app: Any, installation: str = INSTALLATION) -> ExecutorFactory:
     """Tasks are sent by this Celery app; what it calls them begins with the name of the installation."""
 
-    def muster(ended: Ended, write: LogSink, told: Told, limit: int) -> CeleryFleet:
+    def muster(ended: Ended, write: LogSink, told: OnResult, limit: int) -> CeleryFleet:
         return CeleryFleet(app, installation, ended, write, told, limit)
 
     return muster
@@ -88,7 +88,7 @@ class CeleryFleet:
     tasks whose worker may have died."""
 
     def __init__(
-        self, app: Any, installation: str, ended: Ended, write: LogSink, told: Told, limit: int
+        self, app: Any, installation: str, ended: Ended, write: LogSink, told: OnResult, limit: int
     ) -> None:
         self._app, self._installation, self._write, self._told = app, installation, write, told
         self._limit = limit

@@ -16,7 +16,7 @@ from typing import Any
 from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.workers.bridges.ray_node import WAIT, Mailbox, run_attempt
 from penstock.workers.context import Context, LogSink
-from penstock.workers.execute.fleet import CannotOpen, Landing, Muster, Told
+from penstock.workers.execute.fleet import CannotOpen, ExecutorFactory, Landing, OnResult
 from penstock.workers.execute.frames import Ended as EndedFrame
 from penstock.workers.execute.frames import Line, Progress, Run, packed, unpacked_up
 from penstock.workers.execute.task_call import failure
@@ -52,12 +52,12 @@ class RayCluster:
             where = f"at '{address}'" if address else "or started here"
             raise CannotOpen(f"Ray cannot be reached {where}: {str(error).strip()}") from error
 
-    def fleet_for(self, sources: Sequence[str]) -> Muster:
+    def fleet_for(self, sources: Sequence[str]) -> ExecutorFactory:
         """The tasks of these modules and files run on the cluster; each node must have them."""
         # Other nodes read the same files, and know nothing of the folder we are in.
         names = tuple(_absolute(each) for each in sources)
 
-        def muster(ended: Ended, write: LogSink, told: Told, limit: int) -> RayFleet:
+        def muster(ended: Ended, write: LogSink, told: OnResult, limit: int) -> RayFleet:
             return RayFleet(self.ray, names, ended, write, told, limit)
 
         return muster
@@ -89,7 +89,7 @@ class RayFleet:
     """Begins attempts as Ray tasks. What Ray has not placed yet counts as begun: its queue is not ours."""
 
     def __init__(
-        self, ray: Any, sources: tuple[str, ...], ended: Ended, write: LogSink, told: Told, limit: int
+        self, ray: Any, sources: tuple[str, ...], ended: Ended, write: LogSink, told: OnResult, limit: int
     ) -> None:
         self._ray, self._sources = ray, sources
         self._write, self._told, self._limit = write, told, limit

@@ -13,11 +13,11 @@ from penstock.runtime.node.log_context import ATTEMPT
 from penstock.workers.context import Context, LogSink
 from penstock.workers.execute.processes import KILL_AFTER, ProcessHand
 from penstock.workers.execute.task_call import call_async, failure
-from penstock.workers.execute.thread_pool import Ended, Hands, ThreadHand
-from penstock.workers.worker.work import Hand, Work
+from penstock.workers.execute.thread_pool import Ended, ThreadHand, ThreadPool
+from penstock.workers.worker.work import TaskRunner, Work
 
 
-class Crew:
+class TaskExecutor:
     """Begins work and tells how each piece ended, on the loop; what was cancelled is not told."""
 
     def __init__(
@@ -35,11 +35,11 @@ class Crew:
         self._ended, self._write, self._told, self._limit = ended, write, told, limit
         self._processes = processes > 0
 
-        def hire() -> Hand:
+        def hire() -> TaskRunner:
             return ProcessHand(sources, write, limit) if self._processes else ThreadHand(limit)
 
         most = processes or threads
-        self._hands = Hands(self._loop, most, hire, self._take, replace=not self._processes)
+        self._hands = ThreadPool(self._loop, most, hire, self._take, replace=not self._processes)
         self._leaving: set[asyncio.Future[None]] = set()
 
     def begin(self, works: Iterable[Work]) -> None:

@@ -31,13 +31,13 @@ class Fleet(Protocol):
     async def close(self, patience: float = 1.0) -> None: ...
 
 
-class Told(Protocol):
+class OnResult(Protocol):
     """A task said how far it is; from any thread."""
 
     def __call__(self) -> None: ...
 
 
-Muster = Callable[[Ended, LogSink, Told, int], Fleet]
+ExecutorFactory = Callable[[Ended, LogSink, OnResult, int], Fleet]
 """Who hears of outcomes, lines and progress, and how large an output may be → a fleet; called on the loop."""
 
 

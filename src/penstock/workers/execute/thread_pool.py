@@ -14,7 +14,7 @@ from queue import SimpleQueue
 from penstock.flow.model.run_input import Outcome, TimedOut
 from penstock.flow.values.payload import PAYLOAD_LIMIT
 from penstock.workers.execute.task_call import call
-from penstock.workers.worker.work import Hand, Work
+from penstock.workers.worker.work import TaskRunner, Work
 
 LOG = logging.getLogger("penstock.worker")
 
@@ -51,14 +51,14 @@ class ThreadHand:
         """Nothing is kept."""
 
 
-class Hands:
+class ThreadPool:
     """At most `most` threads. With `replace` one whose work was given up is replaced: it may be stuck."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         most: int,
-        hire: Callable[[], Hand],
+        hire: Callable[[], TaskRunner],
         ended: Ended,
         replace: bool,
     ) -> None:
@@ -176,7 +176,7 @@ class Hands:
         finally:
             hand.close()
 
-    def _next(self, hand: Hand) -> bool:
+    def _next(self, hand: TaskRunner) -> bool:
         """Do the next piece of work; False: the thread is no longer needed."""
         if hand.resting and not hand.ready():
             return False

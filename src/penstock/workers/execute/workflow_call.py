@@ -22,7 +22,7 @@ from penstock.flow.model.tags import visible
 from penstock.flow.views.run_view import failure_view, step_view
 from penstock.runtime.call_errors import CallTimedOut, CannotCall
 from penstock.runtime.dispatch.redaction import Redact, redacted_outcome
-from penstock.runtime.inmemory.engine import Host
+from penstock.runtime.inmemory.engine import InMemoryEngine
 from penstock.runtime.inmemory.executor import Report
 from penstock.runtime.inmemory.play import play_out
 from penstock.runtime.node.clock import LoopClock, PacedClock
@@ -41,7 +41,7 @@ LONGEST = 100_000
 LOOK = 0.1
 """Seconds between two looks at how long a call has become."""
 
-_Start = Callable[[Host], RunId]
+_Start = Callable[[InMemoryEngine], RunId]
 
 
 def call_workflow(
@@ -67,7 +67,7 @@ def call_workflow(
     plan = _plan(flow, tasks)
     if plan.reasons:
         raise CannotCall(flow.name, plan.reasons)
-    start = partial(Host.start, flow=flow, input=input, subject=subject)
+    start = partial(InMemoryEngine.start, flow=flow, input=input, subject=subject)
     until = time.monotonic() + limit.total_seconds() if until is None else until
     try:
         snapshot = (
@@ -130,7 +130,7 @@ class _Long(Exception):
     """It goes on and on."""
 
 
-def _refuse_long(host: Host) -> None:
+def _refuse_long(host: InMemoryEngine) -> None:
     for each in host.runs.values():
         if each.snapshot.seq > LONGEST and each.moving:
             raise _Long
@@ -142,7 +142,7 @@ class _InPlace(InlineExecutor):
     def __init__(self, tasks: Mapping[str, Task], until: float, redact: Redact) -> None:
         super().__init__(tasks)
         self._until, self._redact = until, redact
-        self.host: Host | None = None
+        self.host: InMemoryEngine | None = None
 
     def outcome(self, attempt: Attempt) -> Outcome:
         if time.monotonic() >= self._until:
@@ -155,7 +155,7 @@ class _InPlace(InlineExecutor):
 def _in_place(tasks: Mapping[str, Task], start: _Start, until: float, redact: Redact) -> Snapshot:
     """In this thread, one task after the other: the fastest way."""
     clock, executor = PacedClock(), _InPlace(tasks, until, redact)
-    executor.host = host = Host(clock, executor, new_run_id)
+    executor.host = host = InMemoryEngine(clock, executor, new_run_id)
     host.does = executor.outcome
     end = clock.now() + timedelta(seconds=until - time.monotonic())
     try:
@@ -188,7 +188,7 @@ class _OnLoop(LoopExecutor):
 async def _on_loop(tasks: Mapping[str, Task], start: _Start, until: float, redact: Redact) -> Snapshot:
     """With real time-outs: plain functions in threads, which are left behind when they run over."""
     executor = _OnLoop(tasks, until, redact)
-    host = Host(LoopClock(asyncio.get_running_loop()), executor, new_run_id)
+    host = InMemoryEngine(LoopClock(asyncio.get_running_loop()), executor, new_run_id)
     over = asyncio.Event()
     try:
         hosted = host.hosted(start(host))

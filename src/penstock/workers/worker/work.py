@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run_input import Outcome
-from penstock.store.rows.rows import Beat, Lease
+from penstock.store.rows.rows import Heartbeat, Lease
 from penstock.workers.context import Context
 from penstock.workers.task import Task
 
@@ -26,7 +26,7 @@ GIVEN_BACK = "is given back: it goes on elsewhere, or after a restart"
 """Why work is stopped that knows how to go on: nothing went wrong either."""
 
 
-class Hand(Protocol):
+class TaskRunner(Protocol):
     """Does one piece of work at a time, in a thread of its own."""
 
     resting: bool  # it must be made ready before it takes work
@@ -54,7 +54,7 @@ class Work(Struct, eq=False):
     task: Task
     context: Context | None = None
     future: asyncio.Future[None] | None = None
-    hand: Hand | None = None
+    hand: TaskRunner | None = None
     deadline: datetime | None = None
     begun: bool = False
     void: bool = False
@@ -90,10 +90,10 @@ class Work(Struct, eq=False):
         self.beat_at, self.lost_at, self.over_at = other.beat_at, other.lost_at, other.over_at
         self.deadline = other.deadline
 
-    def beat(self, encode: Callable[[Any], bytes | None]) -> Beat:
+    def beat(self, encode: Callable[[Any], bytes | None]) -> Heartbeat:
         """A sign of life, with the progress where it is new."""
         progress = None if self.context is None else self.context.progress
         if progress is None or (said := encode(progress)) == self.said:
-            return Beat(self.lease)
+            return Heartbeat(self.lease)
         self.said = said
-        return Beat(self.lease, said)
+        return Heartbeat(self.lease, said)

@@ -15,10 +15,10 @@ from penstock.flow.model.run_input import Outcome
 from penstock.flow.values.payload import payload_limit
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.errors import NoTask
-from penstock.store.rows.rows import Lease, Wish
+from penstock.store.rows.rows import ClaimRequest, Lease
 from penstock.store.rows.rows import Worker as Attendance
-from penstock.workers.execute.executor import Crew
-from penstock.workers.execute.fleet import Fleet, Muster
+from penstock.workers.execute.executor import TaskExecutor
+from penstock.workers.execute.fleet import ExecutorFactory, Fleet
 from penstock.workers.execute.task_call import failure
 from penstock.workers.task import Fatal, Task, make_task
 from penstock.workers.worker.leases import Leases
@@ -79,7 +79,7 @@ class Worker:
         limit: int | None = None,
         now: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = new_incarnation,
-        fleet: Muster | None = None,
+        fleet: ExecutorFactory | None = None,
         hands_back: bool = False,
         resting: Callable[[], int] | None = None,
     ) -> None:
@@ -101,7 +101,7 @@ class Worker:
         self._now, self._muster, self._hands_back, self._resting = now, fleet, hands_back, resting
         self._started_at = now()
         self._held: set[Work] = set()
-        self._wish = Wish(
+        self._wish = ClaimRequest(
             worker=self.id, task_lists=self.task_lists, tasks=tuple(self.tasks), limit=self.concurrency
         )
         self._stopping = self._telling = False
@@ -149,7 +149,7 @@ class Worker:
     def _hire(self, told: Callable[[], None]) -> Fleet:
         if self._muster is not None:
             return self._muster(self._ended, self._outbox.write, told, self._limit)
-        return Crew(
+        return TaskExecutor(
             self._ended,
             self._outbox.write,
             told,
@@ -225,9 +225,9 @@ class Worker:
         """Something that is under way is `resting` from now on."""
         self._room.set()
 
-    def _wish_for(self, room: int) -> Wish:
+    def _wish_for(self, room: int) -> ClaimRequest:
         wish = self._wish
-        return Wish(worker=wish.worker, task_lists=wish.task_lists, tasks=wish.tasks, limit=room)
+        return ClaimRequest(worker=wish.worker, task_lists=wish.task_lists, tasks=wish.tasks, limit=room)
 
     def _begin(self, assignments: Sequence[Assignment]) -> None:
         works: list[Work] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.api.call import Calls
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.trial_run import try_draft
 from penstock.api.wire.runs import Called, CallWorkflow
 from penstock.api.wire.trying import Tried, Try
@@ -16,7 +16,7 @@ calls = Calls("calls")
 @calls.post(
     "/api/workflows/{name}/call", "operate", takes=CallWorkflow, recorded=False, gives=Called, empty=True
 )
-async def call_workflow(ask: Ask[CallWorkflow, None]) -> Any:
+async def call_workflow(ask: RequestContext[CallWorkflow, None]) -> Any:
     """Run a workflow in memory and answer with its result; 409 names the steps that cannot run that way."""
     ask.may("operate", ask.path["name"])
     body = ask.body
@@ -26,7 +26,7 @@ async def call_workflow(ask: Ask[CallWorkflow, None]) -> Any:
 
 
 @calls.post("/api/workflows/{name}/try", "author", takes=Try, recorded=False, gives=Tried, empty=True)
-async def try_workflow(ask: Ask[Try, None]) -> Any:
+async def try_workflow(ask: RequestContext[Try, None]) -> Any:
     """Run the draft, or the definition in the body, in memory with stubs or real tasks; the run and its history."""
     ask.may("author", ask.path["name"])
     if ask.body.real:

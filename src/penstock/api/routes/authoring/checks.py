@@ -9,7 +9,7 @@ from penstock.access.children import may_publish
 from penstock.api.call import Calls
 from penstock.api.definitions import DEFINITION, expected, in_envelope, read_body
 from penstock.api.reading import fit
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.workflows import Check, CheckDraft, Publish, Published, Report
 from penstock.engine.authoring.drafts import Checked
 
@@ -22,7 +22,7 @@ def _report(checked: Checked) -> dict[str, Any]:
 
 
 @calls.post("/api/check", "read", gives=Report, reads="raw", accepts=DEFINITION, takes=dict[str, Any])
-async def check_definition(ask: Ask[None, None]) -> Any:
+async def check_definition(ask: RequestContext[None, None]) -> Any:
     """Check a definition: as itself, in JSON or YAML, or as {definition, budget}."""
     body = await read_body(ask.request)
     asked = fit(body, Check) if in_envelope(body) else Check(definition=body)  # type: ignore[arg-type]
@@ -30,7 +30,7 @@ async def check_definition(ask: Ask[None, None]) -> Any:
 
 
 @calls.post("/api/workflows/{name}/check", "read", takes=CheckDraft, gives=Report, empty=True)
-async def check_draft(ask: Ask[CheckDraft, None]) -> Any:
+async def check_draft(ask: RequestContext[CheckDraft, None]) -> Any:
     """Check the draft."""
     ask.may("read", ask.path["name"])
     return _report(await ask.engine.drafts.check_draft(ask.path["name"], ask.body.budget))
@@ -40,7 +40,7 @@ async def check_draft(ask: Ask[CheckDraft, None]) -> Any:
     "/api/workflows/{name}/publish", "author", takes=Publish, gives=Published, status=201, statuses=(200,),
     empty=True, headers=("If-Match",),
 )  # fmt: skip
-async def publish_workflow(ask: Ask[Publish, None]) -> Any:
+async def publish_workflow(ask: RequestContext[Publish, None]) -> Any:
     """Publish the draft, or the definition in the body, as the next version; 422 with findings where it is refuted."""
     name, body, drafts = ask.path["name"], ask.body, ask.engine.drafts
     ask.may("author" if body.override is None else "admin", name)

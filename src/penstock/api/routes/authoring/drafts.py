@@ -7,7 +7,7 @@ from typing import Any
 from penstock.api.call import Calls
 from penstock.api.definitions import DEFINITION, YAML, expected, read_written, wants_yaml, yaml_response
 from penstock.api.paging import Page, Paged, page
-from penstock.api.request_context import Ask, Reply
+from penstock.api.request_context import Reply, RequestContext
 from penstock.api.wire.workflows import Draft, Version, VersionLine
 from penstock.flow.format.writing import to_plain
 from penstock.flow.views.run_view import time_text
@@ -20,7 +20,7 @@ def _draft(draft: dict[str, Any], status: int | None = None) -> Reply:
 
 
 @calls.get("/api/workflows/{name}", "read", gives=Draft, also=YAML[:1])
-async def show_draft(ask: Ask[None, None]) -> Any:
+async def show_draft(ask: RequestContext[None, None]) -> Any:
     """The draft, or the newest version where there is none; with Accept: application/yaml the text alone."""
     ask.may("read", ask.path["name"])
     draft = await ask.engine.drafts.show(ask.path["name"])
@@ -33,7 +33,7 @@ async def show_draft(ask: Ask[None, None]) -> Any:
     "/api/workflows/{name}", "author", gives=Draft, statuses=(201,), reads="raw", accepts=DEFINITION,
     takes=dict[str, Any], headers=("If-Match", "If-None-Match"),
 )  # fmt: skip
-async def save_draft(ask: Ask[None, None]) -> Any:
+async def save_draft(ask: RequestContext[None, None]) -> Any:
     """Save a definition (as itself, or as {definition}) as the draft, whatever its findings; 201 where it is new."""
     name = ask.path["name"]
     ask.may("author", name)
@@ -45,7 +45,7 @@ async def save_draft(ask: Ask[None, None]) -> Any:
 
 
 @calls.delete("/api/workflows/{name}", "author", status=204, headers=("If-Match",))
-async def discard_draft(ask: Ask[None, None]) -> Any:
+async def discard_draft(ask: RequestContext[None, None]) -> Any:
     """Discard the draft; versions stay, and the newest one is then the draft."""
     name = ask.path["name"]
     ask.may("author", name)
@@ -54,7 +54,7 @@ async def discard_draft(ask: Ask[None, None]) -> Any:
 
 
 @calls.get("/api/workflows/{name}/versions", "read", query=Paged, gives=Page[VersionLine])
-async def list_versions(ask: Ask[None, Paged]) -> Any:
+async def list_versions(ask: RequestContext[None, Paged]) -> Any:
     """Versions, newest first."""
     ask.may("read", ask.path["name"])
     limit, before = ask.query.limit, ask.query.place(int)
@@ -63,7 +63,7 @@ async def list_versions(ask: Ask[None, Paged]) -> Any:
 
 
 @calls.get("/api/workflows/{name}/versions/{v}", "read", gives=Version, also=YAML[:1])
-async def show_version(ask: Ask[None, None]) -> Any:
+async def show_version(ask: RequestContext[None, None]) -> Any:
     """One version; with Accept: application/yaml the text alone."""
     ask.may("read", ask.path["name"])
     found = await ask.engine.drafts.version(ask.path["name"], ask.number("v"))
@@ -75,7 +75,7 @@ async def show_version(ask: Ask[None, None]) -> Any:
 
 
 @calls.post("/api/workflows/{name}/versions/{v}/restore", "author", gives=Draft)
-async def restore_version(ask: Ask[None, None]) -> Any:
+async def restore_version(ask: RequestContext[None, None]) -> Any:
     """Make a version the draft."""
     name = ask.path["name"]
     ask.may("author", name)

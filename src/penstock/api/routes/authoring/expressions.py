@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from penstock.api.call import Calls
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.expressions import Evaluate, Evaluated
 from penstock.expression import EvaluationError, ExpressionError, compile_expression, compile_template
 
@@ -14,7 +14,7 @@ calls = Calls("expressions")
 
 
 @calls.post("/api/expressions", "author", takes=Evaluate, recorded=False, gives=Evaluated)
-async def evaluate_expression(ask: Ask[Evaluate, None]) -> Any:
+async def evaluate_expression(ask: RequestContext[Evaluate, None]) -> Any:
     """What an expression comes to over the variables of `scope`; nothing is read or kept."""
     return evaluate(ask.body)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from penstock.api.call import Calls
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.flow.format.writing import to_plain
 from penstock.importing.kinds import import_text
 
@@ -32,7 +32,7 @@ class ImportedDefinition(Struct):
 
 
 @calls.post("/api/import", "read", recorded=False, takes=Import, gives=ImportedDefinition)
-async def import_definition(ask: Ask[Import, None]) -> ImportedDefinition:
+async def import_definition(ask: RequestContext[Import, None]) -> ImportedDefinition:
     """Make a definition of another engine's text; nothing is kept. 422 with each thing that is wrong in the text."""
     return await ask.engine.drafts.threads.result_of(partial(_imported, ask.body))
 

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
-from penstock.api.request_context import Ask
+from penstock.api.request_context import RequestContext
 from penstock.api.wire.schedules import (
     AskBackfill,
     Backfilled,
@@ -23,34 +23,34 @@ calls = Calls("schedules")
 
 
 @calls.get("/api/schedules", "read", query=Counted, gives=Page[ScheduleLine])
-async def list_schedules(ask: Ask[None, Counted]) -> Any:
+async def list_schedules(ask: RequestContext[None, Counted]) -> Any:
     """Workflows that a clock starts: next ticks, last run, state, what is wrong."""
     found = await ask.engine.schedules.all()
     return ask.query.cut([each for each in found if ask.caller.sees(each["workflow"])])
 
 
 @calls.get("/api/sources", "read", query=Counted, gives=Page[SourceLine])
-async def list_sources(ask: Ask[None, Counted]) -> Any:
+async def list_sources(ask: RequestContext[None, Counted]) -> Any:
     """What is fed (clocks, searches, folders, topics, backfills): by which node, how far, what is wrong."""
     found = await ask.engine.schedules.sources()
     return ask.query.cut([each for each in found if ask.caller.sees(each["workflow"])])
 
 
 @calls.post("/api/schedules/preview", "read", takes=PreviewSchedule, gives=Ticks)
-async def preview_schedule(ask: Ask[PreviewSchedule, None]) -> Any:
+async def preview_schedule(ask: RequestContext[PreviewSchedule, None]) -> Any:
     """The next ticks of a schedule before it is saved."""
     return await ask.engine.schedules.preview(**asdict(ask.body))
 
 
 @calls.post("/api/workflows/{name}/backfill", "operate", takes=AskBackfill, gives=Backfilled)
-async def backfill_workflow(ask: Ask[AskBackfill, None]) -> Any:
+async def backfill_workflow(ask: RequestContext[AskBackfill, None]) -> Any:
     """Have the runs of past ticks made, up to 10,000; those that are there are not made again."""
     ask.may("operate", ask.path["name"])
     return await ask.engine.schedules.backfill(ask.path["name"], **asdict(ask.body))
 
 
 @calls.delete("/api/workflows/{name}/backfill", "operate", gives=Called)
-async def cancel_backfill(ask: Ask[None, None]) -> Any:
+async def cancel_backfill(ask: RequestContext[None, None]) -> Any:
     """End a backfill; the runs that it made stay."""
     ask.may("operate", ask.path["name"])
     return Called(await ask.engine.schedules.cancel_backfill(ask.path["name"]))

@@ -18,9 +18,9 @@ from penstock.flow.compile.compile import Flow
 from penstock.flow.model.plan import Attempt, Plan
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Begun, Done, Reported
-from penstock.runtime.decisions.decision import Decision, Desk, Reserve, new_run_of, new_task
+from penstock.runtime.decisions.decision import Decision, Reserve, SlotReservation, new_run_of, new_task
 from penstock.runtime.decisions.request import Request
-from penstock.runtime.node.run_cache import Live
+from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import Change, EndedTask, NewTask
 
 Place = tuple[int] | tuple[int, int, int, str]
@@ -34,7 +34,7 @@ class Move(Struct, eq=False):
     change: Change | None = None
 
 
-class Alike:
+class BatchMemo:
     """What one batch knows of its runs."""
 
     __slots__ = ("_states", "_tasks", "moves")
@@ -48,7 +48,7 @@ class Alike:
         """The head itself, and the same object for all that have the same."""
         return self._states.setdefault((id(flow), head), head)
 
-    def task(self, flow: Flow, attempt: Attempt, desk: Desk | None) -> NewTask:
+    def task(self, flow: Flow, attempt: Attempt, desk: SlotReservation | None) -> NewTask:
         """The row of a first attempt: that of a run that came to the same step with as much behind it."""
         worker = None if desk is None else desk.worker
         key = id(flow), attempt.step, attempt.firing, worker
@@ -58,7 +58,7 @@ class Alike:
         return task
 
 
-def is_bare(live: Live, request: Request) -> bool:
+def is_bare(live: CachedRun, request: Request) -> bool:
     """Whether nothing comes with it that only this run has, and its change would tell nobody else."""
     occurrence, snapshot = request.occurrence, live.snapshot
     run = snapshot.run
@@ -85,7 +85,7 @@ def is_bare(live: Live, request: Request) -> bool:
     )
 
 
-def place_of(live: Live, request: Request) -> Place | None:
+def place_of(live: CachedRun, request: Request) -> Place | None:
     """Where a run is to which something bare happens; None: only its own state is known there."""
     occurrence = request.occurrence
     if type(occurrence) is Reported and live.state is not None:
@@ -95,7 +95,7 @@ def place_of(live: Live, request: Request) -> Place | None:
     return (id(live.flow),) if request.new is not None else None
 
 
-def followed(live: Live, requests: Sequence[Request], move: Move, now: datetime) -> Decision:
+def followed(live: CachedRun, requests: Sequence[Request], move: Move, now: datetime) -> Decision:
     """The decision about a run that goes where another went."""
     plan = _plan(move.plan, live.snapshot)
     return Decision(live, requests, plan.answers, plan, now, straight=True, bare=True, move=move)
@@ -111,7 +111,7 @@ def _plan(first: Plan, was: Snapshot) -> Plan:
     )
 
 
-def followed_change(decision: Decision, first: Change, reserve: Reserve, alike: Alike) -> Change:
+def followed_change(decision: Decision, first: Change, reserve: Reserve, alike: BatchMemo) -> Change:
     """What is written of it, with its work promised to who will do it."""
     request, snapshot = decision.requests[0], decision.plan.snapshot
     lease = request.lease
@@ -127,7 +127,7 @@ def followed_change(decision: Decision, first: Change, reserve: Reserve, alike: 
     )  # fmt: skip
 
 
-def tasks_of(decision: Decision, reserve: Reserve, alike: Alike) -> tuple[NewTask, ...]:
+def tasks_of(decision: Decision, reserve: Reserve, alike: BatchMemo) -> tuple[NewTask, ...]:
     """The rows of the attempts of a straight plan, each promised to who will do it."""
     tasks, flow = [], decision.live.flow
     for attempt in decision.plan.attempts:

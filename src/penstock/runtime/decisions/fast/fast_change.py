@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.payloads import INLINE
 from penstock.runtime.decisions.decision import Decision, Reserve, new_run_of
-from penstock.runtime.decisions.fast.batch_memo import Alike, tasks_of
+from penstock.runtime.decisions.fast.batch_memo import BatchMemo, tasks_of
 from penstock.store.rows.change import Change, EndedTask
 
 
-def straight_change(decision: Decision, reserve: Reserve, alike: Alike) -> Change | None:
+def straight_change(decision: Decision, reserve: Reserve, alike: BatchMemo) -> Change | None:
     """What is written of a straight plan, with its work promised to who will do it; None: something is rare."""
     live, plan, request = decision.live, decision.plan, decision.requests[0]
     was, snapshot, lease, pack = live.snapshot, plan.snapshot, request.lease, live.pack

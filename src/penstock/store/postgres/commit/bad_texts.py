@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from penstock.store.errors import BadText
-from penstock.store.rows.change import Change, Kept, NewRun
+from penstock.store.rows.change import Change, NewRun, PendingEvent
 
 
 def refuse_bad_texts(changes: Sequence[Change]) -> None:
@@ -56,7 +56,7 @@ def _of_new(new: NewRun) -> Iterator[str]:
             yield value
 
 
-def _of_kept(kept: Kept) -> Iterator[str]:
+def _of_kept(kept: PendingEvent) -> Iterator[str]:
     yield kept.event
     for name, value in kept.keys:
         yield name

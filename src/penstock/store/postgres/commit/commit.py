@@ -34,7 +34,7 @@ FEW = 16
 each simple, than in one that has to join them all."""
 
 
-class Misfit(Exception):
+class BatchConflict(Exception):
     """Some change does not fit the rows: nothing of this attempt may stay."""
 
 
@@ -55,7 +55,7 @@ async def _commit(database: Database, changes: Sequence[Change], look: bool) -> 
     while True:
         try:
             return await database.transact(partial(commit_once, changes=changes, look=look))
-        except Misfit:
+        except BatchConflict:
             look = True  # also after a look: somebody was faster
 
 
@@ -128,7 +128,7 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     if look:
         judged = await sort_out(work, changes, misjudged)
     elif misjudged:
-        raise Misfit
+        raise BatchConflict
     else:
         judged = ["applied"] * len(changes)
     fitting = [c for c, outcome in zip(changes, judged, strict=True) if outcome == "applied"]
@@ -168,7 +168,7 @@ async def _runs(work: Work, changes: list[Change]) -> tuple[datetime, set[str]]:
     if new:
         [(made, at)] = await work.rows("insert_run", **texts(_NEW, [_new_row(c) for c in new]))
         if made != len(new):
-            raise Misfit
+            raise BatchConflict
         now = now or at
     return now or await work.value("read_now"), stale
 
@@ -191,7 +191,7 @@ async def _guard(work: Work, changes: list[Change], rare: list[Change]) -> None:
     ended = sorted([(c.run, e.firing, e.index, e.attempt, e.fence) for c in changes for e in c.ended])
     named = "run firing idx attempt fence"
     if ended and await work.value("end_task", **texts(named, ended)) != len(ended):
-        raise Misfit
+        raise BatchConflict
     await _all(work, "use_timer", "ids", sorted((id,) for c in rare for id in c.rung))
     await _all(work, "use_message", "ids", sorted((id,) for c in rare for id in c.read))
     seen = [(s.scope, s.id, s.until, c.run if s.until is None else None) for c in rare for s in c.seen]
@@ -200,7 +200,7 @@ async def _guard(work: Work, changes: list[Change], rare: list[Change]) -> None:
 
 async def _all(work: Work, query: str, names: str, rows: Sequence[tuple[object, ...]]) -> None:
     if rows and len(await work.rows(query, **columns(names, rows))) != len(rows):
-        raise Misfit
+        raise BatchConflict
 
 
 async def _some(work: Work, query: str, names: str, rows: Sequence[tuple[object, ...]]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.store.postgres.commit.column_arrays import Key, columns, key_number, lock_number
 from penstock.store.postgres.database import Work
-from penstock.store.rows.change import AT_HAND, Change, Kept, Message
+from penstock.store.rows.change import AT_HAND, Change, Message, PendingEvent
 
 
 class Letters:
@@ -98,14 +98,14 @@ async def _correlations(
         await _keep_or_post(work, await note_seen(work, looking), letters)
 
 
-async def note_seen(work: Work, kept: Sequence[Kept]) -> list[Kept]:
+async def note_seen(work: Work, kept: Sequence[PendingEvent]) -> list[PendingEvent]:
     """Note the ids of events; those that did not come before."""
     ids = {(one.seen.scope, one.seen.id): one.seen.until for one in reversed(kept) if one.seen is not None}
     if not ids:
         return list(kept)
     rows = [(*key, until, None) for key, until in ids.items()]
     new = {(row[0], row[1]) for row in await work.rows("insert_seen", **columns("scope id until run", rows))}
-    fresh: list[Kept] = []
+    fresh: list[PendingEvent] = []
     for one in kept:
         key = None if one.seen is None else (one.seen.scope, one.seen.id)
         if key is None or key in new:
@@ -114,10 +114,10 @@ async def note_seen(work: Work, kept: Sequence[Kept]) -> list[Kept]:
     return fresh
 
 
-async def _keep_or_post(work: Work, looking: list[Kept], letters: Letters) -> None:
+async def _keep_or_post(work: Work, looking: list[PendingEvent], letters: Letters) -> None:
     """An event goes to the owner of its key, or is kept."""
     owners = await owners_of(work, {key for one in looking for key in one.keys})
-    keep: list[Kept] = []
+    keep: list[PendingEvent] = []
     for one in looking:
         owner = first_owner(owners, one.keys)
         if owner is None:
@@ -156,7 +156,7 @@ async def _deliver_kept(work: Work, owners: dict[Key, str], letters: Letters) ->
             letters.post(run, body)
 
 
-async def insert_kept(work: Work, kept: Sequence[Kept]) -> None:
+async def insert_kept(work: Work, kept: Sequence[PendingEvent]) -> None:
     """Keep events for whoever will own one of their keys."""
     rows = [(one.event, one.body, one.reason, one.until) for one in kept]
     ids = sorted(row[0] for row in await work.rows("insert_kept", **columns("event body reason until", rows)))

@@ -17,7 +17,7 @@ from penstock.store.postgres.commit.lock_grants import (
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Kept, Seen
+from penstock.store.rows.change import PendingEvent, Seen
 
 
 class PostgresMail:
@@ -31,7 +31,7 @@ class PostgresMail:
 
         return await self.database.transact(work, alone=self.database.prepared, changes=False)
 
-    async def keep(self, kept: Kept) -> str | None:
+    async def keep(self, kept: PendingEvent) -> str | None:
         return await self.database.transact(lambda work: _keep(work, kept))
 
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
@@ -53,7 +53,7 @@ class PostgresMail:
         return await self.database.transact(work)
 
 
-async def _keep(work: Work, kept: Kept) -> str | None:
+async def _keep(work: Work, kept: PendingEvent) -> str | None:
     """An event that is not kept leaves no trace: its run will note the id itself."""
     # Alone with the keys: else a run could get one between the look and the keeping, and never hear of the event.
     await lock_keys(work, [], kept.keys)

@@ -8,7 +8,7 @@ from datetime import datetime
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.change import Change
-from penstock.store.rows.outbox import LetterRow, OutboxRow
+from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 
 
 class PostgresOutbox:
@@ -16,13 +16,13 @@ class PostgresOutbox:
 
     database: Database
 
-    async def letters(self, bus: str, limit: int) -> list[LetterRow]:
-        async def work(work: Work) -> list[LetterRow]:
-            found: list[LetterRow] = []
+    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
+        async def work(work: Work) -> list[OutboxMessageRow]:
+            found: list[OutboxMessageRow] = []
             topic: str | None = ""
             while (topic := await work.value("next_topic", bus=bus, after=topic)) is not None:
                 rows = await work.rows("letters_of_topic", bus=bus, topic=topic, limit=limit)
-                found += [LetterRow(*row) for row in rows]
+                found += [OutboxMessageRow(*row) for row in rows]
             return found
 
         return await self.database.transact(work, changes=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal
 
 _LEASE = "run firing idx attempt fence"
 
@@ -17,7 +17,7 @@ class PostgresTasks:
 
     database: Database
 
-    async def lease(self, wish: Wish) -> list[Leased]:
+    async def lease(self, wish: ClaimRequest) -> list[Leased]:
         """See `Store.lease`.
 
         Of several lists it may hand out fewer than there are where others take more than `4 * limit + 100` of them
@@ -38,7 +38,7 @@ class PostgresTasks:
             for row in found
         ]
 
-    async def renew(self, beats: Sequence[Beat]) -> list[Renewal]:
+    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
         rows = [(*_key(beat.lease), beat.progress) for beat in beats]
         found = await self.database.rows("renew_task", **columns(f"{_LEASE} progress", rows))
         renewed = {row["ord"]: Renewal(row["expires"], row["deadline"]) for row in found}

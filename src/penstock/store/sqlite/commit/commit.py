@@ -23,7 +23,7 @@ Kind = tuple[str, str, int, str | None, Limits, bool, str]
 """Task, list, priority, worker, limits, whether it is held, step: see `NewTask`."""
 
 
-class Misfit(Exception):
+class BatchConflict(Exception):
     """Some change does not fit the rows: nothing of this attempt may stay."""
 
 
@@ -32,7 +32,7 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
     outcomes: list[Outcome] = ["applied"] * len(changes)
     try:
         messages = _write(session, list(changes))
-    except Misfit:
+    except BatchConflict:
         session.undo()
         outcomes = sort_out(session, changes)
         fitting = [change for change, outcome in zip(changes, outcomes, strict=True) if outcome == "applied"]
@@ -70,7 +70,7 @@ def _guard(session: Session, changes: list[Change]) -> None:
     """What can be lost in a race, of every change: a pause, the revision, the fence."""
     new = [change for change in changes if change.new is not None]
     if misjudged_of(session, [c for c in changes if c.new is not None or c.revived is not None]):
-        raise Misfit
+        raise BatchConflict
     going_on = [(c.revision, c.seq, c.head, c.run, c.base) for c in changes if c.goes_on]
     _all(session, "update_running", going_on)
     _all(session, "update_run", [_old_run(c) for c in changes if c.new is None and not c.goes_on])
@@ -97,12 +97,12 @@ def _guard_rare(session: Session, changes: list[Change]) -> None:
         for s in c.seen
     ]
     if ids and session.many("insert_seen", ids) != len(ids):
-        raise Misfit
+        raise BatchConflict
 
 
 def _all(session: Session, query: str, rows: Sequence[tuple[object, ...]]) -> None:
     if rows and session.at_once(query, rows) != len(rows):
-        raise Misfit
+        raise BatchConflict
 
 
 def _old_run(c: Change) -> tuple[object, ...]:

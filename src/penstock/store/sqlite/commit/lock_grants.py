@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
-from penstock.store.rows.change import AT_HAND, Change, Kept, Message
+from penstock.store.rows.change import AT_HAND, Change, Message, PendingEvent
 from penstock.store.sqlite.session import Session, unique
 from penstock.store.sqlite.times import NEVER, length, micros
 
@@ -95,7 +95,7 @@ def hand_over_kept(session: Session, changes: list[Change], letters: Letters) ->
             letters.post(owner, one.body)
 
 
-def note_seen(session: Session, kept: Kept) -> bool:
+def note_seen(session: Session, kept: PendingEvent) -> bool:
     """Note the id of an event; False where it came before."""
     seen = kept.seen
     if seen is None:
@@ -133,7 +133,7 @@ def deliver_kept(session: Session, keys: Iterable[Key], letters: Letters) -> Non
         letters.post(run, body)
 
 
-def insert_kept(session: Session, kept: Kept) -> None:
+def insert_kept(session: Session, kept: PendingEvent) -> None:
     """Keep an event for whoever will own one of its keys."""
     (id,) = session.numbers(1)
     session.run("insert_kept", (id, kept.event, kept.body, kept.reason, session.now, micros(kept.until)))

@@ -22,7 +22,7 @@ from penstock.store.rows.access import (
 from penstock.store.sqlite.session import Row, Session, json_list
 from penstock.store.sqlite.tables import audit_log
 from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
-from penstock.store.sqlite.writer import Desk
+from penstock.store.sqlite.writer import Writer
 
 _LAST = "\U0010ffff"
 """After every id."""
@@ -31,7 +31,7 @@ _LAST = "\U0010ffff"
 class SqliteDoors:
     """See `store.protocol.Doors`."""
 
-    _desk: Desk
+    _desk: Writer
 
     async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
         return await self._desk.write(lambda session: _add_token(session, token, audit))

@@ -10,13 +10,13 @@ from penstock.store.rows.rows import ApprovalRow
 from penstock.store.sql.index_scans import LAST
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
-from penstock.store.sqlite.writer import Desk
+from penstock.store.sqlite.writer import Writer
 
 
 class SqliteApprovals:
     """See `store.protocol.Approvals`."""
 
-    _desk: Desk
+    _desk: Writer
 
     async def approval(self, id: str) -> ApprovalRow | None:
         row = await self._desk.read(lambda session: session.row("read_approval", (id,)))

@@ -11,13 +11,13 @@ from penstock.store.sqlite.session import Row, Session, json_list
 from penstock.store.sqlite.tables.audit_log import note_one
 from penstock.store.sqlite.tables.workflow_versions import make_version
 from penstock.store.sqlite.times import NEVER, moment
-from penstock.store.sqlite.writer import Desk
+from penstock.store.sqlite.writer import Writer
 
 
 class SqliteDrafts:
     """See `store.protocol.Drafts`."""
 
-    _desk: Desk
+    _desk: Writer
 
     async def draft(self, workflow: str) -> DraftRow | None:
         return await self._desk.read(lambda session: _draft(session, workflow))

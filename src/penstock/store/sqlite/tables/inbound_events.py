@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.change import Kept, Seen
+from penstock.store.rows.change import PendingEvent, Seen
 from penstock.store.sqlite.commit.lock_grants import Letters, drop_kept, insert_kept, note_seen, owner_of
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables.audit_log import note_one
@@ -17,7 +17,7 @@ def find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
     return owner_of(session, keys)
 
 
-def keep(session: Session, kept: Kept) -> str | None:
+def keep(session: Session, kept: PendingEvent) -> str | None:
     """See `Store.keep`. An event that is not kept leaves no trace: its run will note the id itself."""
     if kept.seen is not None and _came(session, kept.seen):
         return ""

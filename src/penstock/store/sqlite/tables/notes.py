@@ -5,13 +5,13 @@ from __future__ import annotations
 from penstock.store.rows.access import AuditRow
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables.audit_log import note_one
-from penstock.store.sqlite.writer import Desk
+from penstock.store.sqlite.writer import Writer
 
 
 class SqliteNotes:
     """See `store.protocol.Notes`."""
 
-    _desk: Desk
+    _desk: Writer
 
     async def notes(self, prefix: str) -> dict[str, str]:
         return await self._desk.read(lambda session: dict(session.rows("list_notes", (prefix,))))

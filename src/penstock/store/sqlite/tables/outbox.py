@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.store.rows.change import Change
-from penstock.store.rows.outbox import LetterRow, OutboxRow
+from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.times import moment
-from penstock.store.sqlite.writer import Desk
+from penstock.store.sqlite.writer import Writer
 
 
 class SqliteOutbox:
     """See `store.outgoing.Outbox`."""
 
-    _desk: Desk
+    _desk: Writer
 
-    async def letters(self, bus: str, limit: int) -> list[LetterRow]:
+    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         return await self._desk.read(lambda session: _letters(session, bus, limit))
 
     async def sent(self, letters: Sequence[int]) -> None:
@@ -40,11 +40,11 @@ def post_letters(session: Session, changes: Sequence[Change]) -> None:
     )
 
 
-def _letters(session: Session, bus: str, limit: int) -> list[LetterRow]:
-    found: list[LetterRow] = []
+def _letters(session: Session, bus: str, limit: int) -> list[OutboxMessageRow]:
+    found: list[OutboxMessageRow] = []
     topic = ""
     while (following := session.row("next_topic", (bus, topic))) is not None:
         (topic,) = following
         rows = session.rows("letters_of_topic", (bus, topic, limit))
-        found += [LetterRow(id, run, topic, body) for id, run, body in rows]
+        found += [OutboxMessageRow(id, run, topic, body) for id, run, body in rows]
     return found

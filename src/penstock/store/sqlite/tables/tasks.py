@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.store.rows.rows import Beat, Lease, Leased, LogLine, Renewal, Wish
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal
 from penstock.store.sqlite.session import Row, Session, json_list, unique
 from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
 
 
-def lease(session: Session, wish: Wish) -> list[Leased]:
+def lease(session: Session, wish: ClaimRequest) -> list[Leased]:
     """See `Store.lease`."""
     if wish.limit <= 0:
         return []
@@ -40,7 +40,7 @@ def lease(session: Session, wish: Wish) -> list[Leased]:
     ]
 
 
-def _ready(session: Session, wish: Wish, task_list: str) -> list[Row]:
+def _ready(session: Session, wish: ClaimRequest, task_list: str) -> list[Row]:
     if wish.tasks is None:
         return session.rows("ready_tasks", (task_list, session.now, wish.limit))
     return session.rows("ready_named_tasks", (task_list, session.now, json_list(wish.tasks), wish.limit))
@@ -52,7 +52,7 @@ def _lease(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:
     return Lease(run, firing, index, attempt, fence + 1), now + beat, stop_by, end_by, task, task_list
 
 
-def renew(session: Session, beats: Sequence[Beat]) -> list[Renewal]:
+def renew(session: Session, beats: Sequence[Heartbeat]) -> list[Renewal]:
     """See `Store.renew`."""
     found = (session.row_changed("renew_task", (session.now, b.progress, *_key(b.lease))) for b in beats)
     return [

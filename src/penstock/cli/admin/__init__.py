@@ -1,1 +1,1 @@
-""
+"""Commands for operators: database, access, secrets, workers and queues, doctor."""

@@ -1,1 +1,5 @@
-""
+"""From the text of an expression to its syntax tree.
+
+Lexer, parser, macros.
+Nothing here evaluates.
+"""

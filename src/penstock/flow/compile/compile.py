@@ -100,7 +100,7 @@ class Flow:
         # No decision writes for others.
         self.is_plain = not (self.fans or definition.notify or {step.task for step in steps.values()} & LONE)
         self._fits: ValidationErrors | None = None
-        self.routes: dict[Any, Any] = {}  # what `straight` has worked out
+        self.routes: dict[Any, Any] = {}  # what `fast_path` has worked out
         self.timeout, given = definition.timeout, definition.cleanup_timeout
         self.cleanup_timeout = CLEANUP_TIMEOUT if given is None else given
 

@@ -180,7 +180,7 @@ class Skipped(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class BegunFrom(Struct, frozen=True, tag=True, kw_only=True):
-    """The run was made to begin where another one was before `step` began: see `forking`."""
+    """The run was made to begin where another one was before `step` began: see `fork`."""
 
     step: str
     data: Any = None

@@ -56,8 +56,8 @@ class Decision(Struct, eq=False):
     change: Change | None = None  # None: nothing is to be written
     desks: Reserved = []
     straight: bool = False  # the plan is one of `straight`
-    bare: bool = False  # nothing came with what happened: see `alike`
-    move: Any = None  # of `alike`: what the runs that are alike share
+    bare: bool = False  # nothing came with what happened: see `batch_memo`
+    move: Any = None  # of `batch_memo`: what the runs that are alike share
     state: bytes | None = None  # what `Live.state` is from then on
 
 

@@ -1,1 +1,5 @@
-""
+"""One module and one `.sql` file for each group of tables.
+
+The same names as in `store/sqlite/tables`.
+Committing decisions is in `commit`.
+"""

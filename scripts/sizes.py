@@ -1,22 +1,22 @@
-"""Print functions (signature and docstring apart) and files that outgrow the budgets of the house; exit 1 if any do."""
+"""Print functions (signature and docstring apart), files and folders that outgrow their budgets; exit 1 if any do."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-FUNCTION, FILE, TEST_FILE = 40, 400, 600
+FUNCTION, FILE, FOLDER = 40, 600, 20
 
 
 def offenders(path: Path) -> Iterator[str]:
     text = path.read_text()
-    budget = TEST_FILE if "tests" in path.parts else FILE
     lines = text.count("\n")
-    if lines > budget:
-        yield f"{path}: {lines} lines, {budget} at most: split it by what it is about"
+    if lines > FILE:
+        yield f"{path}: {lines} lines, {FILE} at most: split it by what it is about"
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             size = (node.end_lineno or node.lineno) - _begin(node) + 1
@@ -30,12 +30,20 @@ def _begin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return body[0].lineno
 
 
+def full_folders(paths: Iterable[Path]) -> Iterator[str]:
+    modules = Counter(path.parent for path in paths if path.parts[0] == "src")
+    for folder, count in modules.items():
+        if count > FOLDER:
+            yield f"{folder}: {count} modules, {FOLDER} at most: group them into packages"
+
+
 def main() -> int:
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "*.py"], capture_output=True, text=True, check=True
     )
-    found = [line for name in listed.stdout.split() if Path(name).exists() for line in offenders(Path(name))]
-    print("\n".join(found) if found else "sizes: every function and file within its budget")
+    paths = [Path(name) for name in listed.stdout.split() if Path(name).exists()]
+    found = [line for path in paths for line in offenders(path)] + list(full_folders(paths))
+    print("\n".join(found) if found else "sizes: every function, file and folder within its budget")
     return 1 if found else 0
 
 

@@ -13,64 +13,80 @@ import typer
 from penstock import __version__
 from penstock.cli.io.command_group import Shelved, leave
 
-HOMES = {
-    "check": "check",
-    "run": "run",
-    "simulate": "simulate",
-    "draw": "draw",
-    "import": "importing",
-    "export": "exporting",
-    "tasks": "tasks",
-    "demo": "demo",
-    "examples": "examples",
-    "bench": "bench",
-    "up": "up",
-    "server": "server",
-    "worker": "worker",
-    "publish": "workflows",
-    "workflows": "workflows",
-    "start-source": "workflows",
-    "stop-source": "workflows",
-    "pause": "acting",
-    "resume": "acting",
-    "schedules": "schedules",
-    "sources": "schedules",
-    "backfill": "schedules",
-    "start": "workflows",
-    "runs": "runs",
-    "show": "runs",
-    "history": "runs",
-    "logs": "watch",
-    "watch": "watch",
-    "why": "explaining",
-    "emit": "acting",
-    "cancel": "acting",
-    "retry": "acting",
-    "rerun": "acting",
-    "skip": "acting",
-    "approvals": "approvals",
-    "approve": "approvals",
-    "reject": "approvals",
-    "incidents": "explaining",
-    "redeliver": "explaining",
-    "workers": "operating",
-    "queues": "operating",
-    "doctor": "doctor",
-    "tokens": "tokens",
-    "access": "access",
-    "secret": "secrets",
-    "db": "db",
+PANELS = {
+    "Start here": {
+        "demo": "demo.demo",
+        "examples": "author.examples",
+    },
+    "Draw, prove and try": {
+        "check": "author.check",
+        "run": "author.run",
+        "simulate": "author.simulate",
+        "draw": "author.draw",
+        "import": "author.import_definition",
+        "export": "author.export",
+        "tasks": "author.tasks",
+    },
+    "Serve": {
+        "up": "serve.up",
+        "server": "serve.server",
+        "worker": "serve.worker",
+    },
+    "Workflows": {
+        "publish": "runs.workflows",
+        "workflows": "runs.workflows",
+        "start-source": "runs.workflows",
+        "stop-source": "runs.workflows",
+        "pause": "runs.actions",
+        "resume": "runs.actions",
+        "schedules": "runs.schedules",
+        "sources": "runs.schedules",
+        "backfill": "runs.schedules",
+    },
+    "Runs": {
+        "start": "runs.workflows",
+        "runs": "runs.runs",
+        "show": "runs.runs",
+        "history": "runs.runs",
+        "logs": "runs.watch",
+        "watch": "runs.watch",
+        "why": "runs.why",
+        "emit": "runs.actions",
+        "cancel": "runs.actions",
+        "retry": "runs.actions",
+        "rerun": "runs.actions",
+        "skip": "runs.actions",
+        "tokens": "runs.tokens",
+    },
+    "People and incidents": {
+        "approvals": "runs.approvals",
+        "approve": "runs.approvals",
+        "reject": "runs.approvals",
+        "incidents": "runs.why",
+        "redeliver": "runs.why",
+    },
+    "Operate": {
+        "workers": "admin.workers_and_queues",
+        "queues": "admin.workers_and_queues",
+        "doctor": "admin.doctor",
+        "access": "admin.access",
+        "secret": "admin.secrets",
+        "db": "admin.db",
+        "bench": "bench",
+    },
 }
-"""Each command, and the module where it is."""
+"""The commands as `--help` groups them, and the module of each below `penstock.cli`."""
 
 
 class All(Shelved):
     """Every command of `penstock`."""
 
+    panels: ClassVar = {name: panel for panel, homes in PANELS.items() for name in homes}
     homes: ClassVar = {
         # A name that is a word of Python has a function with an underscore.
         name: f"penstock.cli.{home}:{name.replace('-', '_')}{'_' if iskeyword(name) else ''}"
-        for name, home in HOMES.items()
+        for homes in PANELS.values()
+        for name, home in homes.items()
     }
 
 

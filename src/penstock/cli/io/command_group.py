@@ -63,13 +63,19 @@ class Shelved(Commands):
 
     homes: ClassVar[Mapping[str, str]] = {}
     """The name of each command, and the module and name of its function or group."""
+    panels: ClassVar[Mapping[str, str]] = {}
+    """The panel of `--help` that shows a command."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(self.homes)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         home = self.homes.get(cmd_name)
-        return None if home is None else _imported(cmd_name, home)
+        if home is None:
+            return None
+        command = _imported(cmd_name, home)
+        command.rich_help_panel = self.panels.get(cmd_name)
+        return command
 
     @property  # type: ignore[override]
     def commands(self) -> dict[str, Any]:

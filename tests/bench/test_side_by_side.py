@@ -416,7 +416,7 @@ def test_an_installer_that_takes_too_long_is_ended() -> None:
 # -- flames ------------------------------------------------------------------------------------------------
 
 STACKS = """\
-process 1;main (x.py);run (/a/site-packages/penstock/engine/loop.py);advance (/r/src/penstock/flow/decisions/advance.py) 30
+process 1;main (x.py);run (/site-packages/penstock/engine/loop.py);advance (/src/penstock/flow/decisions/advance.py) 30
 process 1;main (x.py);run (/a/site-packages/penstock/engine/loop.py);commit (/r/src/penstock/store/sqlite/store.py) 70
 """
 

@@ -129,7 +129,7 @@ def test_the_figures_of_the_readme_are_those_of_the_page_that_says_how_they_were
 
 
 def test_every_check_has_its_heading_and_none_is_left_over() -> None:
-    folder = Path(penstock.__file__).parent / "flow" / "checking"
+    folder = Path(penstock.__file__).parent / "flow" / "checks"
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.glob("*.py")]
     codes = {
         node.value.value

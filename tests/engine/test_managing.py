@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.runtime.commands.ownership import OwnedByApplication
+from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.errors import NotSkippable
 
 TEXT = """
@@ -43,7 +43,7 @@ def test_only_the_application_may_move_what_it_manages(act: str) -> None:
             await engine.manage("own", "its application")
             with engine.acting_for("own"):
                 run = await engine.start("own")
-            with pytest.raises(OwnedByApplication) as refused:
+            with pytest.raises(Managed) as refused:
                 await ACTS[act](engine, run)
             before = (await engine.show(run))["status"]
             with (

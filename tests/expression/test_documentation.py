@@ -14,7 +14,7 @@ from penstock.expression.functions.functions import FUNCTIONS, MACROS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/expressions.md").read_text()
-CODE = [path.read_text() for path in Path(penstock.expression.__file__).parent.glob("*.py")]
+CODE = [path.read_text() for path in Path(penstock.expression.__file__).parent.rglob("*.py")]
 
 
 def blocks(language: str) -> list[str]:

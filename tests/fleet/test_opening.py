@@ -108,7 +108,8 @@ def test_a_cluster_that_is_not_there_is_told_in_one_sentence() -> None:
 
 
 def test_neither_celery_nor_ray_is_imported_unasked() -> None:
-    code = "import sys, penstock, penstock.cli.main, penstock.cli.serve.worker; print({'ray', 'celery'} & set(sys.modules))"
+    code = "import sys, penstock, penstock.cli.main, penstock.cli.serve.worker\n"
+    code += "print({'ray', 'celery'} & set(sys.modules))"
 
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True

@@ -13,7 +13,7 @@ from penstock.store.sql.migrations import read_migrations
 from penstock.store.sql.queries import read_queries
 from tests.store.places import PostgresPlace
 
-SQLITE = read_queries("penstock.store.sqlite")
+SQLITE = read_queries("penstock.store.sqlite.tables")
 
 ONLY_SQLITE = {
     *("token_version", "put_token", "free_tokens", "claim_token"),  # there: one statement for many

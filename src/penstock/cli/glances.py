@@ -16,7 +16,7 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.format.schema import definition_schema
 from penstock.metrics.catalogue import GROUPS, Measure
 
-CHECKS = Path(penstock.__file__).parent / "flow" / "checking"
+CHECKS = Path(penstock.__file__).parent / "flow" / "checks"
 BEGIN, END = "<!-- made by `make reference`: {} -->\n", "<!-- end -->\n"
 GRAVE = ("error", "warning", "info")
 

@@ -57,7 +57,7 @@ def test_every_query_fits_the_schema() -> None:
     for sql in SQL.values():
         db.execute(f"EXPLAIN {sql}", Nothing()).fetchall()
 
-    assert read_queries("penstock.store.sqlite") == SQL
+    assert read_queries("penstock.store.sqlite.tables") == SQL
 
 
 @pytest.mark.parametrize(

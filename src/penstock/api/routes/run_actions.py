@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.api.call import Calls
 from penstock.api.request_context import RequestContext
-from penstock.api.wire.runs import Cancel, Rerun, RetryRequest, Run, SetStep
+from penstock.api.wire.runs import Cancel, Rerun, Retry, Run, SetStep
 
 calls = Calls("runs")
 
@@ -30,8 +30,8 @@ async def resume_run(ask: RequestContext[None, None]) -> Any:
     return await ask.engine.resume(await ask.may_run("operate"))
 
 
-@calls.post("/api/runs/{id}/retry", "operate", takes=RetryRequest, gives=Run, empty=True)
-async def retry_run(ask: RequestContext[RetryRequest, None]) -> Any:
+@calls.post("/api/runs/{id}/retry", "operate", takes=Retry, gives=Run, empty=True)
+async def retry_run(ask: RequestContext[Retry, None]) -> Any:
     """Put back what the failed steps of a failed run consumed, and run on."""
     return await ask.engine.retry(await ask.may_run("operate"), ask.body.step)
 

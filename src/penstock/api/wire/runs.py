@@ -142,7 +142,7 @@ class Cancel(Struct, forbid_unknown_fields=True, kw_only=True):
     reason: Annotated[str, Meta(max_length=1000)] | None = None
 
 
-class RetryRequest(Struct, forbid_unknown_fields=True, kw_only=True):
+class Retry(Struct, forbid_unknown_fields=True, kw_only=True):
     """All that failed, or one step."""
 
     step: str | None = None

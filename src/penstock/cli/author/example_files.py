@@ -12,7 +12,7 @@ BROKEN = "broken"
 
 def examples_in(wanted: str | None) -> Path:
     """The folder of the examples: the one that was named, else of a clone, else of the package. Raises Wrong."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     places = (
         [Path(wanted)]
         if wanted

@@ -30,7 +30,7 @@ from penstock.flow.model.run_input import (
 from penstock.flow.values.key_text import key_text
 from penstock.runtime.codec.messages import StartChild
 from penstock.runtime.commands.authority import approvals_in, refuse_going_round
-from penstock.runtime.commands.ownership import OwnedByApplication
+from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.commands.validation import (
     can_be_kept,
     refuse_long_text,
@@ -235,7 +235,7 @@ class Commands(EventDelivery):
             header = partial(_child_header, RunId(run), wish, await self._starter(wish.parent))
             posts = begun_posts(run, wish)
             await self._begin(wish.workflow, None, header, Begun(), read=message, posts=posts)
-        except (Invalid, UnknownWorkflow, RunEnded, OwnedByApplication) as error:
+        except (Invalid, UnknownWorkflow, RunEnded, Managed) as error:
             self._submit(Request(wish.parent, refusal(wish.parent, run, str(error)), read=message))
         except PenstockError as error:
             log.warning("child run %s did not begin yet: %s", run, error)

@@ -15,7 +15,7 @@ FREE = ("cancel",)
 _ACTS: ContextVar[str | None] = ContextVar("penstock_manages", default=None)
 
 
-class OwnedByApplication(Conflict):
+class Managed(Conflict):
     """Only the application that a workflow belongs to may do this."""
 
     code = "managed"
@@ -38,7 +38,7 @@ class Owners:
         """Raises Managed where the caller is not the application itself."""
         by = self._names.get(workflow)
         if by is not None and _ACTS.get() != workflow:
-            raise OwnedByApplication(workflow, by)
+            raise Managed(workflow, by)
 
     def offer(self, incident: dict[str, Any]) -> dict[str, Any]:
         """An incident without what would be refused to people, and with whose it is."""

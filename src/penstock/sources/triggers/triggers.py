@@ -36,13 +36,13 @@ from penstock.store.rows.rows import WorkflowState
 __all__ = [
     "FEEDERS",
     "Factory",
-    "Trigger",
-    "SourceReader",
-    "Triggers",
     "Lost",
     "Means",
+    "SourceReader",
     "Start",
+    "Trigger",
     "TriggerTarget",
+    "Triggers",
 ]
 
 FEEDERS: dict[str, Factory | str] = {

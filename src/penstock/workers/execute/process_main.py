@@ -1,4 +1,4 @@
-"""A child process of a worker: `python -m penstock.workers.execute.process_main SOURCE…` runs the tasks of its sources."""
+"""A child process of a worker: `python -m penstock.workers.execute.process_main SOURCE…` runs their tasks."""
 
 from __future__ import annotations
 

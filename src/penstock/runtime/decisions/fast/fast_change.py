@@ -1,7 +1,7 @@
 """The change of a decision that went straight: a run that goes on by one step, or is made, and nobody else is told.
 
-The contract: `straight_change` gives the very change that is given without it (`plan_to_change`), or None before it has done
-anything. It does not look for what a straight plan cannot have.
+The contract: `straight_change` gives the very change that is given without it (`plan_to_change`), or None before it
+has done anything. It does not look for what a straight plan cannot have.
 """
 
 from __future__ import annotations

@@ -348,6 +348,31 @@ def test_a_database_that_is_away_is_waited_for(what: str, tmp_path: Path) -> Non
     assert (step["port"], flaky.times < 0, remote.asked) == ("done", True, ["get_status"])
 
 
+def test_a_step_that_looks_its_service_up_while_the_engine_closes_is_given_back(
+    tmp_path: Path,
+) -> None:
+    remote = Remote(get_status=[404, {"state": "done"}], start=[{"state": "done"}])
+    url, looks = str(tmp_path / "closed.db"), asyncio.Event()
+
+    async def main() -> dict[str, Any]:
+        async with functions(tasks=remote) as there:
+            async with site(tmp_path, url) as here:
+
+                async def finds(_: str) -> str:
+                    looks.set()
+                    while True:  # until the engine is closed, and says so
+                        await here.engine.tokens("/custom/", limit=1)
+
+                await here.engine.give_addresses(finds)
+                await here.engine.publish({"penstock": 1, "name": "w", **drives(there, service="TS_1")})
+                run = await here.engine.start("w")
+                await looks.wait()
+            async with site(tmp_path, url) as here:
+                return dict((await here.engine.wait(run, 20, rest=True))["steps"]["s"])
+
+    assert asyncio.run(main()).get("port") == "done"
+
+
 @pytest.mark.parametrize("refusal", [400, 403, 404, 409, 422])
 @pytest.mark.parametrize("lost", ["state", "answer"])
 def test_a_repeated_action_that_is_refused_may_have_been_taken_before(

@@ -16,8 +16,8 @@ from penstock.boxes.failing import Failing, Unready, Unusable, span_of, wrong
 from penstock.boxes.sending import Answer, Call, send
 from penstock.boxes.states import States, spelled
 from penstock.boxes.world import TaskEnvironment
+from penstock.flow.errors import PenstockError
 from penstock.flow.model.run_input import Done, Outcome, Parked
-from penstock.store.errors import StoreError
 from penstock.workers.context import Context
 
 STATUS = "get_status"
@@ -259,8 +259,8 @@ class _Driver:
             try:
                 await self._announce()
                 return await self._world.in_turn(turn, lambda: self._once(body, action == STATUS))
-            except StoreError:
-                pass  # nobody can be told: that would be written there
+            except PenstockError:
+                pass  # the database is away, or this engine closes and gives the step back: nobody can be told
             except Unready as why:
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "waits": str(why)})
             await self._world.pause(WAIT)  # not in the turn, where who cancels would wait for it too

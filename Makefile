@@ -59,6 +59,7 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is m
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/sizes.py
 	$(BIN)/python scripts/sleeps.py
+	$(BIN)/python scripts/phrases.py
 	$(BIN)/python -m pytest --collect-only --quiet --quiet > /dev/null
 	$(BIN)/python scripts/hot_paths.py
 	$(BIN)/python scripts/supply.py

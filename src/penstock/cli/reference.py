@@ -42,7 +42,7 @@ See [Keep workflows running](../howto/running.md).
 
 **Tasks.** `check`, `run`, `simulate` and `draw` take Python tasks with `--tasks`: a module such as `shop.tasks`, found
 from the current folder, or a `.py` file, whose folder can be imported from while it is read. Without `--tasks` the
-file of the same name beside the definition is imported (`order.py` for `order.yaml`) and named on stderr. Importing
+file of the same name next to the definition is imported (`order.py` for `order.yaml`) and named on stderr. Importing
 runs its code: pass `--no-tasks` for definitions that you do not trust.
 
 **Completion.** `penstock --install-completion` teaches your shell the commands and options, and the names of workflows

@@ -164,7 +164,7 @@ def list_tokens(at: Target, local: Local = False, json: AsJson = False) -> None:
 @access.command(cls=Command)
 @acting
 def revoke(at: Target, id: Id, json: AsJson = False) -> None:
-    """Revoke a token: from now on it does not count.
+    """Revoke a token: it is invalid from now on.
 
     [bold]Examples[/bold]
 

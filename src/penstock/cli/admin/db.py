@@ -45,7 +45,7 @@ def group(context: typer.Context) -> None:
 
 @db.command(cls=Command)
 def migrate(db: DbOrHere = HERE, json: AsJson = False) -> None:
-    """Make the database, or bring its schema up to date; other processes may go on meanwhile.
+    """Create the database, or bring its schema up to date; other processes may keep running.
 
     [bold]Examples[/bold]
 
@@ -102,7 +102,7 @@ def check(db: DbOrHere = HERE, json: AsJson = False) -> None:
 
 @db.command(cls=Command)
 def backup(file: To, db: DbOrHere = HERE, json: AsJson = False) -> None:
-    """Copy the whole database into a new file, as it is at one moment, while everything goes on.
+    """Copy the whole database into a new file, as of one moment, while everything keeps running.
 
     [bold]Examples[/bold]
 
@@ -126,7 +126,7 @@ def backup(file: To, db: DbOrHere = HERE, json: AsJson = False) -> None:
 
 @db.command(cls=Command)
 def restore(file: From, db: DbOrHere = HERE, json: AsJson = False) -> None:
-    """Make a database of a backup. It must be empty, or not be there: nothing is ever replaced.
+    """Restore a database from a backup. It must be empty or not exist: nothing is ever replaced.
 
     A damaged SQLite file is moved aside. No process may work on the database meanwhile.
 

@@ -26,9 +26,9 @@ LOOKS = {"fine": ("✓", "good"), "note": ("·", "info"), "wrong": ("✗", "erro
 
 
 def doctor(db: DbOption = None, server: Server = None, token: Token = None, json: AsJson = False) -> None:
-    """Show which settings are in force and where they come from, and look whether all is well.
+    """Show which settings are in force and where they come from, and check whether all is well.
 
-    Looked at: settings, sign-in, the database and its schema, disk, clocks, the server, workers and task lists that
+    Checks the settings, sign-in, the database and its schema, disk, clocks, the server, workers and task lists that
     nobody serves, the port. Exit code 0: nothing is wrong. 1: something is.
 
     [bold]Examples[/bold]

@@ -132,7 +132,7 @@ Reseal = Annotated[
 def rotate_key(at: Target, reseal: Reseal = False, json: AsJson = False) -> None:
     """Make a new key and seal every secret with it.
 
-    Nothing needs to be stopped. Old keys stay in the file, for what lies in backups. On PostgreSQL the new key must be
+    Nothing needs to be stopped. Old keys stay in the file, for what is in backups. On PostgreSQL the new key must be
     on every node first: add it to every key file, then seal with --reseal.
 
     [bold]Examples[/bold]

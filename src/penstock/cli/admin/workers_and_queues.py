@@ -11,7 +11,7 @@ from penstock.cli.io.times import Local, ago, moment
 
 @acting
 def workers(at: Target, local: Local = False, json: AsJson = False) -> None:
-    """List the workers that are there.
+    """List the connected workers.
 
     [bold]Examples[/bold]
 
@@ -38,7 +38,7 @@ def workers(at: Target, local: Local = False, json: AsJson = False) -> None:
 
 @acting
 def queues(at: Target, local: Local = False, json: AsJson = False) -> None:
-    """List the task lists: what waits, is held by a pause, is under way, and since when the oldest waits.
+    """List the task lists: how many tasks wait, are held by a pause or are running, and since when the oldest waits.
 
     [bold]Examples[/bold]
 

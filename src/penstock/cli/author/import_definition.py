@@ -43,7 +43,7 @@ Name = Annotated[
     str | None,
     typer.Option(
         "--name", metavar="NAME", show_default=False,
-        help="The name of the workflow; where FILE has several, the one that is wanted. By default that of the file.",
+        help="The name of the workflow; where FILE has several, the one to import. By default that of the file.",
     ),
 ]  # fmt: skip
 Strict = Annotated[
@@ -110,7 +110,7 @@ def _refuse_beside(file: str, output: str | None) -> None:
         return
     if Path(file).resolve() == Path(output).with_suffix(".py").resolve():
         raise Wrong.because(
-            f"{output} would lie beside {file}, which then counts as its tasks and is run: write it under another "
+            f"{output} would be next to {file}, which then counts as its tasks and is run: write it under another "
             "name with -o."
         )
 

@@ -115,7 +115,7 @@ def event_option(event: External) -> str:
 
 
 def _show_starving(console: Console, hosted: InMemoryRun) -> None:
-    console.print("Nothing can go on, and no event from outside would help:")
+    console.print("Nothing can continue, and no event from outside would help:")
     reasons = [
         f"step '{each.step}' starves for {', '.join(each.missing)}"
         for each in starving(hosted.flow, hosted.snapshot)

@@ -72,9 +72,9 @@ def demo(
 
     Runs have succeeded, failed, got stuck, wait for a person and for a call from outside; a release is staged; a folder
     of pictures is watched. Everything is kept in a temporary folder, which Ctrl-C removes: started again it is fresh.
-    With --db runs are kept there and go on, their files in FILE.demo beside it (./penstock-demo with PostgreSQL); the
-    services of a release are new each time, and so is the release. With --tour no server is started: each example is
-    proved, drawn and run, and broken ones are shown.
+    With --db runs are kept there and continue, their files in FILE.demo next to it (./penstock-demo with PostgreSQL);
+    the services of a release are new each time, and so is the release. With --tour no server is started: each example
+    is proved, drawn and run, and broken ones are shown.
 
     [bold]Examples[/bold]
 

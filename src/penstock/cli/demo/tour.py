@@ -84,7 +84,9 @@ def tries(stage: Stage) -> list[Item]:
     """Five commands, for another terminal."""
     found, name = [], command_name()
     if stage.called is not None:
-        found.append(Item("be the transcoder: the run goes on", f"{name} emit {stage.called.run} {CALLBACK}"))
+        found.append(
+            Item("be the transcoder: the run continues", f"{name} emit {stage.called.run} {CALLBACK}")
+        )
     if (stage.pictures / PICTURE).is_file():
         copied = f"cp {quoted(str(stage.pictures / PICTURE))} {quoted(str(stage.pictures / 'new.jpg'))}"
         found.append(Item("drop a picture: a run of auto_tag tags it", copied))

@@ -32,12 +32,12 @@ Tasks = Annotated[
         "--tasks",
         metavar="MODULE|FILE",
         help="Python tasks: a module, or a .py file. May be given again. "
-        "Without it the .py file of the same name beside FILE is used.",
+        "Without it the .py file of the same name next to FILE is used.",
         show_default=False,
     ),
 ]
 NoTasks = Annotated[
-    bool, typer.Option("--no-tasks", help="Import no Python at all, not even the file beside FILE.")
+    bool, typer.Option("--no-tasks", help="Import no Python at all, not even the file next to FILE.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

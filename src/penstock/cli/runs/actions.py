@@ -204,7 +204,7 @@ def skip(
     reason: Reason = None,
     json: AsJson = False,
 ) -> None:
-    """Let a step of a run end without its task, with an output that you give: one that failed, waits or is at work.
+    """Let a step of a run end without its task, with an output that you give: one that failed, waits or is running.
 
     [bold]Examples[/bold]
 
@@ -245,7 +245,7 @@ def resume(
     yes: Yes = False,
     json: AsJson = False,
 ) -> None:
-    """Go on where a pause held a run, a workflow, or with --all the installation.
+    """Resume a paused run or workflow, or with --all the installation.
 
     [bold]Examples[/bold]
 

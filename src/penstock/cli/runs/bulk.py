@@ -70,7 +70,7 @@ def act_on_many(
 
 
 def _show(action: str, answer: dict[str, Any]) -> None:
-    refused = f", {answer['refused']:,} had gone on meanwhile" if answer["refused"] else ""
+    refused = f", {answer['refused']:,} had changed meanwhile" if answer["refused"] else ""
     more = "; there are more: do it again" if answer["more"] else ""
     out().print(f"{action}: {plural(answer['done'], 'run')}{refused}{more}")
     for each in answer["errors"]:

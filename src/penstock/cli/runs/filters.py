@@ -27,7 +27,7 @@ Subject = Annotated[str | None, _text("--subject", "TEXT", "Only about this.")]
 Parent = Annotated[str | None, _text("--parent", "RUN", "Only those that this run started.")]
 Label = Annotated[str | None, _text("--label", "NAME=VALUE", "Only with this label.")]
 Key = Annotated[str | None, _text("--key", "NAME=VALUE", "Only with this correlation key.")]
-AtStep = Annotated[str | None, _text("--step", "STEP", "Only where this step is at work or has failed.")]
+AtStep = Annotated[str | None, _text("--step", "STEP", "Only where this step is running or has failed.")]
 WaitingFor = Annotated[str | None, _text("--waiting-for", "EVENT", "Only those that wait for this event.")]
 WaitingSince = Annotated[
     str | None, _text("--waiting-since", "TIME", "With --waiting-for: since then at least; a time, or 2h.")

@@ -48,7 +48,7 @@ Until = Annotated[
 ]
 Failing = Annotated[bool, typer.Option("--failing", help="Only those that fail.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the ticks.")]
-Cancel = Annotated[bool, typer.Option("--cancel", help="End the backfill that is under way; its runs stay.")]
+Cancel = Annotated[bool, typer.Option("--cancel", help="End the running backfill; its runs stay.")]
 
 
 @acting
@@ -147,9 +147,9 @@ def backfill(
     cancel: Cancel = False,
     json: AsJson = False,
 ) -> None:
-    """Have the runs of past ticks made, up to 10,000; those that are there already are not made again.
+    """Make the runs of past ticks, up to 10,000; those that exist already are not made again.
 
-    A server does it, also where the source of the workflow is stopped; `penstock schedules --json` shows how far it is.
+    A server does it, also where the source of the workflow is stopped; `penstock schedules --json` shows its progress.
 
     [bold]Examples[/bold]
 
@@ -180,4 +180,4 @@ def _cancel(at: Target, name: str, json: bool) -> None:
     elif done:
         out().print(f"the backfill of {printable(name)} is canceled")
     else:
-        out().print(f"{printable(name)} has no backfill under way")
+        out().print(f"{printable(name)} has no running backfill")

@@ -21,14 +21,14 @@ EVERY = 0.5
 """Seconds between two looks for new lines."""
 LEVELS = {"error": "error", "warning": "warning", "debug": "faint"}
 
-Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Follow the log until the run has ended.")]
 
 
 @acting
 def watch(at: Target, run: Run, json: AsJson = False) -> None:
-    """Draw a run while it goes on, until it has ended or is stalled.
+    """Draw a run live, until it has ended or is stalled.
 
-    Where there is no terminal each thing that happens is a line. Exit code 0: it succeeded. 1: it did not.
+    Without a terminal, print a line for each thing that happens. Exit code 0: it succeeded. 1: it did not.
 
     [bold]Examples[/bold]
 

@@ -25,7 +25,7 @@ AtStep = Annotated[str | None, typer.Argument(metavar="[STEP]", help="Only this 
 
 @acting
 def why(at: Target, run: Run, step: AtStep = None, json: AsJson = False) -> None:
-    """Say why a run does not go on, step by step: no worker, a pause, another run, a time, events that are missing.
+    """Say why a run does not continue, step by step: no worker, a pause, another run, a time, events that are missing.
 
     [bold]Examples[/bold]
 
@@ -61,7 +61,7 @@ def incidents(
     """List what waits for a person: failing sources, failed and stalled runs, events set aside or not taken.
 
     Each line says what can be done: `penstock retry`, `skip`, `cancel`, `rerun`, and of an event `redeliver`, with the
-    number that stands in the first column.
+    number in the first column.
 
     [bold]Examples[/bold]
 

@@ -79,7 +79,7 @@ def publish(
 ) -> None:
     """Publish workflows; one that did not change gets no new version.
 
-    They are checked first, with the Python tasks beside them: one with an error is not published, nor are those
+    They are checked first, with the Python tasks next to them: one with an error is not published, nor are those
     named after it. Exit code 0: all are published. 1: the checks find an error. 2: a file cannot be read.
 
     [bold]Examples[/bold]
@@ -178,7 +178,7 @@ def _state(workflow: dict[str, Any]) -> str:
 
 @acting
 def start_source(at: Target, name: Workflow, json: AsJson = False) -> None:
-    """Let the source of a workflow make runs.
+    """Start the source of a workflow.
 
     [bold]Examples[/bold]
 
@@ -190,7 +190,7 @@ def start_source(at: Target, name: Workflow, json: AsJson = False) -> None:
 
 @acting
 def stop_source(at: Target, name: Workflow, json: AsJson = False) -> None:
-    """Let the source of a workflow make no more runs; those under way finish.
+    """Stop the source of a workflow. Active runs finish.
 
     [bold]Examples[/bold]
 

@@ -90,7 +90,7 @@ Shell = Annotated[
     str | None,
     typer.Option(
         "--shell", metavar="DIR", show_default=False,
-        help="Also run the commands of `shell` steps, in this folder and below. Whoever may publish may then run any.",
+        help="Also run the commands of `shell` steps, in this folder and below. All who may publish may then run any.",
     ),
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ def server(
     stats: Stats = None,
     json: AsJson = False,
 ) -> None:
-    """Answer the API and keep runs going on a database that several processes share; workers do the tasks.
+    """Serve the API and run workflows on a database that several processes share; workers do the tasks.
 
     Any number of them may run, on any machines, on one PostgreSQL database: they are equal, and none is needed
     for long. Signals and exit codes are those of `penstock up`.

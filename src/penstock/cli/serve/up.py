@@ -75,9 +75,9 @@ def up(
 ) -> None:
     """Run workflows here, for as long as the process lives: the API, an engine, and a worker for its tasks.
 
-    Runs are kept in the database, ./penstock.db unless another is named: whatever happens to the process, they go on
+    Runs are kept in the database, ./penstock.db unless another is named: whatever happens to the process, they continue
     when it is started again. On this machine nobody needs to sign in; any other --host needs a token.
-    Ctrl-C or SIGTERM stops it in good order: what runs may finish, the rest is given back. A second signal ends it
+    Ctrl-C or SIGTERM stops it cleanly: running tasks may finish, the others are returned. A second signal ends it
     at once. Exit code 0: stopped. 2: it could not begin. 130: ended at once.
 
     [bold]Examples[/bold]

@@ -109,7 +109,7 @@ class Coordinator:
             except (StoreUnavailable, StoreBusy):
                 raise
             except Exception:
-                log.exception("release %s cannot be looked after; it is tried again", each.id)
+                log.exception("release %s cannot be processed; it is tried again", each.id)
         return len(found)
 
     async def check_now(self) -> list[Whole]:

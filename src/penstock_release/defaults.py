@@ -44,7 +44,7 @@ def _refuse_damaged(name: str, data: Mapping[str, Any], kinds: Mapping[str, type
     if wrong:
         raise conflict(
             f"What is kept of {name} is damaged ({', '.join(wrong)}), so it cannot be shown or changed: other "
-            f"releases go on; mend it from a backup, under /custom/penstock-release/{name}."
+            f"releases continue; restore it from a backup, under /custom/penstock-release/{name}."
         )
 
 

@@ -131,7 +131,7 @@ class Access:
             raise Unauthenticated("the session has ended")
         token_id = row.session.token_id
         if token_id is not None and not await self._admission.is_live(token_id):
-            raise Unauthenticated("the token of this session does not count any more")
+            raise Unauthenticated("the token of this session is no longer valid")
         if self._admission.is_time(key):
             with contextlib.suppress(
                 StoreError

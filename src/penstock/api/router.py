@@ -61,7 +61,7 @@ class Router:
             else:
                 branch = branch.named.setdefault(segment, _Branch())
         if call.method in branch.calls:
-            raise ValueError(f"{call.method} {call.path} is there twice")
+            raise ValueError(f"{call.method} {call.path} is declared twice")
         if branch.calls and branch.parameters != tuple(names):
             raise ValueError(f"{call.path} names its parameters otherwise than its siblings")
         branch.calls[call.method], branch.parameters = call, tuple(names)

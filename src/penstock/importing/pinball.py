@@ -194,7 +194,7 @@ class _Jobs:
         classes = list(dict.fromkeys(job.runs for job in jobs if job.runs and job.unread is None))
         if classes:
             self.notes.say(
-                f"The tasks {listed(classes)} are to be offered by workers: a class becomes a function with @task."
+                f"Workers must offer the tasks {listed(classes)}: a class becomes a function with @task."
             )
         if any(job.command for job in jobs):
             self.notes.say(

@@ -211,11 +211,11 @@ class _Stages:
                 "A heartbeat of NONE became the default of 60s: workers send it by themselves while a task runs."
             )
         self.notes.say(
-            f"The tasks {listed(list(self.stages))} are to be offered by workers: `run_task(self, opts)` becomes a "
+            f"Workers must offer the tasks {listed(list(self.stages))}: `run_task(self, opts)` becomes a "
             "function with @task, and `opts` is its `ctx.data` and `ctx.input`."
         )
         self.notes.say(
-            "The time limit of a whole execution stands in no stage: say `timeout: 36h` at the top, if it is that."
+            "No stage has the time limit of a whole execution: say `timeout: 36h` at the top, if it is that."
         )
 
 

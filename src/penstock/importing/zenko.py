@@ -145,7 +145,7 @@ class _Diagram:
             )
             return "false"
         if made not in ("true", "false"):
-            self.notes.say(f"The script of '{name}' was written anew in CEL: look whether it says the same.")
+            self.notes.say(f"The script of '{name}' was rewritten in CEL: check whether it says the same.")
         return made
 
     def function(self, node: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class _Diagram:
             given = {"url": str(node["endpoint"]), "kind": "azure", "body": _escaped(node["postData"])}
             self.notes.say(
                 f"'{name}' is sent its `postData` alone, and what it answers is its output: to take tags from that, "
-                "add a `tag` step after it, or replace `body` by `params`, which are sent beside the context."
+                "add a `tag` step after it, or replace `body` by `params`, which are sent in addition to the context."
             )
         else:
             self.notes.say(
@@ -172,7 +172,7 @@ class _Diagram:
             return given
         self.notes.say(
             f"'{name}' is asynchronous: its function answers at once and, when it is done, calls the address that it "
-            "gets as `callback`; it must be taught to, or `mode: async` be taken away. `timeouts` bound the wait."
+            "gets as `callback`; change it to do so, or remove `mode: async`. `timeouts` bound the wait."
         )
         return {**given, "mode": "async"}
 
@@ -212,7 +212,7 @@ class _Diagram:
                 "write it under `where`; until then it takes nothing."
             )
             return bucket, "false"
-        self.notes.say("The script of the source was written anew in CEL: look whether it says the same.")
+        self.notes.say("The script of the source was rewritten in CEL: check whether it says the same.")
         return bucket, made
 
     def store(self, bucket: str) -> str:

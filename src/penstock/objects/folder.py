@@ -105,7 +105,9 @@ class FolderStore:
 
     def _check(self) -> None:
         if not os.path.isdir(self.path):
-            raise ObjectStoreAway(self.name, f"there is no folder {self.path}: make it, or mend the address")
+            raise ObjectStoreAway(
+                self.name, f"there is no folder {self.path}: make it, or correct the address"
+            )
         os.scandir(self.path).close()
 
     def _head(self, key: str) -> Object:

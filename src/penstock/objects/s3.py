@@ -268,7 +268,7 @@ class S3Store:
             )
         if code == "NoSuchBucket" or (code == "404" and not key):
             return ObjectStoreAway(
-                self.name, f"it has no bucket '{self.bucket}': make it, or mend the address"
+                self.name, f"it has no bucket '{self.bucket}': make it, or correct the address"
             )
         return ObjectStoreAway(self.name, f"it answers {code}: {message}")
 

@@ -103,7 +103,7 @@ class HttpGate:
         self._given: dict[Lease, _Wanted] = {}
         self._writers: dict[_Writer, Lease] = {}
         self._worker = ""
-        self._chores = BackgroundTasks(LOG, "tasks that came after the stop could not be given back")
+        self._chores = BackgroundTasks(LOG, "tasks that came after the stop could not be returned")
 
     def now(self) -> datetime:
         """The server's time; this machine's until the server was heard."""

@@ -318,7 +318,7 @@ class AlreadyOver(Conflict):
     code = "already_over"
 
     def __init__(self) -> None:
-        super().__init__("this call does not count: the step has ended, or waits for another attempt")
+        super().__init__("this call is ignored: the step has ended, or waits for another attempt")
 
 
 class NotSkippable(Conflict):
@@ -372,7 +372,7 @@ class DraftChanged(PreconditionFailed):
 
     def __init__(self, workflow: str) -> None:
         super().__init__(
-            f"the draft of '{workflow}' was changed meanwhile, or is not there: read it again, then save"
+            f"the draft of '{workflow}' was changed meanwhile, or does not exist: read it again, then save"
         )
         self.workflow = workflow
 

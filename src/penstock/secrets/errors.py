@@ -32,7 +32,7 @@ class DamagedSecret(SecretKeyError):
     code = "damaged_secret"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"the secret '{name}' is not as it was sealed: set it anew")
+        super().__init__(f"the secret '{name}' is not as it was sealed: set it again")
 
 
 class UnknownSecret(NotFound):

@@ -56,7 +56,7 @@ def _foreign(missing: Iterable[str], keys: Keys) -> SecretKeyError:
     return SecretKeyError(
         f"secrets of this database are sealed with the key {' and '.join(sorted(missing))}, and this node {here} "
         f"({keys.where}): get that key from the node that set them and add {where}; "
-        "if it is lost, remove each secret that `penstock secret list --db URL` shows beside it with "
+        "if it is lost, remove each secret that `penstock secret list --db URL` shows for it with "
         "`penstock secret rm NAME --db URL`"
     )
 

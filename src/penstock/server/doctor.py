@@ -93,7 +93,7 @@ async def _sign_in(settings: Settings) -> list[Finding]:
 async def _database(db: str) -> list[Finding]:
     shown = without_password(db)
     if not is_shared(db) and not os.path.exists(sqlite_path(db)[0]):
-        return [Finding("database", "note", f"{shown} is not there yet: `penstock up` makes it")]
+        return [Finding("database", "note", f"{shown} does not exist yet: `penstock up` makes it")]
     try:
         looker = await open_to_look(db)
     except NeedsMigration as error:

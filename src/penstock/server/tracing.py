@@ -41,7 +41,7 @@ def tracing_wanted(said: str | None, variables: Mapping[str, str]) -> str:
         if said is not None:
             raise
         # The variable may be there for everything on this machine: it must not keep a server from starting.
-        log.warning("no traces are told: %s", error)
+        log.warning("no traces are exported: %s", error)
         return OFF
     return kind
 

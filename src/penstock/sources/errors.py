@@ -35,7 +35,7 @@ class Stale(Unverified):
     code = "stale"
 
     def __init__(self) -> None:
-        super().__init__("stale", "the call was signed too long ago, or in the future: send it anew")
+        super().__init__("stale", "the call was signed too long ago, or in the future: send it again")
 
 
 class Untrusted(PenstockError):

@@ -38,7 +38,7 @@ class AttemptSuperseded(Conflict):
 
     def __init__(self, id: str) -> None:
         super().__init__(
-            f"task '{id}' is not yours any more under that lease: nothing was changed; stop the work"
+            f"task '{id}' is no longer yours under that lease: nothing was changed; stop the work"
         )
 
 

@@ -88,7 +88,7 @@ class CallOrder:
                 await self._put({wish.name: wish for wish in batch})
                 wanted = await self._wanted(batch)
             except Exception as error:  # then no end of the attempt can be told either: it will be done again
-                log.warning("calls under way cannot be announced to other nodes: %s", error)
+                log.warning("calls in progress cannot be announced to other nodes: %s", error)
                 wanted = None
             for wish in batch:
                 if not wish.done.done():

@@ -23,7 +23,7 @@ class Reminding:
 
     def __init__(self, world: TaskEnvironment) -> None:
         self._world = world
-        self._sending = BackgroundTasks(log, "somebody was not told of an approval")
+        self._sending = BackgroundTasks(log, "a notice of an approval was not sent")
 
     def settled(self, decisions: Sequence[Decision]) -> None:
         """What is durable now."""
@@ -58,4 +58,4 @@ class Reminding:
         try:
             await tell_by_mail(self._world, params["to"], f"{subject}: {workflow}, {step}"[:200], text, key)
         except Failing as failing:
-            log.warning("nobody was told of approval %s: %s", id, failing)
+            log.warning("the notice of approval %s was not sent: %s", id, failing)

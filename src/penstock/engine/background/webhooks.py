@@ -100,7 +100,7 @@ class Webhooks:
         except Failing as failing:
             raise NotTaken(str(failing)) from None
         if answer.status == GONE:
-            raise MessageRefused(shown_address(topic), "it answered 410: nobody wants it there any more")
+            raise MessageRefused(shown_address(topic), "it answered 410: the receiver no longer wants it")
         if not 200 <= answer.status < 300:
             said = " ".join(answer.shown()[:200].split())
             raise NotTaken(

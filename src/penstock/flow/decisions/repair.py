@@ -131,7 +131,7 @@ def unskippable(turn: DecisionState, step: FlowStep, wish: Skipped) -> str | Non
     if turn.steps.get(step.name, NEVER_FIRED).live or turn.board.enabled(step.wired):
         return None
     if turn.status != "stalled":
-        return "it is not under way; events that it waits for may still come"
+        return "it is not running; events that it waits for may still come"
     marking = turn.board.look()
     mine = {slot.index for slot in step.wired.slots}
     held = any((place if isinstance(place, int) else place[0]) in mine for place in marking.tokens)

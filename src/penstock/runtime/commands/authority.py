@@ -28,7 +28,7 @@ class NotTheirs(PenstockError):
 
     def __init__(self, step: str, role: str) -> None:
         super().__init__(
-            f"'{step}' is an approval for the role {role}, and to go round it is to give it: ask one who may"
+            f"'{step}' is an approval for the role {role}, and bypassing it would be giving it: ask a person who may"
         )
         self.step, self.role = step, role
 

@@ -62,7 +62,7 @@ class Dispatch:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
         self._desks: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
-        self._tidying = BackgroundTasks(log, "what was not wanted any more could not be given back")
+        self._tidying = BackgroundTasks(log, "unwanted tasks could not be returned")
         self.submit: Callable[[Request], None] = lambda request: None
         self.seats: dict[str, WaitingWorker] = {}
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
@@ -267,7 +267,7 @@ class Dispatch:
         for each in leased:
             attempt = found[each.lease] or self._attempt(fetched.get(each.lease.run), each.lease)
             if attempt is None:
-                log.warning("task %s of run %s is not wanted any more", each.task, each.lease.run)
+                log.warning("task %s of run %s is no longer wanted", each.task, each.lease.run)
             else:
                 made.append(Assignment(each.lease, attempt, each.expires, each.deadline))
         return made

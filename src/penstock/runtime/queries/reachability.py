@@ -62,7 +62,7 @@ def _text(found: Prospect) -> str:
         return f"The run can end, but it can also get stuck{_where(waits)}."
     if found.outlook == "stalls":
         return f"The run cannot end so: it gets stuck{_where(waits)}."
-    return "Whether the run can still end could not be told."
+    return "It is unknown whether the run can still end."
 
 
 def _word(status: str) -> str:

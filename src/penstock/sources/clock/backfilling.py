@@ -40,7 +40,7 @@ class Backfilling(Conflict):
     code = "backfilling"
 
     def __init__(self, workflow: str) -> None:
-        super().__init__(f"a backfill of '{workflow}' is under way: wait until it is done, or cancel it")
+        super().__init__(f"a backfill of '{workflow}' is running: wait until it is done, or cancel it")
         self.workflow = workflow
 
 
@@ -119,7 +119,7 @@ class Filling:
         if job is None:
             return
         if feed.source is None or feed.source.kind != KIND:
-            log.warning("'%s' has no schedule any more: its backfill is given up", feed.workflow)
+            log.warning("'%s' no longer has a schedule: its backfill is given up", feed.workflow)
             await call_off(feed.node.store, feed.workflow)
             return
         progress = read_backfill(feed.state)

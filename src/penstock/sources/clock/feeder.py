@@ -93,7 +93,7 @@ class Clock:
             await feed.rest(ROOM)
             return progress
         if what == "skip":
-            log.info("'%s' is still under way: tick %s is skipped", feed.workflow, tick_text(tick))
+            log.info("a run of '%s' is still active: tick %s is skipped", feed.workflow, tick_text(tick))
             return await _saved(
                 feed, replace(progress, last=tick, waiting=None, skipped=progress.skipped + 1)
             )

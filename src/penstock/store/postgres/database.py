@@ -257,7 +257,7 @@ class Database:
         name = unquote(urlsplit(self.address.dsn).path.lstrip("/")) or "that"
         return BadAddress(
             self.address.shown, f"has no database '{name}'",
-            f"make it, with `createdb {name}` or CREATE DATABASE, or mend the name",
+            f"make it, with `createdb {name}` or CREATE DATABASE, or correct the name",
         )  # fmt: skip
 
     @contextlib.contextmanager

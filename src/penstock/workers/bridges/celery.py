@@ -314,6 +314,6 @@ class CeleryFleet:
             self._hear(flight, meta)
         if flight.seen_at == NEVER or flight.id not in self._flights:
             return
-        message = f"no Celery worker has the task any more, and none told how it ended in {flight.alive:g}s"
+        message = f"no Celery worker has the task now, and none reported how it ended in {flight.alive:g}s"
         LOG.warning("task %s of run %s is lost: %s", flight.work.attempt.task, flight.work.lease.run, message)
         self._land(flight, TimedOut("lost", message))

@@ -55,7 +55,7 @@ def checked_app(name: str, app: Any) -> Any:
         raise CannotOpen(f"the Celery app '{name}' has task_always_eager on: no worker would get its tasks")
     if isinstance(app.backend, DisabledBackend):
         raise CannotOpen(
-            f"the Celery app '{name}' has no result backend: set result_backend, so that it can be told how "
+            f"the Celery app '{name}' has no result backend: set result_backend, so that Penstock learns how "
             "tasks end"
         )
     return app

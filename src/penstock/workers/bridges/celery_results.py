@@ -96,7 +96,7 @@ def _revoked(meta: Meta) -> Failed:
     if "expired" in why:
         return Failed(error=Failure("error", "the Celery task expired before a worker began it"))
     message = (
-        "the Celery task was revoked, and not by the engine: retry the run if it is to be done after all"
+        "the Celery task was revoked, and not by the engine: retry the run if it should be done after all"
     )
     return Failed(error=Failure("error", message, {"type": "TaskRevokedError"}), retry=False)
 

@@ -189,7 +189,7 @@ class Worker:
 
     def _recovered(self, name: str) -> None:
         if self._troubles.pop(name, None) is not None and not self._troubles:
-            LOG.info("worker %s goes on", self.name)
+            LOG.info("worker %s continues", self.name)
 
     async def _claim(self) -> None:
         """Claim as much as there is room for and begin it."""

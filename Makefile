@@ -105,8 +105,8 @@ budgets: setup  ## Write the budgets of the hot paths anew: what `make check` ho
 docs: setup  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-reference: setup  ## Write the reference and the types of the web pages from the code
-	$(BIN)/python scripts/write_reference.py
+reference: setup  ## Write the reference, the schema of definitions and the types of the web pages from the code
+	$(BIN)/python -m scripts.reference
 
 pictures: setup  ## Take the drawings, and what the browser tests saw, into docs/img
 	$(BIN)/python scripts/pictures.py

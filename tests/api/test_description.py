@@ -13,7 +13,7 @@ import pytest
 import schemathesis
 from schemathesis.engine import events, from_schema
 
-from penstock.api.description.openapi import describe
+from penstock.api.openapi import describe
 from penstock.api.table import CALLS
 from tests.api.conftest import standing
 

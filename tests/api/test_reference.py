@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.api.description.reference import reference_text
+from scripts.reference.http_api import reference_text
+
 from penstock.api.table import CALLS
 from penstock_release.api import CALLS as RELEASES
 

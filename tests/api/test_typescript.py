@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from msgspec import Struct
+from scripts.reference.typescript import types_text
 
 from penstock.api.call import Call
-from penstock.api.description.typescript import types_text
 from penstock.api.extension import Calls
 from penstock.api.table import CALLS
 from penstock_release.api import CALLS as RELEASES

@@ -13,8 +13,8 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
+from scripts.reference.command_line import reference_text
 
-from penstock.cli.reference import reference_text
 from penstock.engine.authoring.load import load
 from penstock.flow.checks.checks import check_flow
 from penstock.steps.kinds import KINDS, OFFERS

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from penstock.api.description.openapi import describe
+from penstock.api.openapi import describe
 from penstock.api.table import CALLS
 from penstock.store.errors import StoreFailing
 from penstock_release.api import CALLS as OURS

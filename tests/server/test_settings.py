@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts.reference.command_line import settings_text
 
-from penstock.cli.reference import settings_text
 from penstock.server.settings import (
     BadSettings,
     read_settings,

@@ -18,8 +18,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from penstock.api.call import Call
-from penstock.api.description.openapi import description_of
 from penstock.api.guard import admit
+from penstock.api.openapi import description_of
 from penstock.api.problems import problem_response, status_of
 from penstock.api.quick import HEADERS, Asked, Ready
 from penstock.api.reading import fit, raw_body, read_query, refuse_type, value_of

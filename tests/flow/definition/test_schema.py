@@ -9,12 +9,12 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from scripts.reference.schema.definition_schema import definition_schema, schema_text
 
-from penstock.flow.format import schema
+from penstock.flow import format
 from penstock.flow.format.fields import Level
 from penstock.flow.format.notify_reading import NOTICE, WEBHOOK
 from penstock.flow.format.reading import WORKFLOW, from_plain, read_definition
-from penstock.flow.format.schema import definition_schema, schema_text
 from penstock.flow.format.source_reading import EXTERNAL, FROM, SOURCES
 from penstock.flow.format.step_reading import BACKOFF, DEFAULTS, SLOT, STEP, TIMEOUTS
 from penstock.flow.format.verify_reading import METHODS
@@ -22,7 +22,7 @@ from penstock.flow.format.writing import to_plain
 from penstock.flow.model import problems
 from penstock.flow.model.problems import DefinitionError
 
-PACKAGE = Path(schema.__file__).parent
+PACKAGE = Path(format.__file__).parent
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "definition.md"
 SCHEMA = definition_schema()
 VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
@@ -30,7 +30,7 @@ VALIDATOR = jsonschema_rs.validator_for(SCHEMA)
 
 def test_the_published_file_is_current() -> None:
     published = (PACKAGE / "penstock-1.schema.json").read_text(encoding="utf-8")
-    assert published == schema_text(), "run scripts/write_schema.py"
+    assert published == schema_text(), "run `make reference`"
 
 
 def test_the_schema_is_a_schema_of_draft_2020_12() -> None:

@@ -1,1 +1,1 @@
-"""The format: definitions in YAML and JSON, read, written, and described by a schema."""
+"""The format: definitions in YAML and JSON, read and written; `penstock-1.schema.json` describes it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from penstock.api.call import Call
-from penstock.api.description.openapi import describe
+from penstock.api.openapi import describe
 
 HEAD = """\
 /**

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.flow.format.schema_notify import NOTIFY
+from scripts.reference.schema.schema_notify import NOTIFY
+
 from penstock.flow.model.names import LONGEST
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT
 

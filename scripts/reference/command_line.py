@@ -1,4 +1,4 @@
-"""The reference page of the command line, written from the commands themselves."""
+"""The reference pages of the command line and of the settings, written from the commands and the settings."""
 
 from __future__ import annotations
 

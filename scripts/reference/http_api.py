@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from penstock.api.call import Call
-from penstock.api.description.openapi import describe
+from penstock.api.openapi import describe
 from penstock.api.table import CALLS
 
 HEAD = """\

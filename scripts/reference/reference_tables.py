@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scripts.reference.schema.definition_schema import definition_schema
+
 import penstock
 from penstock.api.problems import STATUSES
 from penstock.flow.errors import PenstockError
-from penstock.flow.format.schema import definition_schema
 from penstock.metrics.catalogue import GROUPS, Measure
 
 CHECKS = Path(penstock.__file__).parent / "flow" / "checks"
@@ -100,7 +101,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-GLANCES: Mapping[str, Callable[[], str]] = {
+TABLES: Mapping[str, Callable[[], str]] = {
     "definition": keys,
     "checks": checks,
     "errors": errors,
@@ -114,4 +115,4 @@ def filled(name: str, text: str) -> str:
     begin = BEGIN.format(name)
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(END), re.S)
     assert pattern.search(text), f"docs/reference/{name}.md has no place for its table: {begin}"
-    return pattern.sub(lambda _: f"{begin}\n{GLANCES[name]()}\n{END}", text)
+    return pattern.sub(lambda _: f"{begin}\n{TABLES[name]()}\n{END}", text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from penstock.flow.format.schema_parts import DEFINITIONS, WORKFLOW
-from penstock.flow.format.schema_verify import VERIFY
+from scripts.reference.schema.schema_parts import DEFINITIONS, WORKFLOW
+from scripts.reference.schema.schema_verify import VERIFY
 
 Schema = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""The documents made from the code: `python -m scripts.reference` writes all of them anew."""

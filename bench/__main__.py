@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from bench.bars import bars
 from bench.charts import charts
+from bench.comparison import QUICK, Plan, Say, measure
 from bench.publishing import publish
 from bench.results import Results, decode, encode
 from bench.roster import HOME
-from bench.suite import QUICK, Plan, Say, measure
 from bench.table import bar_lines, table
 
 RESULTS = HOME / "results"

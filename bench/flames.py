@@ -18,16 +18,16 @@ from xml.sax.saxutils import escape
 from msgspec import Struct, field
 
 from bench.bars import NAMES
+from bench.engine.places import disk
 from bench.publishing import DOCS, PAGE, put
 from bench.roster import ENVS, STORES
 from bench.session import ROOT
-from penstock.bench.engine.places import disk
 from penstock.testing.postgres import PostgresServer
 
 PY_SPY = ENVS / "tools" / "bin" / "py-spy"
 LOAD = (
-    "import sys; from penstock.bench.engine.workloads import chains; from penstock.engine import loop;"
-    " loop.run(chains(sys.argv[1], int(sys.argv[2])))"
+    "import sys; from bench.engine.workloads import chains; from penstock.engine import event_loop;"
+    " event_loop.run(chains(sys.argv[1], int(sys.argv[2])))"
 )
 RUNS, RATE, PATIENCE = 12_000, 400, 300
 WIDE, HIGH, TOP, LEAST = 1_000, 17, 66, 0.004
@@ -47,7 +47,7 @@ PARTS = (
     ("workers: calling tasks", ("penstock/workers", "penstock/boxes")),
     ("store: rows and statements", ("penstock/store",)),
     ("driver and event loop", ("asyncpg", "asyncio", "uvloop", "concurrent", "threading", "selectors")),
-    ("the load itself", ("penstock/bench",)),
+    ("the load itself", ("bench",)),
 )
 COLOURS = ("#d98c5f", "#d9b45f", "#5fa8b8", "#7fb069", "#8f7fc0", "#b5b5b5", "#c9c9c9", "#dddddd")
 _FRAME = re.compile(r"(?P<name>.+) \((?P<file>[^()]*?)(?::\d+)?\)$")
@@ -84,7 +84,7 @@ def _frame(text: str) -> tuple[str, str]:
 
 def _short(file: str) -> str:
     """`penstock/flow/decisions/advance.py`, wherever it is installed."""
-    for mark in ("site-packages/", "/src/", "/lib/python3"):
+    for mark in ("site-packages/", "/src/", "/lib/python3", f"{ROOT}/"):
         if mark in file:
             file = file.rpartition(mark)[2]
     return re.sub(r"^\.\d+/", "", file)

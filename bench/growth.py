@@ -19,13 +19,13 @@ from typing import Any
 
 import msgspec
 
+from bench.engine.measure import a_finished_run
+from bench.engine.places import SqlitePlace, disk
+from bench.engine.workflows import nothing
+from bench.engine.workloads import PATIENCE, NotDone, Room, chains, fans
+from bench.http.processes import process
 from bench.nodes import rate
 from bench.results import Growth, Point
-from penstock.bench.engine.measure import a_finished_run
-from penstock.bench.engine.places import SqlitePlace, disk
-from penstock.bench.engine.workflows import nothing
-from penstock.bench.engine.workloads import PATIENCE, NotDone, Room, chains, fans
-from penstock.bench.http.processes import process
 from penstock.engine import event_loop
 from penstock.engine.engine import Engine
 

@@ -12,8 +12,8 @@ from time import perf_counter
 import apsw
 import asyncpg
 
-from penstock.bench.http.load import Ask
-from penstock.bench.http.processes import load, process
+from bench.http.load import Ask
+from bench.http.processes import load, process
 
 UNITS = {
     "fsync": "/s",

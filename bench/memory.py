@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+from bench.net.measure import Contender, Stopped, rounds
+from bench.net.report import MISSING
+from bench.net.runs import MIXED, SMALL, run_name
+from bench.net.suite import require_same_answers
 from bench.roster import ENVS
-from penstock.bench.measure import Contender, Stopped, rounds
-from penstock.bench.net import require_same_answers
-from penstock.bench.report import MISSING
-from penstock.bench.runs import MIXED, SMALL, run_name
 
 CONTENDERS = {"penstock": "", "snakes": "snakes", "spiff": "spiff", "langgraph": "langgraph", "plain": ""}
 """Contender → its environment."""
@@ -58,7 +58,7 @@ def _able(found: Found, stack: ExitStack, until: float) -> Iterator[Contender]:
     for name, env in CONTENDERS.items():
         python = ENVS / env / "bin" / "python"
         if env and not python.exists():
-            found.missing[name] = "not installed: run `make bench-setup`"
+            found.missing[name] = MISSING
             continue
         try:
             contender = stack.enter_context(Contender(name, str(python) if env else sys.executable, until))

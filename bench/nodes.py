@@ -18,9 +18,9 @@ from typing import Any
 import asyncpg
 from msgspec import Struct
 
-from penstock.bench.engine.workflows import CHAIN, tasks
-from penstock.bench.engine.workloads import IN_FLIGHT, NotDone, prepared
-from penstock.bench.floor.postgres import floor
+from bench.engine.workflows import CHAIN, tasks
+from bench.engine.workloads import IN_FLIGHT, NotDone, prepared
+from bench.floor.postgres import floor
 from penstock.engine import event_loop
 from penstock.engine.engine import Engine
 

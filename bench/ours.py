@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from statistics import median
 
+from bench.engine.figures import Saturated
+from bench.engine.idle import Idle, idle
+from bench.engine.measure import a_finished_run, saturated
+from bench.engine.places import Place, PostgresPlace, SqlitePlace
+from bench.engine.workloads import chains, fans, singles
 from bench.nodes import another_database, gains
 from bench.peers.common import Orders, attempt, emit, emit_latency, tell
 from bench.remote import runs_over_http
 from penstock import __version__
-from penstock.bench.engine.figures import Saturated
-from penstock.bench.engine.idle import Idle, idle
-from penstock.bench.engine.measure import a_finished_run, saturated
-from penstock.bench.engine.places import Place, PostgresPlace, SqlitePlace
-from penstock.bench.engine.workloads import chains, fans, singles
 from penstock.engine import event_loop
 
 AGED = 6

@@ -7,10 +7,10 @@ import json
 import time
 from urllib.request import urlopen
 
-from penstock.bench.engine.workflows import CHAIN
-from penstock.bench.engine.workloads import NotDone, succeeded
-from penstock.bench.http.load import Ask
-from penstock.bench.http.processes import load, process
+from bench.engine.workflows import CHAIN
+from bench.engine.workloads import NotDone, succeeded
+from bench.http.load import Ask
+from bench.http.processes import load, process
 from penstock.engine.engine import Engine
 
 CONNECTIONS = 32

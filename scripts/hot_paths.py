@@ -20,9 +20,11 @@ from unittest.mock import patch
 
 import apsw
 
-from penstock.bench.contenders.penstock import works
-from penstock.bench.engine.workflows import CHAIN, DEFINITIONS, FAN, tasks
-from penstock.bench.work import Work
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from bench.engine.workflows import CHAIN, DEFINITIONS, FAN, tasks
+from bench.net.contenders.penstock import works
+from bench.net.work import Work
+
 from penstock.engine.engine import Engine
 from penstock.store.postgres.database import Session
 from penstock.store.postgres.store import PostgresStore
@@ -31,8 +33,10 @@ from penstock.store.sqlite.store import SqliteStore
 from penstock.testing.postgres import PostgresServer
 from penstock.testing.simloop import SimLoop, run_simulated
 
+ROOT = Path(__file__).resolve().parents[1]
 BUDGETS = Path(__file__).with_suffix(".json")
-SOURCES = str(Path(__file__).resolve().parent.parent / "src" / "penstock")
+SOURCES = tuple(str(ROOT / name) for name in ("src/penstock", "bench"))
+"""Penstock, and the load that drives it."""
 UNNAMED = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 """Newer Pythons run some of these without a call: they do not count."""
 ROOM = 1.02
@@ -48,7 +52,7 @@ Recorded = list[list[Change]]
 
 
 class Calls:
-    """Counts calls of functions of this package while it is on."""
+    """Counts calls of functions in SOURCES while it is on."""
 
     def __init__(self) -> None:
         self.count = 0

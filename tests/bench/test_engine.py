@@ -10,16 +10,16 @@ from typing import Any
 import apsw
 import msgspec
 import pytest
+from bench.engine import figures as bars
+from bench.engine.figures import Figure, Saturated, chain_figures, past_figures
+from bench.engine.filling import PIECE, pieces
+from bench.engine.measure import Sizes, measure
+from bench.engine.places import PostgresPlace, SqlitePlace, places
+from bench.engine.report import lines, plain, report_on
+from bench.engine.workflows import CHAIN
+from bench.floor.figures import Floor
+from bench.floor.sqlite import floor
 
-from penstock.bench.engine import figures as bars
-from penstock.bench.engine.figures import Figure, Saturated, chain_figures, past_figures
-from penstock.bench.engine.filling import PIECE, pieces
-from penstock.bench.engine.measure import Sizes, measure
-from penstock.bench.engine.places import PostgresPlace, SqlitePlace, places
-from penstock.bench.engine.report import lines, plain, report_on
-from penstock.bench.engine.workflows import CHAIN
-from penstock.bench.floor.figures import Floor
-from penstock.bench.floor.sqlite import floor
 from penstock.runtime.errors import Invalid
 from penstock.testing.postgres import PostgresServer
 

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from bench.net.contenders import penstock as contender
 from scripts.hot_paths import BUDGETS, durable, in_memory, judge
 
-from penstock.bench.contenders import penstock as contender
 from penstock.kernel import firing
 from penstock.store.sqlite.session import Session
 

@@ -6,17 +6,17 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from bench.engine.places import Place, PostgresPlace, SqlitePlace
+from bench.engine.workflows import CHAIN, DEFINITIONS, tasks
+from bench.engine.workloads import NotDone
+from bench.http.figures import beside, beside_figures, list_figures, step_figures
+from bench.http.load import Ask, Heard
+from bench.http.measure import CALL, HELLO, START, _far
+from bench.http.past import LONG, queries
+from bench.http.places import fill
+from bench.http.processes import load, process
 
 from penstock import Engine
-from penstock.bench.engine.places import Place, PostgresPlace, SqlitePlace
-from penstock.bench.engine.workflows import CHAIN, DEFINITIONS, tasks
-from penstock.bench.engine.workloads import NotDone
-from penstock.bench.http.figures import beside, beside_figures, list_figures, step_figures
-from penstock.bench.http.load import Ask, Heard
-from penstock.bench.http.measure import CALL, HELLO, START, _far
-from penstock.bench.http.past import LONG, queries
-from penstock.bench.http.places import fill
-from penstock.bench.http.processes import load, process
 from penstock.testing.postgres import PostgresServer
 
 SHORT = 0.2

@@ -7,17 +7,17 @@ import json
 from typing import Any
 
 import pytest
+from bench.net.checking import WORKFLOWS, CheckFigure
+from bench.net.contenders import penstock
+from bench.net.figures import Figure, figures, works
+from bench.net.measure import Contender, Sample, ratio, rounds
+from bench.net.process import repeats, serve
+from bench.net.report import MISSING, Report, lines
+from bench.net.report import plain as as_plain
+from bench.net.shapes import SHAPES, SIZES, shape_of
+from bench.net.suite import require_same_answers
+from bench.net.work import Work
 
-from penstock.bench.checking import WORKFLOWS, CheckFigure
-from penstock.bench.contenders import penstock
-from penstock.bench.figures import Figure, figures, works
-from penstock.bench.measure import Contender, Sample, ratio, rounds
-from penstock.bench.net import require_same_answers
-from penstock.bench.process import repeats, serve
-from penstock.bench.report import MISSING, Report, lines
-from penstock.bench.report import plain as as_plain
-from penstock.bench.shapes import SHAPES, SIZES, shape_of
-from penstock.bench.work import Work
 from penstock.engine.authoring.load import load
 from penstock.kernel.firing import begin, enabled, fire
 from penstock.kernel.wiring import Wiring
@@ -75,7 +75,7 @@ def test_a_contender_says_hello_and_measures_what_it_is_asked_for() -> None:
 def test_a_contender_that_is_not_installed_says_what_is_missing() -> None:
     said: list[dict[str, Any]] = []
     serve("nobody", io.StringIO(""), said.append)
-    assert said == [{"missing": "penstock.bench.contenders.nobody"}]
+    assert said == [{"missing": "bench.net.contenders.nobody"}]
 
 
 def test_contenders_are_asked_in_turn_in_processes_of_their_own() -> None:

@@ -10,11 +10,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from bench.engine.workloads import NotDone
+from bench.floor.figures import Floor
 from bench.nodes import FIRST, gains, rate
 
 from bench import nodes
-from penstock.bench.engine.workloads import NotDone
-from penstock.bench.floor.figures import Floor
 from penstock.testing.postgres import PostgresServer
 
 RUNS = 60

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bench.floor.figures import Floor
 from bench.peers.common import Orders
 from tests.suites import first_short
 
 from bench import ours
-from penstock.bench.floor.figures import Floor
 from penstock.testing.postgres import PostgresServer
 
 

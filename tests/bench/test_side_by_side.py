@@ -15,11 +15,11 @@ import pytest
 from bench.__main__ import main, write
 from bench.bars import bars, best
 from bench.charts import charts
+from bench.comparison import Plan
 from bench.peers.common import emit_latency
 from bench.results import Bar, Entry, Figure, Growth, Point, Results, decode, encode
 from bench.roster import CONTESTANTS, OURS, PEERS, PLACE, Contestant
 from bench.session import Heard, Line, session
-from bench.suite import Plan
 from bench.svg import Row, Scale, number
 from bench.svg import bars as drawn
 from bench.table import bar_lines, table

@@ -6,12 +6,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from bench.engine.workloads import NotDone
+from bench.sources.calling import called
+from bench.sources.notifying import notified
+from bench.sources.searching import searched_by_itself
 
 from penstock import Engine
-from penstock.bench.engine.workloads import NotDone
-from penstock.bench.sources.calling import called
-from penstock.bench.sources.notifying import notified
-from penstock.bench.sources.searching import searched_by_itself
 
 
 def test_every_notification_starts_a_run(tmp_path: Path) -> None:

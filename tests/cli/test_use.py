@@ -32,7 +32,7 @@ COMMANDS = tuple(names(get_command(app)))
 def test_every_command_of_the_contract_is_there() -> None:
     wanted = """
         up server worker demo check run simulate draw publish workflows start-source stop-source pause resume
-        start runs show history logs watch why emit cancel retry rerun skip workers queues bench doctor incidents
+        start runs show history logs watch why emit cancel retry rerun skip workers queues doctor incidents
     """
     groups = {
         "tokens": "ls cat put rm",
@@ -69,7 +69,6 @@ def test_every_command_has_help_with_examples_and_json(name: str) -> None:
         (["chekc"], "error: No such command 'chekc'. Did you mean 'check'? See `penstock --help`.\n"),
         (["run"], "error: Missing argument 'FILE'. See `penstock run --help`.\n"),
         (["check"], "error: Missing argument 'FILE...'. See `penstock check --help`.\n"),
-        (["bench", "web"], "error: There is no benchmark 'web': say net, engine, http or sources.\n"),
         (["db", "mend"], "error: No such command 'mend'. See `penstock db --help`.\n"),
         (["server"], "error: a server needs a database: name it with --db, or PENSTOCK_DB.\n"),
         (

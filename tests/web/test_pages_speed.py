@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from bench.engine.places import Place, SqlitePlace
+from bench.http.places import fill
 from playwright.sync_api import Browser, Page, expect
 
-from penstock.bench.engine.places import Place, SqlitePlace
-from penstock.bench.http.places import fill
 from tests.cli.serving import serving
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.plant import PAGE_TASKS, fresh, published, started, status_of

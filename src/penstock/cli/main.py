@@ -72,7 +72,6 @@ PANELS = {
         "access": "admin.access",
         "secret": "admin.secrets",
         "db": "admin.db",
-        "bench": "bench",
     },
 }
 """The commands as `--help` groups them, and the module of each below `penstock.cli`."""

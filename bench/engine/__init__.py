@@ -1,0 +1,1 @@
+"""The durable engine beside its floor: `python -m bench.suites engine`."""

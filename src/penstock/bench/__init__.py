@@ -1,1 +1,0 @@
-"""Measurements: what a step costs, beside the neighbours, in one run on one machine."""

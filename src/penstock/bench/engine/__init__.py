@@ -1,1 +1,0 @@
-"""The durable engine beside its floor: `penstock bench engine`."""

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import Struct
+from tests.postgres_server import PostgresServer
 
 from bench.bars import bars
 from bench.engine.places import disk
@@ -23,7 +24,6 @@ from bench.memory import TITLES, Found, in_memory
 from bench.results import Entry, Results
 from bench.roster import CONTESTANTS, OURS, Contestant
 from bench.session import ROOT, Heard, session
-from penstock.testing.postgres import PostgresServer
 
 Say = Callable[[str], None]
 WORKS = ("W1", "W2", "W3", "W4")

@@ -16,13 +16,13 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from msgspec import Struct, field
+from tests.postgres_server import PostgresServer
 
 from bench.bars import NAMES
 from bench.engine.places import disk
 from bench.publishing import DOCS, PAGE, put
 from bench.roster import ENVS, STORES
 from bench.session import ROOT
-from penstock.testing.postgres import PostgresServer
 
 PY_SPY = ENVS / "tools" / "bin" / "py-spy"
 LOAD = (

@@ -225,7 +225,7 @@ def _print(found: list[Growth]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    from penstock.testing.postgres import PostgresServer
+    from tests.postgres_server import PostgresServer
 
     server = PostgresServer().start()
     try:

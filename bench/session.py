@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
-
-from penstock.testing.postgres import die_with_us
+from tests.postgres_server import die_with_us
 
 ROOT = Path(__file__).resolve().parent.parent
 NOWHERE = "http://127.0.0.1:9"

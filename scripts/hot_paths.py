@@ -24,19 +24,19 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.engine.workflows import CHAIN, DEFINITIONS, FAN, tasks
 from bench.net.contenders.penstock import works
 from bench.net.work import Work
+from tests.postgres_server import PostgresServer
+from tests.simloop import SimLoop, run_simulated
 
 from penstock.engine.engine import Engine
 from penstock.store.postgres.database import Session
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows.change import Change, Committed
 from penstock.store.sqlite.store import SqliteStore
-from penstock.testing.postgres import PostgresServer
-from penstock.testing.simloop import SimLoop, run_simulated
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGETS = Path(__file__).with_suffix(".json")
-SOURCES = tuple(str(ROOT / name) for name in ("src/penstock", "bench"))
-"""Penstock, and the load that drives it."""
+SOURCES = tuple(str(ROOT / name) for name in ("src/penstock", "bench", "tests/simloop.py"))
+"""Penstock, and the load and the event loop that drive it."""
 UNNAMED = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"})
 """Newer Pythons run some of these without a call: they do not count."""
 ROOM = 1.02

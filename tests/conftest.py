@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.suites import MARKER, unguarded
 
 SERVERS = (

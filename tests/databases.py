@@ -6,7 +6,7 @@ import asyncio
 from functools import cache
 
 from penstock.store.open import open_store
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 
 
 def new_database(server: PostgresServer) -> str:

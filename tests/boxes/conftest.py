@@ -23,8 +23,8 @@ from penstock.secrets.keys import Keys
 from penstock.secrets.vault import Vault
 from penstock.server.http import serving
 from penstock.store.open import open_store
-from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 from tests.waiting import until
 
 OWN = "the-admin-token-of-the-tests"

@@ -7,8 +7,8 @@ from typing import Any
 
 from penstock import Engine
 from penstock.boxes.world import TaskEnvironment
-from penstock.testing.postgres import PostgresServer
 from tests.boxes.conftest import functions, says
+from tests.postgres_server import PostgresServer
 
 
 def test_an_engine_that_was_told_of_no_world_leaves_calls_to_those_that_were(server: PostgresServer) -> None:

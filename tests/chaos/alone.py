@@ -14,7 +14,6 @@ import msgspec
 
 from penstock.remote.engine import RemoteEngine
 from penstock.store.open import open_store
-from penstock.testing.postgres import free_port
 from tests.chaos.checking import BOUND, Runs, read_runs
 from tests.chaos.client import Client, Nodes
 from tests.chaos.crew import Crew, Member
@@ -22,6 +21,7 @@ from tests.chaos.judging import figures_of, judge
 from tests.chaos.nemesis import SEED
 from tests.chaos.shimmed import CONTROL, Shim
 from tests.cli.command import ROOT
+from tests.postgres_server import free_port
 from tests.waiting import within
 
 HERE = Path(__file__).parent

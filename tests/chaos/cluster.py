@@ -9,9 +9,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from penstock.testing.postgres import PostgresServer
 from tests.chaos.network import Network, Place
 from tests.chaos.proxy import Proxy
+from tests.postgres_server import PostgresServer
 from tests.waiting import until
 
 End = Literal["killed", "cut off", "paused"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 
 
 @pytest.fixture

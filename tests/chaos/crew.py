@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from penstock.testing.postgres import die_with_us
 from tests.cli.command import command, environment
+from tests.postgres_server import die_with_us
 from tests.waiting import until
 
 AGAIN = 0.7

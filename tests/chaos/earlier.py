@@ -18,10 +18,10 @@ from pathlib import Path
 import apsw
 
 from penstock.remote.engine import RemoteEngine
-from penstock.testing.postgres import free_port
 from tests.chaos.client import Client, Nodes
 from tests.chaos.crew import Member
 from tests.cli.command import ROOT
+from tests.postgres_server import free_port
 from tests.waiting import until
 
 HERE = Path(__file__).parent

@@ -13,9 +13,9 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from penstock.testing.postgres import PostgresServer
 from tests.chaos.client import Client
 from tests.chaos.crew import Crew, Member
+from tests.postgres_server import PostgresServer
 from tests.trust.figures import LONG
 from tests.waiting import within
 

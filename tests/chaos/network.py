@@ -12,9 +12,9 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any
 
-from penstock.testing.postgres import LOOPBACK, free_port
 from tests.chaos.proxy import Proxy
 from tests.chaos.rooms import NETWORK, can_make, thread_in, where
+from tests.postgres_server import LOOPBACK, free_port
 
 
 class Place:

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 
 from penstock import Engine
-from penstock.testing.postgres import PostgresServer
 from tests.chaos import carrying
 from tests.chaos.alone import Alone, Outcome, shimmed
 from tests.chaos.checking import Runs, early, told_by_others
@@ -25,6 +24,7 @@ from tests.chaos.judging import late_results, most_succeeded, settle
 from tests.chaos.nemesis import LEAST, SCALE, SEED
 from tests.chaos.shimmed import CONTROL, Shim
 from tests.cli.command import ROOT
+from tests.postgres_server import PostgresServer
 from tests.waiting import until
 
 pytestmark = pytest.mark.long(

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from penstock import Engine
-from penstock.testing.postgres import PostgresServer
 from tests.chaos import carrying
 from tests.chaos.client import Client
 from tests.chaos.crew import Crew, Member
 from tests.chaos.figures import Record, tell
 from tests.chaos.judging import late_results, most_succeeded, settle
 from tests.chaos.nemesis import LEAST, SCALE, SEED, Kind, Nemesis, crashes_of, faults_of, scaled
+from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.long(
     "tests/store/postgres/test_outages.py::test_c1_n14_what_was_acknowledged_survives_crashes_and_the_store_goes_on"

@@ -17,7 +17,6 @@ import pytest
 
 from penstock import Engine
 from penstock.store.open import open_store
-from penstock.testing.postgres import PostgresServer, free_port
 from tests.chaos import carrying
 from tests.chaos.alone import TOKEN, Outcome
 from tests.chaos.checking import all_ended, findings, read_runs
@@ -28,6 +27,7 @@ from tests.chaos.figures import Record, tell
 from tests.chaos.judging import most_succeeded, settle
 from tests.chaos.nemesis import LEAST, SCALE, SEED
 from tests.cli.command import ROOT
+from tests.postgres_server import PostgresServer, free_port
 
 HERE = Path(__file__).parent
 ROLLS = 3 * SCALE

@@ -9,9 +9,9 @@ import pytest
 
 from penstock import Engine
 from penstock.store.sqlite.connection import MIGRATIONS
-from penstock.testing.postgres import PostgresServer
 from tests.cli.command import penstock, write
 from tests.cli.serving import HELLO, serving, shown, started
+from tests.postgres_server import PostgresServer
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

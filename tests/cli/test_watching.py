@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console
 
 from penstock.cli.runs.watch_report import Picture
-from penstock.testing.postgres import free_port
 from tests.cli.command import penstock, write
 from tests.cli.served import TASKS, WAITING
 from tests.cli.serving import serving
+from tests.postgres_server import free_port
 
 BEGAN = datetime(2026, 3, 2, 15, 30, tzinfo=UTC)
 STEP = {

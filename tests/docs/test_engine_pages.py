@@ -14,9 +14,9 @@ import pytest
 import penstock
 from penstock import Engine, PenstockError
 from penstock.store import protocol
-from penstock.testing.postgres import PostgresServer
 from penstock.testing.worker_rules import RULES
 from tests.docs.test_pages import DOCS, ROOT, folder, parts, play, run
+from tests.postgres_server import PostgresServer
 
 __all__ = ["folder"]  # the fixture
 

@@ -12,9 +12,9 @@ import pytest
 
 from penstock import Engine
 from penstock.store.open import open_store
-from penstock.testing.postgres import PostgresServer
-from penstock.testing.simloop import SimLoop, run_simulated
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
+from tests.simloop import SimLoop, run_simulated
 
 Main = Callable[[Engine], Awaitable[Any]]
 

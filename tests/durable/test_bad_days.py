@@ -13,8 +13,8 @@ from penstock import Context, Engine
 from penstock.engine.services import Running
 from penstock.store.errors import StoreAway, StoreFull
 from penstock.store.sqlite.store import SqliteStore
-from penstock.testing.postgres import PostgresServer
 from penstock.workers.task import tasks_of
+from tests.postgres_server import PostgresServer
 from tests.waiting import until
 
 CHAIN = "penstock: 1\nname: w\nsteps:\n  a: {task: echo}\n  b: {task: echo, after: a}\n"

@@ -12,8 +12,8 @@ import pytest
 from penstock.engine.background.call_order import ROOT, CallOrder
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 
 NOWHERE = ("no-run", 1, 0, 1)
 LONG, SHORT = timedelta(seconds=60), timedelta(milliseconds=200)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from tests.examples.live import Live, script, until, upped
 from tests.examples.shelf import FOLDER, functions, proposed
-
-from penstock.testing.postgres import free_port
+from tests.postgres_server import free_port
 
 SYSTEM = FOLDER / "wardenclyffe"
 SECRET = "a-secret-of-both-sides"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testing.postgres import free_port
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import JuiceFS, SeaweedFS
 from tests.objects.telling import TOKEN
+from tests.postgres_server import free_port
 
 NUMBERS = itertools.count(1)
 

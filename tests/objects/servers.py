@@ -17,7 +17,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from penstock.testing.postgres import free_port
+from tests.postgres_server import free_port
 from tests.waiting import until_sync
 
 USER, PASSWORD = "penstock-tests", "a-password-of-the-tests"

@@ -13,12 +13,12 @@ import pytest
 from penstock import Engine
 from penstock.sources.triggers.trigger import Trigger
 from penstock.store.sqlite.store import SqliteStore
-from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
 from tests.durable.conftest import Place
 from tests.objects.places import FolderPlace, clock_goes_on, clock_goes_on_sync
 from tests.objects.telling import PICS, TASKS
 from tests.objects.test_folder_watch import QUIET, folder, here, place, play, told, watched
+from tests.postgres_server import PostgresServer
 from tests.sources.feeding.feeders import until_there
 
 __all__ = ["folder", "here", "place"]

@@ -18,11 +18,11 @@ from penstock.sources.objects.folder import FolderFeeder
 from penstock.sources.objects.folder_seen import Seen
 from penstock.sources.triggers.lease import feed_name, read_record
 from penstock.sources.triggers.trigger import Trigger
-from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
 from tests.durable.conftest import Place
 from tests.objects.places import FolderPlace, clock_goes_on
 from tests.objects.telling import PICS, TASKS
+from tests.postgres_server import PostgresServer
 from tests.sources.feeding.feeders import until_there
 from tests.waiting import until
 

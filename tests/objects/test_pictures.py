@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from penstock.boxes.world import TaskEnvironment
-from penstock.testing.postgres import free_port
 from tests.api.conftest import Client
 from tests.objects.camera import picture
 from tests.objects.servers import JuiceFS
 from tests.objects.telling import TOKEN, talk_to
+from tests.postgres_server import free_port
 from tests.waiting import listens, until, until_sync
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "zenko" / "functions"

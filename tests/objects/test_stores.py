@@ -24,11 +24,11 @@ from penstock.sources.hooks.envelope import Call
 from penstock.sources.hooks.hooks import Hooks
 from penstock.sources.objects.notifications import ObjectHooks
 from penstock.sources.objects.starts import ObjectStarts
-from penstock.testing.postgres import free_port
 from tests.cli.command import process
 from tests.objects.places import FolderPlace, S3Place
 from tests.objects.servers import SeaweedFS
 from tests.objects.telling import PICS, TASKS, body, record
+from tests.postgres_server import free_port
 from tests.sources.amazon import AMAZON, NOW, TOPIC, Web
 
 

@@ -23,9 +23,9 @@ from penstock.objects.stores import Stores
 from penstock.objects.turns import TURNS, UpdateOrder
 from penstock.objects.updating import Target, UpdateRequest, target_of, write_back
 from penstock.store.open import open_store
-from penstock.testing.postgres import PostgresServer
 from tests.objects.places import FolderPlace, S3Place, StorePlace
 from tests.objects.servers import SeaweedFS
+from tests.postgres_server import PostgresServer
 
 
 def written(kept: StorePlace, *wishes: UpdateRequest) -> Any:

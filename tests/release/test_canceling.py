@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.release.conftest import LIMIT, coordinating, states
 from tests.release.remote import DROP, SILENCE, Answer, Remote, serving
 

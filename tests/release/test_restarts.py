@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from penstock.testing.postgres import PostgresServer, free_port
+from tests.postgres_server import PostgresServer, free_port
 from tests.release.conftest import LIMIT, Client, coordinating, states
 from tests.release.remote import SILENCE, Remote, serving
 from tests.waiting import until

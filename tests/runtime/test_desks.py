@@ -19,7 +19,7 @@ from penstock.runtime.dispatch.worker_slots import WorkerSlot
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import ClaimRequest, Leased
-from penstock.testing.simloop import SimLoop, run_simulated
+from tests.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time, until
 
 FLOW = {

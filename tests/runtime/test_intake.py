@@ -15,7 +15,7 @@ from penstock.runtime.errors import IdempotencyMismatch, Invalid
 from penstock.store.errors import OutcomeUnknown, StoreAway
 from penstock.store.open import open_store
 from penstock.store.rows.change import Change, Committed
-from penstock.testing.simloop import SimLoop, run_simulated
+from tests.simloop import SimLoop, run_simulated
 
 WORKFLOW = "penstock: 1\nname: w\nexternal: [go]\nsteps:\n  a: {task: echo, after: go}\n"
 

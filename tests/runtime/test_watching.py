@@ -9,7 +9,7 @@ from typing import Any
 from penstock import Engine
 from penstock.store.errors import StoreAway
 from penstock.store.open import open_store
-from penstock.testing.simloop import SimLoop, run_simulated
+from tests.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time
 
 WORKFLOW = """

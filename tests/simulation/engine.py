@@ -39,8 +39,8 @@ from penstock.store.protocol import Store
 from penstock.store.sqlite.connection import SETTINGS, Opened, Options, migrate
 from penstock.store.sqlite.store import SqliteStore
 from penstock.store.sqlite.transaction_runner import MEMORY
-from penstock.testing.faults import watched_gate
 from penstock.workers.execute.threads import Threads
+from tests.faults import watched_gate
 from tests.simulation.nodes import SimNode, Surroundings
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from penstock.runtime.dispatch.gate import Assignment, Report
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Change
 from penstock.store.rows.rows import DueTimer, Lease
-from penstock.testing.faults import Watch
+from tests.faults import Watch
 from tests.simulation.workload import Order
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,8 +14,8 @@ from penstock.remote.connection import Connection, _query
 from penstock.remote.engine import RemoteEngine
 from penstock.remote.errors import NoServer, ServerAway
 from penstock.store.errors import StoreAway
-from penstock.testing.faults import Faults, Wire
-from penstock.testing.simloop import Process, current_process
+from tests.faults import Faults, Wire
+from tests.simloop import Process, current_process
 from tests.simulation.nodes import Application
 
 PATIENCE = 20.0

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.protocol import Store
-from penstock.testing.faults import Watch
+from tests.faults import Watch
 
 Application = Callable[
     [

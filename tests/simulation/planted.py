@@ -29,8 +29,8 @@ from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import DueTask, Worker
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables import maintenance
-from penstock.testing.simloop import current_process
 from penstock.workers.worker.worker import Worker as RealWorker
+from tests.simloop import current_process
 from tests.simulation import planted_outside
 from tests.simulation.planting import Bug, Patch, both, sql
 

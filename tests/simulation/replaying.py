@@ -6,7 +6,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from penstock.testing.faults import Strike, shrink
+from tests.faults import Strike, shrink
 from tests.simulation.engine import EnginePlug
 from tests.simulation.world import SMALL, Scale, Simulated, simulate
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from penstock.remote.gate import HttpGate
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import StoreError
-from penstock.testing.faults import faulty_gate, faulty_store
-from penstock.testing.simloop import Gone, Process
+from tests.faults import faulty_gate, faulty_store
+from tests.simloop import Gone, Process
 from tests.simulation.evidence import GateWatch, StoreWatch, moment
 from tests.simulation.lines import SimConnection
 from tests.simulation.nodes import SimNode, Surroundings

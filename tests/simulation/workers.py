@@ -17,10 +17,10 @@ from penstock.runtime.dispatch.gate import Assignment, Gate, Report
 from penstock.store.errors import StoreError
 from penstock.store.rows.rows import ClaimRequest, Heartbeat
 from penstock.store.rows.rows import Worker as Attendance
-from penstock.testing.faults import Faults
 from penstock.workers.context import Context
 from penstock.workers.task import Out, Task, tasks_of
 from penstock.workers.worker.worker import Worker
+from tests.faults import Faults
 from tests.simulation.evidence import BEGIN
 from tests.simulation.workload import FAILURES, GRACE, LEASE, SECONDS
 from tests.waiting import pass_time

@@ -13,8 +13,8 @@ from msgspec import Struct
 from penstock.flow.model.run import ENDED
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter
-from penstock.testing.faults import Faults, Strike
-from penstock.testing.simloop import Process, SimLoop, SimulationError, run_simulated
+from tests.faults import Faults, Strike
+from tests.simloop import Process, SimLoop, SimulationError, run_simulated
 from tests.simulation.checkers import violations
 from tests.simulation.customers import Customers
 from tests.simulation.engine import simulated

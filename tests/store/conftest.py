@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock.store.protocol import Store
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.store.places import ModelPlace, Place, PostgresPlace, SqliteFile
 
 LONGEST = 60.0

@@ -12,7 +12,7 @@ import asyncpg
 from penstock.store.open import open_store
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.protocol import Store
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.store.builders import NOON
 from tests.store.model_views import Model
 

@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from penstock.testing.postgres import free_port
+from tests.postgres_server import free_port
 from tests.waiting import listens, until_sync
 
 RABBIT = ("/usr/lib/rabbitmq/bin/rabbitmq-server", "/usr/sbin/rabbitmq-server")

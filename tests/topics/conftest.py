@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 from tests.topics.brokers import KafkaCluster, NatsServer, RabbitServer
 
 Broker = NatsServer | RabbitServer | KafkaCluster

@@ -9,10 +9,10 @@ from typing import Any
 
 from penstock import Engine
 from penstock.engine.background.outbox_publisher import Publishing
-from penstock.testing.postgres import PostgresServer
 from penstock.topics.bus import Outgoing
 from penstock.topics.opening import Buses
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 from tests.topics.engines import note, until
 from tests.topics.test_buses import within
 from tests.topics.test_topics_out import ENDS

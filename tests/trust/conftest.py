@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -25,8 +25,8 @@ from penstock.store.open import open_store
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Part
 from penstock.store.rows.rows import Filter, Version
-from penstock.testing.simloop import SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
+from tests.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -16,8 +16,8 @@ from penstock.flow.model.run import ENDED
 from penstock.store.open import open_store, restore_store
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Filter
-from penstock.testing.postgres import PostgresServer
 from tests.chaos.checking import Runs, all_ended, read_runs, torn
+from tests.postgres_server import PostgresServer
 from tests.trust.beside import beside, counts
 from tests.waiting import until
 

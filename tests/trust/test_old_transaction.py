@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.store.builders import end, ended, lease, start, task
 from tests.trust.figures import LONG, write
 

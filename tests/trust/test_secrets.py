@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
 from tests.cli.command import process, write
 from tests.cli.serving import Serving, serving
 from tests.cli.test_front import base_of
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 from tests.waiting import until_sync
 
 VALUE = 'hunter"22 and more'

@@ -16,8 +16,8 @@ from penstock.store.errors import NeedsMigration
 from penstock.store.open import open_store, schema_at
 from penstock.store.postgres.schema import MIGRATIONS
 from penstock.store.sqlite.connection import MIGRATIONS as SQLITE_MIGRATIONS
-from penstock.testing.postgres import PostgresServer
 from tests.chaos.checking import read_runs, torn
+from tests.postgres_server import PostgresServer
 from tests.trust.beside import Tables, beside
 from tests.waiting import until
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Request, Route, expect
 
-from penstock.testing.postgres import free_port
 from tests.cli.serving import serving
 from tests.cli.test_front import base_of
+from tests.postgres_server import free_port
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.drawing import Editor
 from tests.web.plant import fresh

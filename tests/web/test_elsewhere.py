@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from penstock.testing.postgres import free_port
 from tests.cli.serving import serving
+from tests.postgres_server import free_port
 from tests.web.conftest import SIZE, Site, Visit
 from tests.web.drawing import Editor
 from tests.web.plant import fresh, published, started

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from penstock.testing.postgres import free_port
 from tests.cli.serving import serving
+from tests.postgres_server import free_port
 from tests.web.conftest import SIZE
 from tests.web.plant import violations
 from tests.web.test_elsewhere import ADMIN, asked

@@ -13,9 +13,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from penstock.testing.postgres import free_port
 from tests.access.provider import CLIENT, SECRET, TestProvider, running
 from tests.cli.serving import serving
+from tests.postgres_server import free_port
 from tests.web.conftest import SIZE
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from penstock import Context, Engine, Fatal
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.testing.simloop import SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
+from tests.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time
 
 MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -12,11 +12,11 @@ import pytest
 
 from penstock import Engine
 from penstock.sources.triggers.lease import feed_name
-from penstock.testing.postgres import PostgresServer
 from tests.cli.command import Said, penstock, write
 from tests.cli.serving import serving
 from tests.cli.test_front import base_of
 from tests.databases import new_database
+from tests.postgres_server import PostgresServer
 from tests.waiting import until
 
 SECONDS = """\

@@ -10,7 +10,7 @@ from penstock import Engine
 from penstock.sources.triggers.lease import feed_name, read_record
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import TokenChange
-from penstock.testing.simloop import Process, SimLoop, run_simulated
+from tests.simloop import Process, SimLoop, run_simulated
 from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
 from tests.suites import first_short
 from tests.waiting import pass_time

@@ -11,9 +11,9 @@ from penstock import Engine
 from penstock.store.errors import StoreError
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
-from penstock.testing.faults import Faults, faulty_store
-from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.durable.conftest import LoopTime
+from tests.faults import Faults, faulty_store
+from tests.simloop import Process, SimLoop, run_simulated
 from tests.waiting import pass_time
 
 TICKING = """

@@ -13,10 +13,10 @@ from penstock import Engine
 from penstock.sources.triggers.lease import LEASE, NODES, Lost, NodeLease, TriggerLease, feed_name
 from penstock.sources.triggers.triggers import Triggers
 from penstock.store.open import open_store
-from penstock.testing.postgres import PostgresServer
-from penstock.testing.simloop import Process, SimLoop, run_simulated
 from tests.databases import new_database
 from tests.durable.conftest import LoopTime
+from tests.postgres_server import PostgresServer
+from tests.simloop import Process, SimLoop, run_simulated
 from tests.sources.feeding.feeders import SHORT, WORKFLOW, Belt, fed, note_tasks, until_there
 from tests.waiting import until
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 
 
 @pytest.fixture(scope="session")

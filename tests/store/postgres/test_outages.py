@@ -14,7 +14,7 @@ from penstock.store.postgres.commit import commit
 from penstock.store.postgres.database import Work
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows.change import Change
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.store.builders import A, B, change, ended, given, lease_of, revisions, start, task
 from tests.store.postgres.making import name, opened, started, with_store
 from tests.waiting import until

@@ -15,7 +15,7 @@ import pytest
 
 from penstock import Engine
 from penstock.store.postgres.store import PostgresStore
-from penstock.testing.postgres import free_port
+from tests.postgres_server import free_port
 from tests.store.postgres.making import with_store
 from tests.store.postgres.test_pooling import LIFE, live
 from tests.waiting import listens, until_sync

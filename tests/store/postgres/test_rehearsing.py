@@ -12,7 +12,7 @@ from penstock.store.postgres import warmup
 from penstock.store.postgres.database import Database, read_address
 from penstock.store.postgres.store import PostgresStore
 from penstock.store.rows.change import Outcome
-from penstock.testing.postgres import PostgresServer
+from tests.postgres_server import PostgresServer
 from tests.store.postgres.making import moved, name, started
 
 KEPT = (

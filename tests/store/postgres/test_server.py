@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testing import postgres
-from penstock.testing.postgres import PostgresServer
+from tests import postgres_server as postgres
+from tests.postgres_server import PostgresServer
 
 
 def test_the_server_runs_with_stock_settings_and_syncs_to_the_disk(server: PostgresServer) -> None:

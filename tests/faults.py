@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFull
 from penstock.store.protocol import Store
-from penstock.testing.simloop import Gone, Process, current_process
+from tests.simloop import Gone, Process, current_process
 
 T = TypeVar("T")
 Strike = tuple[str, int]
@@ -160,7 +160,7 @@ class Wire:
     ) -> T:
         point = f"{self.name}.{verb}"
         self._refuse_the_dead()
-        await asyncio.sleep(self.faults.between(f"{self.name}.way", 0, 0.002))
+        await asyncio.sleep(self.faults.between(f"{self.name}.way", 0, 0.002))  # how long a message travels
         await self._cut()
         await self._slow(f"{point}.slow")
         if self.faults.strikes(f"{point}.refused"):
@@ -193,7 +193,7 @@ class Wire:
 
     async def _slow(self, point: str) -> None:
         if self.faults.strikes(point):
-            await asyncio.sleep(self.faults.between(point, 0, self._slowest))
+            await asyncio.sleep(self.faults.between(point, 0, self._slowest))  # the fault itself
 
 
 class _Far:
@@ -245,7 +245,7 @@ def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch = N
 
         if verb in _ONCE:
             if verb == "hear" and faults.strikes("store.bell.deaf"):
-                return await asyncio.sleep(args[0].total_seconds())
+                return await asyncio.sleep(args[0].total_seconds())  # hears nothing until its time-out
             return await server.call(work, withdraw=True)
         if verb not in READS and faults.strikes("store.full", 0.05):
             raise StoreFull("no space is left, as the test has it")

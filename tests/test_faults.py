@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
-from tests.waiting import pass_time
 
 from penstock.runtime.dispatch.gate import Gate
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Store
-from penstock.testing.faults import Faults, Strike, Tally, Watch, faulty_gate, faulty_store, shrink
-from penstock.testing.simloop import Process, SimLoop, current_process, run_simulated
+from tests.faults import Faults, Strike, Tally, Watch, faulty_gate, faulty_store, shrink
+from tests.simloop import Process, SimLoop, current_process, run_simulated
+from tests.waiting import pass_time
 
 
 def struck(seed: int, points: str, times: int = 40) -> list[Strike]:

@@ -8,9 +8,8 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from tests.waiting import pass_time
 
-from penstock.testing.simloop import (
+from tests.simloop import (
     Crashed,
     Deadlock,
     Gone,
@@ -20,6 +19,7 @@ from penstock.testing.simloop import (
     current_process,
     run_simulated,
 )
+from tests.waiting import pass_time
 
 
 def play(main: Coroutine[Any, Any, Any], **options: Any) -> Any:

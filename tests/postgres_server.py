@@ -178,7 +178,7 @@ class PostgresServer:
         while process.poll() is None and time.monotonic() < until:
             if self._ready(process.pid):
                 return True
-            time.sleep(0.02)
+            time.sleep(0.02)  # PostgreSQL does not tell when it is ready
         self._end(signal.SIGKILL)
         return False
 

@@ -260,7 +260,7 @@ class _Driver:
                 await self._announce()
                 return await self._world.in_turn(turn, lambda: self._once(body, action == STATUS))
             except PenstockError:
-                pass  # the database is unavailable, or this engine is closing and returns the step: no report is possible
+                pass  # the database is unavailable, or this engine is closing: nothing can be reported
             except Unready as why:
                 self._ctx.heartbeat({**(self._ctx.progress or {}), "waits": str(why)})
             await self._world.pause(WAIT)  # not in the turn, where who cancels would wait for it too

@@ -14,13 +14,14 @@ from functools import partial
 from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.postgres.commit.bad_texts import refuse_bad_texts
 from penstock.store.postgres.commit.column_arrays import columns, texts
-from penstock.store.postgres.commit.conflicts import has_twins, misjudged_of, sort_out
-from penstock.store.postgres.commit.lock_grants import Letters, pass_keys_on
+from penstock.store.postgres.commit.conflicts import look_up, misjudged_of
+from penstock.store.postgres.commit.lock_grants import insert_messages, settle_keys
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables import approvals
 from penstock.store.postgres.tables.audit_log import note
 from penstock.store.postgres.tables.outbox import post_letters
 from penstock.store.rows.change import Belief, Change, Committed, Message, NewTask, Outcome, belief_of
+from penstock.store.rules.conflicts import has_twins, judge
 
 _RUN = "run revision seq status ended_at waiting head page_from page"
 _NEW = f"{_RUN} workflow version subject parent labels started_at header"
@@ -122,11 +123,11 @@ def _step_row(c: Change) -> tuple[object, ...]:
 
 
 async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Committed:
-    """Write what fits, in this transaction. Raises Misfit where that is not known without a `look`, or not any more."""
+    """Write what fits, in this transaction. Raises BatchConflict where only a `look` tells, or somebody was faster."""
     outcomes: dict[str, Outcome] = {}
     misjudged = await misjudged_of(work, changes)
     if look:
-        judged = await sort_out(work, changes, misjudged)
+        judged = judge(changes, await look_up(work, changes), misjudged)
     elif misjudged:
         raise BatchConflict
     else:
@@ -283,9 +284,5 @@ async def _others(work: Work, changes: list[Change], now: datetime) -> list[Mess
     unbegun = [run for c in changes for run in c.unbegun]
     if unbegun:
         await work.rows("drop_unbegun", runs=unbegun)
-    letters = Letters()
-    for change in changes:
-        for post in change.posts:
-            letters.post(post.run, post.body)
-    await pass_keys_on(work, changes, freed, letters)
-    return await letters.send(work, now)
+    posts = [(post.run, post.body) for change in changes for post in change.posts]
+    return await insert_messages(work, posts + await settle_keys(work, changes, freed), now)

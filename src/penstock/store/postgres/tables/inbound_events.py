@@ -7,9 +7,8 @@ from datetime import timedelta
 
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.commit.lock_grants import (
-    Letters,
-    first_owner,
-    insert_kept,
+    insert_messages,
+    insert_pending,
     lock_keys,
     note_seen,
     owners_of,
@@ -18,6 +17,7 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rules.lock_grants import first_owner
 
 
 class PostgresMail:
@@ -65,7 +65,7 @@ async def _keep(work: Work, kept: PendingEvent) -> str | None:
         return owner
     if not await note_seen(work, [kept]):
         return ""
-    await insert_kept(work, [kept])
+    await insert_pending(work, [kept])
     return None
 
 
@@ -76,9 +76,7 @@ async def _redeliver(work: Work, id: int, audit: AuditRow | None) -> bool:
     body = await work.value("kept_body", id=id)
     if owner is None or body is None or not await work.rows("drop_kept", ids=[id]):
         return False
-    letters = Letters()
-    letters.post(owner, body)
     # Whoever looks first: the caller is not told of it.
-    await letters.send(work, await work.value("read_now"), timedelta(0))
+    await insert_messages(work, [(owner, body)], await work.value("read_now"), timedelta(0))
     await note_one(work, audit)
     return True

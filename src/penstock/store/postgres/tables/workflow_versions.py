@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from penstock.store.postgres.commit.column_arrays import advisory
-from penstock.store.postgres.commit.lock_grants import Letters
+from penstock.store.postgres.commit.lock_grants import insert_messages
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.rows.access import AuditRow
@@ -123,10 +123,8 @@ async def _set_paused(
         await work.rows("pause_workflow", name=workflow, paused=paused)
         await work.rows("take_back_messages_of_workflow", workflow=workflow, body=undone)
         live = await work.rows("live_runs_of_workflow", workflow=workflow)
-    letters = Letters()
-    for row in live:
-        letters.post(row["id"], body)
-    await letters.send(work, await work.value("read_now"), timedelta(0))
+    posts = [(row["id"], body) for row in live]
+    await insert_messages(work, posts, await work.value("read_now"), timedelta(0))
     return True, True
 
 

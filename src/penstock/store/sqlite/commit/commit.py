@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from penstock.store.rows.change import Change, Committed, Message, NewTask, Outcome
 from penstock.store.sqlite.commit.conflicts import misjudged_of, sort_out
-from penstock.store.sqlite.commit.lock_grants import Letters, grant_locks, hand_over_kept
+from penstock.store.sqlite.commit.lock_grants import insert_messages, settle_keys
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables import approvals
 from penstock.store.sqlite.tables.audit_log import note
@@ -41,7 +41,7 @@ def commit(session: Session, changes: Sequence[Change]) -> Committed:
 
 
 def _write(session: Session, changes: list[Change]) -> list[Message]:
-    """Write everything; Misfit where a guard does not hold. What is rare is looked for only where it may be."""
+    """Write everything; BatchConflict where a guard does not hold. What is rare is looked for only where it may be."""
     rare = [change for change in changes if not change.plain]
     others = [change for change in changes if change.over or not change.plain]
     _guard(session, changes)
@@ -56,9 +56,9 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     if not others:
         return []
     _timers(session, rare)
-    letters = Letters(session)
-    _queues(session, others, letters)
-    messages = letters.send()
+    session.many("drop_unbegun", [(run,) for change in others for run in change.unbegun])
+    posts = [(post.run, post.body) for change in others for post in change.posts]
+    messages = insert_messages(session, posts + settle_keys(session, others))
     if rare:
         post_letters(session, rare)
         approvals.write(session, rare)
@@ -210,13 +210,3 @@ def _shared(
         fence + 1 if leased else fence, task, task_list, priority, now, now if leased else None, worker, beat, *within,
         start_by, stop_by, end_by, lease_until, NEVER if held else expires, held, step,
     )  # fmt: skip
-
-
-def _queues(session: Session, changes: list[Change], letters: Letters) -> None:
-    """Posts, locks and correlation keys: what one run does to others."""
-    session.many("drop_unbegun", [(run,) for change in changes for run in change.unbegun])
-    for change in changes:
-        for post in change.posts:
-            letters.post(post.run, post.body)
-    grant_locks(session, changes, letters)
-    hand_over_kept(session, changes, letters)

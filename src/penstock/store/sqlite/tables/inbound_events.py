@@ -7,25 +7,32 @@ from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
-from penstock.store.sqlite.commit.lock_grants import Letters, drop_kept, insert_kept, note_seen, owner_of
+from penstock.store.rules.lock_grants import first_owner
+from penstock.store.sqlite.commit.lock_grants import (
+    drop_pending,
+    insert_messages,
+    insert_pending,
+    note_seen,
+    owners_of,
+)
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables.audit_log import note_one
 
 
 def find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
     """See `Store.find`."""
-    return owner_of(session, keys)
+    return first_owner(owners_of(session, keys), keys)
 
 
 def keep(session: Session, kept: PendingEvent) -> str | None:
     """See `Store.keep`. An event that is not kept leaves no trace: its run will note the id itself."""
     if kept.seen is not None and _came(session, kept.seen):
         return ""
-    owner = owner_of(session, kept.keys)
+    owner = first_owner(owners_of(session, kept.keys), kept.keys)
     if owner is not None:
         return owner
     note_seen(session, kept)
-    insert_kept(session, kept)
+    insert_pending(session, kept)
     return None
 
 
@@ -41,13 +48,12 @@ def _came(session: Session, one: Seen) -> bool:
 def redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
     """See `Store.redeliver`."""
     body = session.row("kept_body", (id,))
-    owner = owner_of(session, [(name, value) for name, value in session.rows("kept_keys", (id,))])
+    keys = [(name, value) for name, value in session.rows("kept_keys", (id,))]
+    owner = first_owner(owners_of(session, keys), keys)
     if body is None or owner is None:
         return False
-    drop_kept(session, id)
-    letters = Letters(session)
-    letters.post(owner, body[0])
-    letters.send(timedelta(0))  # whoever looks first: the caller is not told of it
+    drop_pending(session, id)
+    insert_messages(session, [(owner, body[0])], timedelta(0))  # whoever looks first: the caller is not told
     note_one(session, audit)
     return True
 
@@ -56,6 +62,6 @@ def drop(session: Session, id: int, audit: AuditRow | None) -> bool:
     """See `Store.drop`."""
     if session.row("kept_body", (id,)) is None:
         return False
-    drop_kept(session, id)
+    drop_pending(session, id)
     note_one(session, audit)
     return True

@@ -11,7 +11,7 @@ import apsw
 from penstock.store.errors import disk_error
 from penstock.store.rows.rows import PRESENT, Worker
 from penstock.store.sql.backup_files import refuse_backup_at, sync_folder, taken
-from penstock.store.sqlite.commit.lock_grants import drop_kept
+from penstock.store.sqlite.commit.lock_grants import drop_pending
 from penstock.store.sqlite.files import make_private, remove_copy
 from penstock.store.sqlite.session import Session, json_list
 from penstock.store.sqlite.times import length, micros
@@ -66,7 +66,7 @@ def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
     kept = session.rows("outdated_kept", (session.now, limit))
     before = session.db.total_changes()
     for (id,) in kept:
-        drop_kept(session, id)
+        drop_pending(session, id)
     return {
         "kept": len(kept),
         "kept_key": session.db.total_changes() - before - len(kept),

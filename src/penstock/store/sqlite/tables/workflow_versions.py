@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.drafts import NewVersion
 from penstock.store.rows.rows import Version, WorkflowState
-from penstock.store.sqlite.commit.lock_grants import Letters
+from penstock.store.sqlite.commit.lock_grants import insert_messages
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.tables.audit_log import note_one
 from penstock.store.sqlite.times import moment, moment_or_none
@@ -107,10 +107,7 @@ def set_paused(
         session.run("pause_workflow", (paused, workflow))
         session.run("take_back_messages_of_workflow", (undone, workflow))
         live = session.rows("live_runs_of_workflow", (workflow,))
-    letters = Letters(session)
-    for (run,) in live:
-        letters.post(run, body)
-    letters.send(timedelta(0))
+    insert_messages(session, [(run, body) for (run,) in live], timedelta(0))
     note_one(session, audit)
     return True
 

@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_written_is_told_and_is_read_on(tmp_path: Path) ->
         before = await running.node.intake.start("w")
         async with asyncio.timeout(60):
             await running.node.watching.until(before, lambda snapshot: snapshot.ended)
-        db = await store._desk.write(lambda session: session.db)
+        db = await store._writer.write(lambda session: session.db)
         db.pragma("query_only", 1)
         with pytest.raises(StoreAway):
             await running.node.intake.start("w")
@@ -110,4 +110,4 @@ async def limit_pages(store: SqliteStore, more: int) -> int:
         session.db.pragma("max_page_count", count + more)
         return 1_000_000
 
-    return await store._desk.write(limit)
+    return await store._writer.write(limit)

@@ -238,5 +238,5 @@ class EnginePlug:
 
 
 def _rows(store: Any) -> apsw.Connection:
-    db: apsw.Connection = store._ledger.db
+    db: apsw.Connection = store._runner.db
     return db

@@ -28,7 +28,7 @@ from penstock.runtime.node.timers import Timers
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import DueTask, Worker
 from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.tables import maintenance
+from penstock.store.sqlite.tables import tasks
 from penstock.workers.worker.worker import Worker as RealWorker
 from tests.simloop import current_process
 from tests.simulation import planted_outside
@@ -134,13 +134,13 @@ def _reaper_knows_kinds(patch: Patch) -> None:
 
 def _prune_the_dead(patch: Patch) -> None:
     """Sweep out workers that have not been seen for a while, whenever another one comes."""
-    real = maintenance.attend
+    real = tasks._register
 
-    def attend(session: Session, worker: Worker) -> None:
+    def register(session: Session, worker: Worker) -> None:
         real(session, worker)
         session.run("drop_gone_workers", (session.now - 12 * _SECONDS,))
 
-    patch.setattr(maintenance, "attend", attend)
+    patch.setattr(tasks, "_register", register)
 
 
 def _escape(patch: Patch) -> None:

@@ -37,7 +37,7 @@ from penstock.store.rows.rows import (
     Version,
     Worker,
 )
-from tests.store.model_access import ModelDoors
+from tests.store.model_access import ModelAccess
 from tests.store.model_drafts import ModelDrafts
 from tests.store.model_outbox import ModelOutbox
 from tests.store.model_rows import FIRST_LOOK, LONG_AGO, Id, KeptEvent, Letter, LockRow, Run, Task, Timer
@@ -74,7 +74,7 @@ class Rows:
         return self.number
 
 
-class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
+class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
     """Runs, tasks and mail of the model; `tests/store/model_views.py` has the rest."""
 
     keep_approvals: Callable[[Sequence[Change], datetime], None]
@@ -368,7 +368,7 @@ class ModelStore(ModelDoors, ModelDrafts, ModelOutbox):
     async def log(self, lines: Sequence[LogLine]) -> None:
         self.rows.log_lines += [(self.rows.next(), line.run, line.body) for line in lines]
 
-    # Mail
+    # Inbound events
 
     async def find(self, keys: Sequence[Key]) -> str | None:
         return self._owner(keys)

@@ -34,8 +34,8 @@ class DoorRows:
         self.audits: list[Audited] = []
 
 
-class ModelDoors:
-    """See `store.protocol.Doors`."""
+class ModelAccess:
+    """See `store.protocol.AccessStore`."""
 
     clock: Callable[[], datetime]
 

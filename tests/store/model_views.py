@@ -44,7 +44,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         ModelTokens.__init__(self)
         ModelApprovals.__init__(self)
 
-    # Shelf
+    # Workflow versions
 
     async def publish(
         self,
@@ -346,7 +346,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
         return self.rows.start_keys.get((workflow, key))
 
-    # Upkeep
+    # Maintenance
 
     async def retain(
         self,
@@ -407,10 +407,10 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         with Path(to).open("x") as file:
             file.write("model")
 
-    async def attend(self, worker: Worker) -> None:
+    async def register(self, worker: Worker) -> None:
         self.rows.workers[worker.id] = replace(worker, seen_at=self.clock())
 
-    async def leave(self, worker: str) -> None:
+    async def deregister(self, worker: str) -> None:
         self.rows.workers.pop(worker, None)
 
     async def facts(self) -> dict[str, Any]:

@@ -226,10 +226,10 @@ def worker(id: str, **given: Any) -> Worker:
 
 
 async def test_a_worker_that_is_there_is_listed_with_the_time_it_was_seen(store: Store, clock: Clock) -> None:
-    await store.attend(worker("one"))
-    await store.attend(worker("two", task_lists=(), tasks=()))
+    await store.register(worker("one"))
+    await store.register(worker("two", task_lists=(), tasks=()))
     now = await clock.forward(20)
-    await store.attend(worker("one", concurrency=8))
+    await store.register(worker("one", concurrency=8))
 
     assert sorted(await store.workers(), key=lambda one: one.id) == [
         worker("one", concurrency=8, seen_at=now),
@@ -238,9 +238,9 @@ async def test_a_worker_that_is_there_is_listed_with_the_time_it_was_seen(store:
 
 
 async def test_a_worker_that_gives_no_sign_of_life_is_listed_no_more(store: Store, clock: Clock) -> None:
-    await store.attend(worker("dead"))
+    await store.register(worker("dead"))
     await clock.forward(30)
-    await store.attend(worker("alive"))
+    await store.register(worker("alive"))
 
     await clock.forward(29)
     assert sorted(one.id for one in await store.workers()) == ["alive", "dead"]
@@ -248,17 +248,17 @@ async def test_a_worker_that_gives_no_sign_of_life_is_listed_no_more(store: Stor
     assert [one.id for one in await store.workers()] == ["alive"]
 
     now = await clock.forward(1)
-    await store.attend(worker("alive"))
-    await store.attend(worker("dead", started_at=now))
+    await store.register(worker("alive"))
+    await store.register(worker("dead", started_at=now))
     assert {one.id: one.started_at for one in await store.workers()} == {"alive": NOON, "dead": now}
 
 
 async def test_a_worker_that_left_is_not_listed(store: Store) -> None:
-    await store.attend(worker("one"))
-    await store.attend(worker("two"))
+    await store.register(worker("one"))
+    await store.register(worker("two"))
 
-    await store.leave("one")
-    await store.leave("nobody")
+    await store.deregister("one")
+    await store.deregister("nobody")
 
     assert [one.id for one in await store.workers()] == ["two"]
 

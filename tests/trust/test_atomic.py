@@ -111,13 +111,13 @@ async def on_sqlite(store: SqliteStore, reader: BesideFile, batch: list[Change],
             raise PulledPlug
         return True
 
-    store._ledger.db.exec_trace = look
+    store._runner.db.exec_trace = look
     try:
         assert (await store.commit(batch)).outcomes == FITS
     except (PulledPlug, OutcomeUnknown):  # the second where the COMMIT itself breaks off
         assert await crashed(image) == but_settings(breaking.seen)
     finally:
-        store._ledger.db.exec_trace = None
+        store._runner.db.exec_trace = None
     return breaking
 
 

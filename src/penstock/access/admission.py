@@ -10,8 +10,8 @@ from hmac import compare_digest
 from penstock.access.caller import Caller
 from penstock.access.errors import InvalidAccess, Unauthenticated
 from penstock.access.tokens import admit, digest, parse_token
-from penstock.store.authoring_protocol import AccessStore
 from penstock.store.errors import StoreError
+from penstock.store.protocol import AccessStore
 from penstock.store.rows.access import AccessTokenRow
 
 REMEMBERED = 1.0

@@ -20,18 +20,16 @@ from penstock.access.sessions import IDLE, LONGEST, caller_of_session, new_cooki
 from penstock.access.tokens import TokenWish, digest, make_token
 from penstock.secrets.errors import UnknownSecret
 from penstock.secrets.vault import Vault
-from penstock.store.authoring_protocol import AccessStore
 from penstock.store.errors import StoreError
+from penstock.store.protocol import AccessStore, AuditLog, Secrets
 from penstock.store.rows.access import AccessToken, AccessTokenRow, Audited, SecretRow
 
 _SECRET_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 LONGEST_SECRET = 64 * 1024
 
 
-class Place(AccessStore, Protocol):
+class Place(AccessStore, Secrets, AuditLog, Protocol):
     """What is needed of a store."""
-
-    async def now(self) -> datetime: ...
 
 
 class TokenView(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from penstock.runtime.dispatch.redaction import Redact, withhold
 from penstock.secrets.errors import DamagedSecret, SecretKeyError, UnknownSecret
 from penstock.secrets.keys import VARIABLE, Keyring, Keys
 from penstock.secrets.redaction import Redactor
+from penstock.store.protocol import Secrets
 from penstock.store.rows.access import AuditRow, SecretRow
 
 PAGE = 200
@@ -21,23 +22,9 @@ log = logging.getLogger("penstock.secrets")
 
 
 class Sealed(Protocol):
-    """What it takes to look whether the keys fit; `Doors` says what each verb does."""
+    """What it takes to look whether the keys fit; see `store.protocol.Secrets`."""
 
     async def secret_keys(self) -> dict[str, str]: ...
-
-
-class SecretRows(Sealed, Protocol):
-    """What the vault needs of a store."""
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]: ...
-
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...
-
-    async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
-    ) -> SecretRow | None: ...
-
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool: ...
 
 
 async def sealed_with(store: Sealed, keys: Keys) -> dict[str, str]:
@@ -64,7 +51,7 @@ def _foreign(missing: Iterable[str], keys: Keys) -> SecretKeyError:
 class Vault:
     """One installation has one ring of keys, the same on every node. `redactor` knows all values that were seen."""
 
-    def __init__(self, store: SecretRows, keys: Keys) -> None:
+    def __init__(self, store: Secrets, keys: Keys) -> None:
         self._store, self._keys = store, keys
         self.redactor = Redactor()
         self._known: dict[str, str] = {}  # what `secret_keys` answered when the redactor learned last

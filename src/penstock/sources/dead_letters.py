@@ -25,7 +25,7 @@ from penstock.runtime.errors import Conflict, IdempotencyMismatch, Invalid
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.sources.errors import CallRefused
 from penstock.sources.redelivery import AsideMessage, message_of, take_again
-from penstock.store.protocol import Store
+from penstock.store.protocol import InboundEvents
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
 from penstock.topics.bus import Message
@@ -44,7 +44,9 @@ class RefusedStart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     tags: dict[str, str] = {}
 
 
-async def set_start_aside(store: Store, start: RefusedStart, error: PenstockError, now: datetime) -> None:
+async def set_start_aside(
+    store: InboundEvents, start: RefusedStart, error: PenstockError, now: datetime
+) -> None:
     """Keep a start, once however often it is told. Raises StoreError."""
     reason = f"no run of '{start.workflow}' was started for {(start.subject or '')[:200]}: {error}"
     aside = Outside(event=start.workflow, data=to_builtins(start), id=start.start_key)
@@ -60,7 +62,9 @@ async def set_start_aside(store: Store, start: RefusedStart, error: PenstockErro
     )
 
 
-async def set_notice_aside(store: Store, name: str, record: Any, error: PenstockError, now: datetime) -> str:
+async def set_notice_aside(
+    store: InboundEvents, name: str, record: Any, error: PenstockError, now: datetime
+) -> str:
     """Keep what an object store told and cannot be read, once however often it is told; in which words.
 
     Raises StoreError.
@@ -77,7 +81,7 @@ async def set_notice_aside(store: Store, name: str, record: Any, error: Penstock
 
 
 async def try_again(
-    store: Store, flows: FlowCache, intake: Commands, id: int, audit: AuditRow | None
+    store: InboundEvents, flows: FlowCache, intake: Commands, id: int, audit: AuditRow | None
 ) -> bool:
     """Do what a start or a message that was set aside asks for; False: this is none. Raises why it cannot, also now."""
     for row in await store.undelivered(id - 1, 1):
@@ -119,7 +123,7 @@ def _data(body: bytes) -> Any:
 
 
 async def set_message_aside(
-    store: Store,
+    store: InboundEvents,
     message: Message,
     error: PenstockError,
     now: datetime,

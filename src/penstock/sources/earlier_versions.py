@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.definition import Definition, External
 from penstock.runtime.commands.bulk import LIVE
 from penstock.runtime.node.flow_cache import FlowCache
-from penstock.store.protocol import Store
+from penstock.store.protocol import RunViews, WorkflowVersions
 from penstock.store.rows.rows import Filter, WorkflowState
 
 MOST = 50
@@ -22,10 +23,14 @@ _Dropped = dict[str, list[int]]
 """By event: the versions that take it, the latest first."""
 
 
+class VersionRows(RunViews, WorkflowVersions, Protocol):
+    """Published versions, and the runs that they still have."""
+
+
 class Earlier:
     """The events of one `kind` that only earlier versions take. What was published never changes: it is read once."""
 
-    def __init__(self, flows: FlowCache, store: Store, kind: str) -> None:
+    def __init__(self, flows: FlowCache, store: VersionRows, kind: str) -> None:
         self._flows, self._store, self._kind = flows, store, kind
         self._known: dict[str, tuple[int, _Dropped]] = {}
         self._over: dict[tuple[str, str], float] = {}

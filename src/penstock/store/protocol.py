@@ -20,14 +20,24 @@ ST14 What a change publishes is there if and only if it was applied, and of one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from penstock.store.authoring_protocol import AccessStore, Drafts, Notes
-from penstock.store.rows.access import AuditRow
+from penstock.store.rows.access import (
+    AccessToken,
+    AccessTokenRow,
+    Audited,
+    AuditHead,
+    AuditRow,
+    Login,
+    NewSession,
+    SecretRow,
+    SessionRow,
+)
 from penstock.store.rows.change import Change, Committed, PendingEvent, Seen
-from penstock.store.rows.outbox import Outbox
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine
+from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 from penstock.store.rows.rows import (
     ApprovalRow,
     ClaimRequest,
@@ -57,8 +67,16 @@ from penstock.store.rows.rows import (
 )
 
 
-class Runs(Protocol):
-    """Runs and what happens to them."""
+class Clock(Protocol):
+    """The store's time."""
+
+    async def now(self) -> datetime:
+        """The store's time."""
+        ...
+
+
+class Runs(Clock, Protocol):
+    """Runs, as they are decided about."""
 
     async def commit(self, changes: Sequence[Change]) -> Committed:
         """Apply each change that can be applied, all in one transaction. No two of one run."""
@@ -76,6 +94,14 @@ class Runs(Protocol):
         """History pages, in order, from the one with entry `after + 1` on; enough for `limit` entries."""
         ...
 
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        """How far runs have come, by id; one that is not there is left out."""
+        ...
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        """The run that the key started, and the digest of what was asked."""
+        ...
+
     async def due(self, limit: int, patience: timedelta) -> Due:
         """What is due now, the oldest first, up to `limit` of each kind.
 
@@ -88,13 +114,56 @@ class Runs(Protocol):
         """Delete messages that are for nobody any more."""
         ...
 
-    async def now(self) -> datetime:
-        """The store's time."""
+
+class RunViews(Clock, Protocol):
+    """Runs, as people look at them."""
+
+    async def runs(self, filter: Filter) -> list[RunRow]:
+        """Newest first."""
+        ...
+
+    async def count(self, filter: Filter) -> dict[str, int]:
+        """Status → how many."""
+        ...
+
+    async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
+        """Workflow → status → how many runs; a workflow without runs is not in it."""
+        ...
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        """How many runs of a workflow started then, by version and status."""
+        ...
+
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        """How many runs ended then, by workflow, status and how many times `width` after `since`."""
+        ...
+
+    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
+        """How long the attempts of runs waited for a worker, where they waited (in earlier versions only of those that
+        are `change.timed`): the first of each run, `most` of them."""
+        ...
+
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        """The same of these firings of one run, those of elements left out."""
+        ...
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        """When a run is woken, and what its timers say, the next one first."""
+        ...
+
+    async def locks(self, run: str) -> list[LockRow]:
+        """Where a run stands in the lines of `serialize` keys."""
+        ...
+
+    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """Number and body, in order."""
         ...
 
 
 class Tasks(Protocol):
-    """The task lists."""
+    """The task lists, and the workers that serve them."""
 
     async def lease(self, wish: ClaimRequest) -> list[Leased]:
         """Hand up to `limit` tasks to one worker."""
@@ -106,9 +175,7 @@ class Tasks(Protocol):
 
     async def release(self, leases: Sequence[Lease]) -> list[bool]:
         """Give tasks back that were not begun: they are first in their list again, and have all their time to start.
-
-        False: the lease was lost before, or ran out.
-        """
+        False: the lease was lost before, or ran out."""
         ...
 
     async def give_up(self, prefix: str) -> int:
@@ -117,6 +184,38 @@ class Tasks(Protocol):
 
     async def log(self, lines: Sequence[LogLine]) -> None:
         """Keep what tasks wrote."""
+        ...
+
+    async def register(self, worker: Worker) -> None:
+        """A worker is there, or still there; those that have gone without leaving are forgotten."""
+        ...
+
+    async def deregister(self, worker: str) -> None:
+        """A worker has gone."""
+        ...
+
+
+class TaskViews(Clock, Protocol):
+    """The task lists, as people look at them."""
+
+    async def tasks(self, run: str) -> list[TaskRow]: ...
+
+    async def queues(self) -> list[QueueRow]: ...
+
+    async def workers(self) -> list[Worker]:
+        """Those that gave a sign of life within `PRESENT`."""
+        ...
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        """Tasks that wait or are under way, the one that was queued first before all others."""
+        ...
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        """What waits for a worker, by list and task; not what a pause holds."""
+        ...
+
+    async def stuck(self, limit: int) -> list[str]:
+        """Runs that are running, with nothing that could ever move them on."""
         ...
 
 
@@ -146,6 +245,14 @@ class InboundEvents(Protocol):
         """A kept event is done with; False: there is no such event."""
         ...
 
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        """The oldest first."""
+        ...
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        """Keys that a live run asked for and another has: name, value, run, holder."""
+        ...
+
 
 class WorkflowVersions(Protocol):
     """Published workflows."""
@@ -169,6 +276,10 @@ class WorkflowVersions(Protocol):
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
         """A version, the newest where none is named."""
+        ...
+
+    async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
+        """The newest first, those with a lower number than `before`."""
         ...
 
     async def workflows(self) -> list[WorkflowState]:
@@ -204,82 +315,34 @@ class WorkflowVersions(Protocol):
         ...
 
 
-class Views(Protocol):
-    """The read side, for people."""
+class Drafts(Protocol):
+    """What authors work on. `expect` names, by `etag_of`, what the draft (or else the newest version) may be now.
 
-    async def runs(self, filter: Filter) -> list[RunRow]:
-        """Newest first."""
+    An `audit` is written in the same transaction, and only where something was changed.
+    """
+
+    async def draft(self, workflow: str) -> DraftRow | None: ...
+
+    async def drafts(self) -> list[DraftLine]:
+        """All, by the name of their workflow."""
         ...
 
-    async def count(self, filter: Filter) -> dict[str, int]:
-        """Status → how many."""
+    async def save_draft(
+        self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> DraftRow | None:
+        """The draft as it is kept; None: it is not what was expected, and stays."""
         ...
 
-    async def tasks(self, run: str) -> list[TaskRow]: ...
-
-    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
-        """When a run is woken, and what its timers say, the next one first."""
+    async def drop_draft(
+        self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> bool | None:
+        """False: there is none. None: it is not what was expected, and stays."""
         ...
 
-    async def locks(self, run: str) -> list[LockRow]:
-        """Where a run stands in the lines of `serialize` keys."""
-        ...
-
-    async def old_tasks(self, limit: int) -> list[OldTask]:
-        """Tasks that wait or are under way, the one that was queued first before all others."""
-        ...
-
-    async def waiting_tasks(self) -> list[WaitingTasks]:
-        """What waits for a worker, by list and task; not what a pause holds."""
-        ...
-
-    async def stuck(self, limit: int) -> list[str]:
-        """Runs that are running, with nothing that could ever move them on."""
-        ...
-
-    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
-        """How long the attempts of runs waited for a worker, where they waited (in earlier versions only of those that
-        are `change.timed`): the first of each run, `most` of them."""
-        ...
-
-    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
-        """The same of these firings of one run, those of elements left out."""
-        ...
-
-    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
-        """How many runs of a workflow started then, by version and status."""
-        ...
-
-    async def endings(
-        self, since: datetime, until: datetime, width: timedelta
-    ) -> dict[tuple[str, str, int], int]:
-        """How many runs ended then, by workflow, status and how many times `width` after `since`."""
-        ...
-
-    async def queues(self) -> list[QueueRow]: ...
-
-    async def workers(self) -> list[Worker]:
-        """Those that gave a sign of life within `PRESENT`."""
-        ...
-
-    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
-        """The oldest first."""
-        ...
-
-    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
-        """Keys that a live run asked for and another has: name, value, run, holder."""
-        ...
-
-    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
-        """Number and body, in order."""
-        ...
-
-    async def states(self, runs: Sequence[str]) -> list[RunState]:
-        """How far runs have come, by id; one that is not there is left out."""
-        ...
-
-    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
-        """The run that the key started, and the digest of what was asked."""
+    async def publish_draft(
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        """As `publish`; a draft with that text is then none any more. None: it is not what was expected."""
         ...
 
 
@@ -325,7 +388,145 @@ class Tokens(Protocol):
         ...
 
 
-class Upkeep(Protocol):
+class Outbox(Protocol):
+    """What waits to be published."""
+
+    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
+        """Those that wait for a bus: of each topic the oldest, in their order, up to `limit`."""
+        ...
+
+    async def sent(self, letters: Sequence[int]) -> None:
+        """Delete letters that the broker has."""
+        ...
+
+    async def outbox(self) -> list[OutboxRow]:
+        """What waits, by bus and topic."""
+        ...
+
+
+class Notes(Protocol):
+    """Small texts by name, such as the lists of runs that people keep."""
+
+    async def notes(self, prefix: str) -> dict[str, str]:
+        """All whose name begins so, by name."""
+        ...
+
+    async def keep_note(self, name: str, text: str) -> str:
+        """Keep a text where there is none of that name; the one that is kept, by whoever came first."""
+        ...
+
+    async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
+        """Keep a text, or (None) drop it; whether there was one. `audit` is written where something changes."""
+        ...
+
+
+class AccessStore(Clock, Protocol):
+    """Who may come in.
+
+    An `audit` is written in the same transaction, and only where something was changed.
+    """
+
+    async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
+        """False: the id is taken."""
+        ...
+
+    async def access_token(self, id: str) -> AccessTokenRow | None: ...
+
+    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
+        """Newest first: by id, downwards."""
+        ...
+
+    async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
+        """False: there is no such token, or it is revoked already."""
+        ...
+
+    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
+        """Note that they are used, where that was noted longer than `apart` ago."""
+        ...
+
+    async def add_session(
+        self,
+        session: NewSession,
+        lasts: timedelta,
+        instead: bytes | None = None,
+        audit: AuditRow | None = None,
+    ) -> None:
+        """Begin a session, and end the one that it stands `instead` of; those whose time is over go."""
+        ...
+
+    async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
+        """One whose time is not over and that was seen within `idle`."""
+        ...
+
+    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
+        """Note that they are seen, where that was noted longer than `apart` ago."""
+        ...
+
+    async def drop_sessions(
+        self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
+    ) -> int:
+        """End sessions, and all of the people named; how many there were."""
+        ...
+
+    async def add_login(self, login: Login, lasts: timedelta) -> None:
+        """Somebody is sent to sign in elsewhere; those whose time is over go."""
+        ...
+
+    async def take_login(self, digest: bytes) -> Login | None:
+        """Use up a sign-in; None: there is none, or its time is over, or it came back before."""
+        ...
+
+
+class Secrets(Protocol):
+    """What is kept under lock."""
+
+    async def put_secret(
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        """The next version of a secret. None: some secret is sealed with a key that is not `known`, or there are
+        secrets and none is sealed with this one; nothing changed."""
+        ...
+
+    async def secret_keys(self) -> dict[str, str]:
+        """The keys that secrets are sealed with, each with a text that changes with the secrets that it seals."""
+        ...
+
+    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+        """By name, those after one."""
+        ...
+
+    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+        """Seal the same value with another key. False: it is not sealed as it `was` any more."""
+        ...
+
+    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
+        """False: there is no such secret."""
+        ...
+
+
+class AuditLog(Protocol):
+    """What people did, in one chain."""
+
+    async def note(self, audits: Sequence[AuditRow]) -> None:
+        """Record what changes no other row."""
+        ...
+
+    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+        """Newest first, those with a lower number."""
+        ...
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        """In order, those with a higher number."""
+        ...
+
+    async def audit_head(self) -> AuditHead:
+        """The number and hash of the last entry, as they are kept apart from it."""
+        ...
+
+
+class Maintenance(Protocol):
     """What operators do, and what must be done now and then."""
 
     async def retain(
@@ -350,14 +551,6 @@ class Upkeep(Protocol):
         """A whole copy into a new file, while everything goes on."""
         ...
 
-    async def attend(self, worker: Worker) -> None:
-        """A worker is there, or still there; those that have gone without leaving are forgotten."""
-        ...
-
-    async def leave(self, worker: str) -> None:
-        """A worker has gone."""
-        ...
-
     async def facts(self) -> dict[str, Any]:
         """What kind of store this is, its schema, its size: for people."""
         ...
@@ -366,7 +559,7 @@ class Upkeep(Protocol):
 
 
 class Notifier(Protocol):
-    """A hint that something may be there to do. It may ring for nothing, and it may not ring."""
+    """Hints to other nodes that there may be something to do. One may come for nothing, and one may get lost."""
 
     async def tell(self, runs: Sequence[str]) -> None:
         """Tell the other nodes which runs changed; none: some, too many to name."""
@@ -386,18 +579,21 @@ class Notifier(Protocol):
 
 class Store(
     Runs,
+    RunViews,
     Tasks,
+    TaskViews,
     InboundEvents,
     WorkflowVersions,
     Drafts,
-    Views,
     Approvals,
     Tokens,
-    Upkeep,
+    Outbox,
     Notes,
     AccessStore,
-    Outbox,
+    Secrets,
+    AuditLog,
+    Maintenance,
     Notifier,
     Protocol,
 ):
-    """All of it: what SQLite and PostgreSQL both are."""
+    """All of it: what SQLite and PostgreSQL both are. Whoever uses a store asks for the roles that it needs."""

@@ -29,7 +29,8 @@ from penstock.store.rows.change import Committed
 from penstock.store.rows.rows import Filter
 from penstock.store.sqlite import transaction_runner
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.store import MANY, SqliteStore
+from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.tables.runs import MANY
 from tests.store.sqlite.builders import T0, a_task, begin, turn
 from tests.store.sqlite.power import Disk
 from tests.waiting import until
@@ -171,11 +172,11 @@ def test_a_full_disk_changes_nothing_and_passes_without_a_restart(tmp_path: Path
 def test_an_error_is_never_raised_from_itself(tmp_path: Path, inline: bool) -> None:
     async def scenario() -> list[BaseException]:
         store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline))
-        asked = (store._desk.write, store._desk.read)
+        asked = (store._writer.write, store._writer.read)
         raised = [
             await _raised(does(lambda session: session.db.execute("SELECT * FROM nowhere"))) for does in asked
         ]
-        raised.append(await _raised(store._desk.apart(lambda db: db.execute("SELECT * FROM nowhere"))))
+        raised.append(await _raised(store._writer.apart(lambda db: db.execute("SELECT * FROM nowhere"))))
         await store.close()
         return raised
 
@@ -315,19 +316,19 @@ def test_a_closed_store_says_so(tmp_path: Path, inline: bool) -> None:
 def test_work_that_waits_while_a_store_is_closed_is_answered(tmp_path: Path) -> None:
     async def scenario() -> list[object]:
         store = SqliteStore.open(str(tmp_path / "a.db"))
-        finish, reached, go = store._ledger.finish, threading.Event(), threading.Event()
+        finish, reached, go = store._runner.finish, threading.Event(), threading.Event()
 
         def held(served: list[transaction_runner.Served]) -> list[transaction_runner.Served]:
             reached.set()
             assert go.wait(10)
             return finish(served)
 
-        store._ledger.finish = held  # type: ignore[method-assign, assignment]
+        store._runner.finish = held  # type: ignore[method-assign, assignment]
         first = asyncio.ensure_future(store.commit([begin(1)]))
         await asyncio.to_thread(reached.wait, 10)
         second = asyncio.ensure_future(store.commit([begin(2)]))
-        closing = asyncio.ensure_future(asyncio.to_thread(store._desk.close))
-        await until(lambda: store._desk._closed, "the store to be closed")  # type: ignore[attr-defined]
+        closing = asyncio.ensure_future(asyncio.to_thread(store._writer.close))
+        await until(lambda: store._writer._closed, "the store to be closed")  # type: ignore[attr-defined]
         go.set()
         async with asyncio.timeout(20):
             return list(await asyncio.gather(first, second, closing, return_exceptions=True))
@@ -392,9 +393,9 @@ def test_the_statements_of_batches_stay_prepared(tmp_path: Path) -> None:
                 await store.commit([turn(run, 2, over=True) for run in runs])
 
         await batches(20)
-        before = store._ledger.db.cache_stats()["misses"]
+        before = store._runner.db.cache_stats()["misses"]
         await batches(20)
-        after = store._ledger.db.cache_stats()["misses"]
+        after = store._runner.db.cache_stats()["misses"]
         await store.close()
         return int(after - before)
 
@@ -423,7 +424,7 @@ def test_a_disk_is_quick_by_what_its_commits_took_of_late(
         monkeypatch.setattr(transaction_runner, "perf_counter", lambda: next(ticks))
         for number in range(len(took)):
             await store.commit([begin(number)])
-        found = store._ledger.is_quick
+        found = store._runner.is_quick
         monkeypatch.undo()
         await store.close()
         return found
@@ -440,13 +441,13 @@ def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
     async def main() -> tuple[bool, set[bool]]:
         store = SqliteStore.open(str(tmp_path / "p.db"))
         threads: list[bool] = []
-        finish = store._ledger.finish
+        finish = store._runner.finish
 
         def noted(served: list[transaction_runner.Served]) -> list[transaction_runner.Served]:
             threads.append(threading.current_thread() is threading.main_thread())
             return finish(served)
 
-        store._ledger.finish = noted  # type: ignore[method-assign, assignment]
+        store._runner.finish = noted  # type: ignore[method-assign, assignment]
         for number in range(50):
             assert (await store.commit([begin(number)])).outcomes == ["applied"]
         few = threads[10:].count(True) >= 35  # the others had to look after the log

@@ -13,7 +13,8 @@ from penstock import Engine
 from penstock.store.rows.rows import Filter
 from penstock.store.sqlite import transaction_runner, write_ahead_log
 from penstock.store.sqlite.connection import Options
-from penstock.store.sqlite.store import BESIDE, SqliteStore
+from penstock.store.sqlite.store import SqliteStore
+from penstock.store.sqlite.tables.runs import BESIDE
 from tests.store.sqlite.builders import begin
 from tests.store.sqlite.power import Disk
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from penstock.store.sqlite.session import Session
-from penstock.store.sqlite.store import BESIDE, SqliteStore
+from penstock.store.sqlite.store import SqliteStore
 from penstock.store.sqlite.switch_interval import TURN, ShortTurns
+from penstock.store.sqlite.tables.runs import BESIDE
 from tests.store.sqlite.builders import begin
 
 

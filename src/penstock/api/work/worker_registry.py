@@ -23,8 +23,8 @@ from penstock.remote.wire import Poll
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache
-from penstock.store.authoring_protocol import Notes
 from penstock.store.errors import StoreAway
+from penstock.store.protocol import Notes
 from penstock.store.rows.rows import PRESENT, Lease, Worker
 
 POLLS = 1000

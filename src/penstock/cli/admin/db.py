@@ -17,9 +17,9 @@ from penstock.cli.io.console import err, out, plural, print_json, printable
 from penstock.cli.io.inputs import AsJson
 from penstock.cli.io.tables import print_table
 from penstock.cli.serve.settings import settings_of
-from penstock.runtime.node.retention import DAYS, Own
+from penstock.runtime.node.retention import DAYS, Own, RetentionRows
 from penstock.store.open import Looker, open_store, open_to_look, restore_store, schema_at
-from penstock.store.protocol import Store
+from penstock.store.protocol import Maintenance
 
 T = TypeVar("T")
 
@@ -168,11 +168,13 @@ def retention(explain: Explain = False, db: DbOrHere = HERE, json: AsJson = Fals
     out().print(f"{printable(address)}: {would}")
 
 
-async def _address(store: Store) -> str:
+async def _address(store: Maintenance) -> str:
     return address_in(await store.facts())
 
 
-async def _retained(store: Store, days: dict[str, timedelta], explain: bool) -> tuple[str, dict[str, int]]:
+async def _retained(
+    store: RetentionRows, days: dict[str, timedelta], explain: bool
+) -> tuple[str, dict[str, int]]:
     """Rows by table that are deleted, or would be."""
     rows: dict[str, int] = {}
     own = await Own().ages(store)

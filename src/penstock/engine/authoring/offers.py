@@ -9,7 +9,7 @@ from datetime import datetime
 import msgspec
 
 from penstock.flow.model.offer import Offer
-from penstock.store.authoring_protocol import Notes
+from penstock.store.protocol import Notes
 
 PREFIX = "offer/"
 log = logging.getLogger("penstock.offers")

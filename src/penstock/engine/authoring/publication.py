@@ -12,21 +12,20 @@ from penstock.engine.authoring.offers import kept_offers
 from penstock.flow.format.writing import write_yaml
 from penstock.runtime.node.audit_context import by_for
 from penstock.runtime.node.flow_cache import FlowCache, encode_offers
-from penstock.store.authoring_protocol import Drafts, Notes
-from penstock.store.protocol import WorkflowVersions
+from penstock.store.protocol import Drafts, Notes, WorkflowVersions
 from penstock.store.rows.drafts import NewVersion
 from penstock.store.rows.rows import Version
 from penstock.workers.task import Task
 
 
-class ShelfAndNotes(WorkflowVersions, Drafts, Notes, Protocol):
+class CatalogRows(WorkflowVersions, Drafts, Notes, Protocol):
     """Published workflows, those that are to be, and what tasks elsewhere offer."""
 
 
 class Catalog:
     """Names to versions. A version never changes once it is published."""
 
-    def __init__(self, shelf: ShelfAndNotes, flows: FlowCache, tasks: Mapping[str, Task]) -> None:
+    def __init__(self, shelf: CatalogRows, flows: FlowCache, tasks: Mapping[str, Task]) -> None:
         self._shelf, self._flows, self._tasks = shelf, flows, tasks
 
     async def publish(

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from secrets import token_hex
+from typing import Protocol
 
 from msgspec import Struct
 
-from penstock.store.protocol import Store
+from penstock.store.protocol import TaskViews, Tokens
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import TokenChange, TokenRow
 
@@ -26,6 +27,10 @@ PAUSE = 0.2
 """Seconds between two looks whether somebody else's call is over."""
 Attempted = tuple[str, int, int | None, int]
 """Run, firing, index and number of an attempt."""
+
+
+class CallRows(TaskViews, Tokens, Protocol):
+    """Who waits for whom, and for which tasks."""
 
 
 class _Wish(Struct):
@@ -40,7 +45,7 @@ class _Wish(Struct):
 class CallOrder:
     """The announcements of one node, and a look at those of others."""
 
-    def __init__(self, store: Store, now: Callable[[], datetime]) -> None:
+    def __init__(self, store: CallRows, now: Callable[[], datetime]) -> None:
         self._store, self._now, self._me = store, now, token_hex(8)
         self._held: dict[str, TokenRow] = {}
         self._leaving: set[str] = set()

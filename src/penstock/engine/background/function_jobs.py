@@ -6,7 +6,7 @@ import logging
 
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.store.errors import StoreError
-from penstock.store.protocol import Store
+from penstock.store.protocol import Notes
 from penstock.workers.context import Context
 
 PREFIX = "http-job/"
@@ -17,7 +17,7 @@ log = logging.getLogger("penstock.boxes")
 class Jobs:
     """See `boxes.polling.Jobs`. A database that is away costs a call at most, never the step."""
 
-    def __init__(self, store: Store, memory: RunCache) -> None:
+    def __init__(self, store: Notes, memory: RunCache) -> None:
         self._store, self._memory = store, memory
 
     async def known(self, ctx: Context) -> str | None:

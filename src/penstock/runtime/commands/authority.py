@@ -12,7 +12,7 @@ from penstock.runtime.errors import NotSeparate
 from penstock.runtime.node.audit_context import WHO
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.steps.approval import ROLES
-from penstock.store.protocol import Store
+from penstock.store.protocol import Approvals
 
 ROLE: ContextVar[str | None] = ContextVar("penstock_role", default=None)
 """The role of whoever's call this is; None: nobody's, it is the program's own."""
@@ -34,7 +34,7 @@ class NotTheirs(PenstockError):
 
 
 async def refuse_going_round(
-    store: Store, live: CachedRun, steps: Iterable[str], begins: bool = False
+    store: Approvals, live: CachedRun, steps: Iterable[str], begins: bool = False
 ) -> None:
     """Raises NotTheirs, NotSeparate where one of the steps is an approval that the caller may not give.
 
@@ -51,7 +51,7 @@ async def refuse_going_round(
             raise NotSeparate(who, why)
 
 
-async def barring(store: Store, run: str, starter: str | None, who: str) -> str | None:
+async def barring(store: Approvals, run: str, starter: str | None, who: str) -> str | None:
     """Four eyes: what somebody did that bars them from an approval of a run, such as `started the run`."""
     if starter == who:
         return "started the run"

@@ -15,7 +15,7 @@ from penstock.flow.model.run import ENDED
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.runtime.queries.run_lists import place_of
-from penstock.store.protocol import Store
+from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter
 from penstock.store.sql.run_lists import STATUSES
 
@@ -58,7 +58,7 @@ def applicable(filter: Filter, action: str) -> Filter | None:
     return replace(filter, statuses=statuses, sort="newest", after=None) if statuses else None
 
 
-async def preview(store: Store, filter: Filter, action: str) -> dict[str, Any]:
+async def preview(store: RunViews, filter: Filter, action: str) -> dict[str, Any]:
     """How many runs it would be done to, by status."""
     narrowed = applicable(filter, action)
     counts = {} if narrowed is None else await store.count(narrowed)
@@ -66,7 +66,7 @@ async def preview(store: Store, filter: Filter, action: str) -> dict[str, Any]:
 
 
 async def act_on_many(
-    store: Store, intake: Commands, filter: Filter, action: str, most: int = MOST, **more: Any
+    store: RunViews, intake: Commands, filter: Filter, action: str, most: int = MOST, **more: Any
 ) -> AsyncIterator[Progress]:
     """Do it, the newest first; how far it is after every batch. Runs that start meanwhile are left alone."""
     progress = Progress(action)

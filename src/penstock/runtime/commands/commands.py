@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -57,7 +57,7 @@ from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreUnavailable
-from penstock.store.protocol import Store
+from penstock.store.protocol import Approvals, InboundEvents, Runs, RunViews, WorkflowVersions
 from penstock.store.rows.change import Post, Seen
 from penstock.store.rows.rows import WorkflowState
 
@@ -74,12 +74,18 @@ BEGUN = Begun()
 """How most runs begin: with no tags."""
 
 
+class CommandRows(Approvals, InboundEvents, Runs, RunViews, WorkflowVersions, Protocol):
+    """What commands on runs read, and where they leave events."""
+
+
 class Commands(EventDelivery):
     """Every way in. What it answers is durable."""
 
+    _store: CommandRows
+
     def __init__(
         self,
-        store: Store,
+        store: CommandRows,
         flows: FlowCache,
         clock: StoreClock,
         submit: Callable[[Request], None],
@@ -92,7 +98,7 @@ class Commands(EventDelivery):
         self.duplicates = 0
 
     @property
-    def store(self) -> Store:
+    def store(self) -> CommandRows:
         """Where all of it is kept."""
         return self._store
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -29,7 +29,8 @@ from penstock.runtime.queries.bounded_page import fitting, portion
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
 from penstock.runtime.queries.marking import marking_now
-from penstock.store.protocol import Store
+from penstock.store.protocol import RunViews
+from penstock.store.protocol import Tokens as TokenRole
 from penstock.store.rows.rows import Filter, TokenChange, TokenRow
 from penstock.store.sql.run_lists import STATUSES
 
@@ -103,10 +104,14 @@ class Edit(Struct, frozen=True, forbid_unknown_fields=True):
         return [*self.update, *self.delete]
 
 
+class TokenRows(RunViews, TokenRole, Protocol):
+    """Runs, and what custom workers keep."""
+
+
 class Tokens:
     """Reading, changing and claiming. What it answers is durable."""
 
-    def __init__(self, store: Store, memory: RunCache, mender: RepairCommands, managers: Owners) -> None:
+    def __init__(self, store: TokenRows, memory: RunCache, mender: RepairCommands, managers: Owners) -> None:
         self._store, self._memory, self._mender, self._managers = store, memory, mender, managers
 
     # -- reading ---------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from penstock.runtime.inmemory.engine import checked_event, plain_event
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.protocol import Store
+from penstock.store.protocol import InboundEvents
 from penstock.store.rows.change import Seen
 
 Look = Callable[[str], Awaitable[CachedRun]]
@@ -24,7 +24,7 @@ Look = Callable[[str], Awaitable[CachedRun]]
 class EventDelivery:
     """The part of the intake that takes events."""
 
-    _store: Store
+    _store: InboundEvents
     _flows: FlowCache
     _clock: StoreClock
     duplicates: int

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -33,7 +34,7 @@ from penstock.runtime.errors import UnknownRun
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.protocol import Store
+from penstock.store.protocol import Runs, Tasks
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
@@ -55,10 +56,14 @@ Ends = tuple[datetime, datetime | None]
 """When a lease runs out, and the end of its attempt."""
 
 
+class DispatchRows(Runs, Tasks, Protocol):
+    """The task lists, and the runs whose tasks they are."""
+
+
 class Dispatch:
     """Hands out work, renews leases and takes reports; `Gate` for workers in this process and behind HTTP."""
 
-    def __init__(self, store: Store, memory: RunCache, clock: StoreClock, shared: bool) -> None:
+    def __init__(self, store: DispatchRows, memory: RunCache, clock: StoreClock, shared: bool) -> None:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
         self._desks: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
@@ -319,12 +324,12 @@ class Dispatch:
         await self._store.log([redacted_line(line, redact) for line in lines])
 
     async def attend(self, worker: Worker) -> None:
-        await self._store.attend(worker)
+        await self._store.register(worker)
 
     async def leave(self, worker: str) -> None:
         for desk in [desk for desk in self._desks.values() if desk.worker == worker]:
             self._sweep(desk)
-        await self._store.leave(worker)
+        await self._store.deregister(worker)
 
 
 class _Answers:

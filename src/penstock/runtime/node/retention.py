@@ -9,7 +9,7 @@ from typing import Protocol
 
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.problems import DefinitionError
-from penstock.store.protocol import Upkeep, WorkflowVersions
+from penstock.store.protocol import Maintenance, WorkflowVersions
 
 DAYS = {
     "succeeded": timedelta(days=30),
@@ -19,7 +19,7 @@ DAYS = {
 }
 
 
-class Kept(Upkeep, WorkflowVersions, Protocol):
+class RetentionRows(Maintenance, WorkflowVersions, Protocol):
     """Runs, and the workflows that say how long they are kept."""
 
 
@@ -55,7 +55,7 @@ async def _age(shelf: WorkflowVersions, workflow: str, version: int) -> timedelt
 class Retention:
     """On by default. Batches are small and apart, so that nobody waits for them."""
 
-    store: Kept
+    store: RetentionRows
     days: dict[str, timedelta] = field(default_factory=lambda: dict(DAYS))
     batch: int = 500
     every: timedelta = timedelta(minutes=5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
@@ -12,13 +12,17 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.views.run_view import history_view
 from penstock.runtime.codec.pages import decode_page, refs_of
 from penstock.runtime.codec.payloads import Ref, decode
-from penstock.store.protocol import Runs, Store
+from penstock.store.protocol import Runs, RunViews
 
 PAGE = 500
 ROOM = 2 * 1024 * 1024
 """Bytes of payloads that are read at a time: a thousand large ones, for each who looks on, would fill the memory."""
 FEW = 16
 """Payloads that are fetched at once: nobody knows how large they are."""
+
+
+class Histories(Runs, RunViews, Protocol):
+    """Runs, what happened to them, and how long they waited for a worker."""
 
 
 async def read_history(
@@ -31,7 +35,7 @@ async def read_history(
 
 
 async def show_history(
-    store: Store, run: str, after: int = 0, limit: int | None = None
+    store: Histories, run: str, after: int = 0, limit: int | None = None
 ) -> AsyncIterator[dict[str, Any]]:
     """The same as people and programs read it, with the time at which a worker began what ended."""
     async for entries in _pages(store, run, after, limit):
@@ -39,7 +43,7 @@ async def show_history(
             yield item
 
 
-async def show_page(store: Store, run: str, after: int, limit: int) -> tuple[list[dict[str, Any]], bool]:
+async def show_page(store: Histories, run: str, after: int, limit: int) -> tuple[list[dict[str, Any]], bool]:
     """At most `limit` entries, as people read them, fewer where they are large; and whether there are more."""
     items: list[dict[str, Any]] = []
     full = False
@@ -52,7 +56,7 @@ async def show_page(store: Store, run: str, after: int, limit: int) -> tuple[lis
     return items[:limit], full or len(items) > limit
 
 
-async def _begun(store: Store, run: str, entries: Sequence[Entry]) -> dict[int, datetime]:
+async def _begun(store: Histories, run: str, entries: Sequence[Entry]) -> dict[int, datetime]:
     """By the number of the entry that tells an attempt's end. None of one that did not wait for a worker."""
     ends = [entry for entry in entries if entry.kind in ("ended", "attempt") and entry.attempt is not None]
     firings = sorted({entry.firing for entry in ends if entry.firing is not None})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from penstock.runtime.queries.bounded_page import fitting
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
 from penstock.runtime.queries.row_views import row_view, undelivered_view
-from penstock.store.protocol import Views
+from penstock.store.protocol import InboundEvents, RunViews
 from penstock.store.rows.rows import Filter, KeptRow, RunRow
 
 KINDS = ("source", "run", "aside", "undelivered")
@@ -25,6 +25,10 @@ KINDS = ("source", "run", "aside", "undelivered")
 
 Failing = Callable[[], Awaitable[Sequence[dict[str, Any]]]]
 """The sources that fail, as `list_feeds` shows them."""
+
+
+class Incidents(InboundEvents, RunViews, Protocol):
+    """Where trouble is on record."""
 
 
 class Place(Struct, frozen=True, array_like=True):
@@ -37,7 +41,7 @@ class Place(Struct, frozen=True, array_like=True):
 
 
 async def list_incidents(
-    store: Views,
+    store: Incidents,
     memory: RunCache,
     filter: Filter,
     cursor: str | None = None,
@@ -87,7 +91,7 @@ def _sources(
 
 
 async def _some(
-    store: Views, memory: RunCache, filter: Filter, place: Place, limit: int, bound: bool
+    store: Incidents, memory: RunCache, filter: Filter, place: Place, limit: int, bound: bool
 ) -> tuple[list[dict[str, Any]], Place | None]:
     """The next few of one kind, and where to go on."""
     kind = KINDS[place.kind] if 0 <= place.kind < len(KINDS) else "undelivered"
@@ -109,7 +113,7 @@ async def _some(
 
 
 async def _undelivered(
-    store: Views, since: datetime | None, place: Place, limit: int
+    store: Incidents, since: datetime | None, place: Place, limit: int
 ) -> tuple[list[dict[str, Any]], Place | None]:
     rows = await store.undelivered(place.kept, limit + 1)
     shown = [row for row in rows[:limit] if since is None or row.at >= since]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.queries.workflow_stats import DAY, lasted, percentiles
-from penstock.store.protocol import Store
+from penstock.store.protocol import RunViews
 from penstock.store.rows.change import timed
 from penstock.store.rows.rows import Filter
 
@@ -38,7 +38,7 @@ BAD_ENDS = frozenset(("failed", "timed_out"))
 
 
 async def take_pulse(
-    store: Store,
+    store: RunViews,
     since: datetime | None = None,
     until: datetime | None = None,
     points: int = 72,
@@ -80,7 +80,7 @@ def _lines(counts: dict[tuple[str, str, int], int], points: int) -> dict[str, li
     return {"ended": ended, "failed": failed, "succeeded": succeeded}
 
 
-async def _typical(store: Store, workflow: str, begin: datetime, end: datetime) -> float | None:
+async def _typical(store: RunViews, workflow: str, begin: datetime, end: datetime) -> float | None:
     """Seconds that a run takes: the middle of the latest that started then; where none did, of the latest."""
     good = Filter(workflow=workflow, statuses=("succeeded",), limit=LATEST)
     rows = await store.runs(replace(good, since=begin, until=end)) or await store.runs(good)
@@ -89,7 +89,7 @@ async def _typical(store: Store, workflow: str, begin: datetime, end: datetime) 
 
 
 async def _starts(
-    store: Store, begin: datetime, end: datetime, sees: Callable[[str], bool]
+    store: RunViews, begin: datetime, end: datetime, sees: Callable[[str], bool]
 ) -> tuple[list[dict[str, float] | None], dict[str, float] | None]:
     """How long tasks waited for a worker, in pieces of the time and in all.
 

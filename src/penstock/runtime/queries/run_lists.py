@@ -14,7 +14,7 @@ from penstock.runtime.errors import BadCursor, Invalid
 from penstock.runtime.node.flow_cache import LATEST
 from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.row_views import row_view
-from penstock.store.protocol import Views
+from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter, RunRow, Sort
 
 MOST = 200
@@ -56,7 +56,7 @@ def _refuse_texts(filter: Filter) -> None:
             refuse_no_text(**{name: text})
 
 
-async def list_runs(store: Views, filter: Filter, cursor: str | None = None) -> dict[str, Any]:
+async def list_runs(store: RunViews, filter: Filter, cursor: str | None = None) -> dict[str, Any]:
     """One page: `items`, and `next`, the cursor of the page after it. Raises BadCursor."""
     if cursor is not None:
         place = read_cursor(cursor, Place)

@@ -10,14 +10,14 @@ import msgspec
 from penstock.flow.model.run import NEVER_FIRED, Snapshot
 from penstock.flow.views.run_view import run_view, time_text
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.store.protocol import Views
+from penstock.store.protocol import TaskViews
 from penstock.store.rows.change import WHOLE, NewTask
 
 Placed = tuple[int, int, int, bool, bool]
 """A task: its firing, index and attempt, whether it waits for a worker, and whether a pause holds it."""
 
 
-async def show_run(store: Views, live: CachedRun, own: bool = False) -> dict[str, Any]:
+async def show_run(store: TaskViews, live: CachedRun, own: bool = False) -> dict[str, Any]:
     """The whole run; a step runs only where a worker has one of its tasks (R12).
 
     With `own` its tasks are as this node wrote them, where it has not gone on since: who started it need not wait
@@ -31,7 +31,7 @@ async def show_run(store: Views, live: CachedRun, own: bool = False) -> dict[str
     return view
 
 
-async def show_doing(store: Views, live: CachedRun) -> list[dict[str, Any]]:
+async def show_doing(store: TaskViews, live: CachedRun) -> list[dict[str, Any]]:
     """The tasks of a run that a worker has, with what they say of themselves."""
     tasks = [task for task in await store.tasks(live.snapshot.run.id) if task.worker is not None]
     return [
@@ -49,7 +49,7 @@ async def show_doing(store: Views, live: CachedRun) -> list[dict[str, Any]]:
     ]
 
 
-async def _placed(store: Views, run: str) -> list[Placed]:
+async def _placed(store: TaskViews, run: str) -> list[Placed]:
     rows = [(row.lease, row) for row in await store.tasks(run)]
     return [(it.firing, it.index, it.attempt, row.worker is None, row.held) for it, row in rows]
 

@@ -8,14 +8,14 @@ from penstock.flow.errors import PenstockError
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.queries.why import Facts, warn_after
-from penstock.store.protocol import Store
+from penstock.store.protocol import TaskViews
 from penstock.store.rows.rows import OldTask
 
 OLDEST = 2_000
 """Tasks that are looked at: those that were queued first."""
 
 
-async def list_slow(store: Store, flows: FlowCache) -> list[dict[str, Any]]:
+async def list_slow(store: TaskViews, flows: FlowCache) -> list[dict[str, Any]]:
     """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
     now, found = await store.now(), []
     for task in await store.old_tasks(OLDEST):
@@ -45,7 +45,7 @@ async def _limit(flows: FlowCache, task: OldTask) -> Any:
     return warn_after(flow, task.step) if task.step in flow.steps else None
 
 
-async def list_stuck(store: Store, limit: int = 100) -> dict[str, Any]:
+async def list_stuck(store: TaskViews, limit: int = 100) -> dict[str, Any]:
     """`runs` that are running with nothing that could move them on, and `tasks` that no worker there would take."""
     facts = Facts(now=await store.now(), workers=await store.workers())
     waiting = [row for row in await store.waiting_tasks() if not facts.serving(row.task_list, row.task)]

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.codec.payloads import Unreadable
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.why import Facts, why_list, why_run
-from penstock.store.protocol import Store
+from penstock.store.protocol import InboundEvents, Runs, RunViews, TaskViews
 
 REFUSED = 1000
 """Refused keys of all runs that are looked through."""
 
 
-async def ask_why(store: Store, live: CachedRun, step: str | None = None) -> dict[str, Any]:
+class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
+    """All that can hold up a run."""
+
+
+async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> dict[str, Any]:
     """Why a run does not go on, or one step of it. Raises Invalid where there is no such step."""
     if step is not None and step not in live.flow.steps:
         known = ", ".join(live.flow.steps)
@@ -36,12 +40,12 @@ async def ask_why(store: Store, live: CachedRun, step: str | None = None) -> dic
     return {"run": run, **why_run(live.flow, live.snapshot, facts, step)}
 
 
-async def _refused(store: Store, run: str) -> list[tuple[str, str, str]]:
+async def _refused(store: RunFacts, run: str) -> list[tuple[str, str, str]]:
     rows = await store.refused(REFUSED)
     return [(name, value, holder) for name, value, asker, holder in rows if asker == run]
 
 
-async def ask_why_list(store: Store, task_list: str) -> dict[str, Any]:
+async def ask_why_list(store: RunFacts, task_list: str) -> dict[str, Any]:
     """Why a task list does not move."""
     facts = Facts(now=await store.now(), workers=await store.workers(), queues=await store.queues())
     return why_list(task_list, facts)

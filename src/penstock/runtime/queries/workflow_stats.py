@@ -20,7 +20,7 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.pages import decode_page
 from penstock.runtime.errors import Invalid
-from penstock.store.protocol import Store
+from penstock.runtime.queries.history import Histories
 from penstock.store.rows.change import timed
 from penstock.store.rows.rows import Filter, RunRow
 
@@ -59,7 +59,7 @@ class StepFigures(Struct):
 
 
 async def workflow_stats(
-    store: Store,
+    store: Histories,
     workflow: str,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -104,11 +104,11 @@ def _summed(counts: dict[tuple[int, str], int]) -> dict[str, int]:
     return dict(found)
 
 
-async def _all(store: Store, asked: Filter) -> list[RunRow]:
+async def _all(store: Histories, asked: Filter) -> list[RunRow]:
     return list(await store.runs(replace(asked, limit=FEW)))
 
 
-async def _sample(store: Store, asked: Filter, since: datetime, until: datetime) -> list[RunRow]:
+async def _sample(store: Histories, asked: Filter, since: datetime, until: datetime) -> list[RunRow]:
     """Runs from all over the time; of each slice first those of which it is known how long they waited."""
     found: list[RunRow] = []
     span = (until - since) / SLICES
@@ -119,7 +119,7 @@ async def _sample(store: Store, asked: Filter, since: datetime, until: datetime)
     return found
 
 
-async def _figures(store: Store, runs: Sequence[str]) -> dict[str, StepFigures]:
+async def _figures(store: Histories, runs: Sequence[str]) -> dict[str, StepFigures]:
     waits: dict[tuple[str, int], float] = defaultdict(float)
     for row in await store.timings([run for run in runs if timed(run)], LONGEST):
         waits[row.run, row.firing] += (row.started_at - row.queued_at).total_seconds()

@@ -88,17 +88,17 @@ class Listener:
             connection.terminate()
 
 
-class PostgresBell:
-    """See `store.protocol.Bell`."""
+class PostgresNotifier:
+    """See `store.protocol.Notifier`."""
 
     database: Database
-    ear: Listener
+    listener: Listener
     rings: dict[str, asyncio.Task[None]]
     again: set[str]
 
     async def tell(self, runs: Sequence[str]) -> None:
         named = ",".join(runs)
-        what = f"runs={named if len(named) < LONGEST else ''}:{self.ear.me}"
+        what = f"runs={named if len(named) < LONGEST else ''}:{self.listener.me}"
         await self.database.rows("ring_bell", channel=CHANNEL, what=what)
 
     async def ring(self, what: str) -> None:
@@ -113,10 +113,10 @@ class PostgresBell:
         while True:
             self.again.discard(what)
             with contextlib.suppress(StoreError):  # a hint that is lost costs a poll
-                await self.database.rows("ring_bell", channel=CHANNEL, what=f"{what}:{self.ear.me}")
+                await self.database.rows("ring_bell", channel=CHANNEL, what=f"{what}:{self.listener.me}")
             await asyncio.sleep(QUIET)
             if what not in self.again:
                 return
 
     async def hear(self, timeout: timedelta) -> str | None:
-        return await self.ear.hear(timeout.total_seconds())
+        return await self.listener.hear(timeout.total_seconds())

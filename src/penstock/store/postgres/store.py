@@ -6,44 +6,48 @@ import asyncio
 
 from penstock.store.postgres.backups import read_backup
 from penstock.store.postgres.database import Database, read_address
-from penstock.store.postgres.notifier import Listener, PostgresBell
+from penstock.store.postgres.notifier import Listener, PostgresNotifier
 from penstock.store.postgres.schema import migrate as bring_up_to_date
 from penstock.store.postgres.schema import read_schema
-from penstock.store.postgres.tables.access import PostgresDoors
+from penstock.store.postgres.tables.access import PostgresAccess
 from penstock.store.postgres.tables.approvals import PostgresApprovals
+from penstock.store.postgres.tables.audit_log import PostgresAuditLog
 from penstock.store.postgres.tables.drafts import PostgresDrafts
-from penstock.store.postgres.tables.inbound_events import PostgresMail
-from penstock.store.postgres.tables.maintenance import PostgresUpkeep
+from penstock.store.postgres.tables.inbound_events import PostgresInboundEvents
+from penstock.store.postgres.tables.maintenance import PostgresMaintenance
 from penstock.store.postgres.tables.notes import PostgresNotes
 from penstock.store.postgres.tables.outbox import PostgresOutbox
 from penstock.store.postgres.tables.runs import PostgresRuns
+from penstock.store.postgres.tables.secrets import PostgresSecrets
 from penstock.store.postgres.tables.tasks import PostgresTasks
 from penstock.store.postgres.tables.tokens import PostgresTokens
 from penstock.store.postgres.tables.views import PostgresViews
-from penstock.store.postgres.tables.workflow_versions import PostgresShelf
+from penstock.store.postgres.tables.workflow_versions import PostgresWorkflowVersions
 from penstock.store.postgres.warmup import call_in_vain
 
 
 class PostgresStore(
     PostgresRuns,
     PostgresTasks,
-    PostgresMail,
-    PostgresShelf,
+    PostgresInboundEvents,
+    PostgresWorkflowVersions,
     PostgresDrafts,
     PostgresViews,
     PostgresTokens,
     PostgresApprovals,
-    PostgresUpkeep,
+    PostgresMaintenance,
     PostgresNotes,
-    PostgresDoors,
+    PostgresAccess,
+    PostgresSecrets,
+    PostgresAuditLog,
     PostgresOutbox,
-    PostgresBell,
+    PostgresNotifier,
 ):
     """See `store.protocol.Store`. Any number of processes may have one database open."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self.ear = Listener(database)
+        self.listener = Listener(database)
         self.rings = {}
         self.again = set()
 
@@ -62,7 +66,7 @@ class PostgresStore(
         return cls(database)
 
     async def close(self) -> None:
-        await self.ear.close()
+        await self.listener.close()
         for task in self.rings.values():
             task.cancel()
         await asyncio.gather(*self.rings.values(), return_exceptions=True)

@@ -1,10 +1,8 @@
-"""The seam to what waits to be published: written with the decision that made it, gone when the broker has it."""
+"""What waits to be published: written with the decision that made it, gone when the broker has it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -33,19 +31,3 @@ class OutboxRow(Struct, frozen=True):
     topic: str
     waiting: int
     oldest: datetime
-
-
-class Outbox(Protocol):
-    """What waits to be published."""
-
-    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
-        """Those that wait for a bus: of each topic the oldest, in their order, up to `limit`."""
-        ...
-
-    async def sent(self, letters: Sequence[int]) -> None:
-        """Delete letters that the broker has."""
-        ...
-
-    async def outbox(self) -> list[OutboxRow]:
-        """What waits, by bus and topic."""
-        ...

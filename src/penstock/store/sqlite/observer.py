@@ -13,7 +13,7 @@ from penstock.store.sqlite.connection import Options, found_schema, open_reader
 from penstock.store.sqlite.errors import store_error
 from penstock.store.sqlite.session import Numbers, Result, Session, Work
 from penstock.store.sqlite.tables import audit_log, maintenance
-from penstock.store.sqlite.tables.access import secret_keys
+from penstock.store.sqlite.tables.secrets import secret_keys
 from penstock.store.sqlite.times import micros
 from penstock.store.sqlite.writer import look
 
@@ -37,16 +37,16 @@ class Observer:
         await asyncio.to_thread(look, self._db, lambda db: maintenance.backup(db, to), self.path)
 
     async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        """See `Doors.next_audits`."""
+        """See `Store.next_audits`."""
         rows = await self._read(lambda session: session.rows("next_audits", (after, limit)))
         return [audit_log.entry(row) for row in rows]
 
     async def audit_head(self) -> AuditHead:
-        """See `Doors.audit_head`."""
+        """See `Store.audit_head`."""
         return await self._read(audit_log.head)
 
     async def secret_keys(self) -> dict[str, str]:
-        """See `Doors.secret_keys`."""
+        """See `Store.secret_keys`."""
         return await self._read(secret_keys)
 
     async def facts(self) -> dict[str, object]:

@@ -161,16 +161,16 @@ class TransactionRunner:
             self.db.execute("ROLLBACK")
 
 
-def recover(ledger: TransactionRunner, then: Callable[[], None] = lambda: None) -> None:
-    """Reopen a suspect ledger, and `then` the rest. Where that fails, it stays suspect, and is tried again later."""
-    if perf_counter() < ledger.reopen_after:
+def recover(runner: TransactionRunner, then: Callable[[], None] = lambda: None) -> None:
+    """Reopen a suspect runner, and `then` the rest. Where that fails, it stays suspect, and is tried again later."""
+    if perf_counter() < runner.reopen_after:
         return
     try:
-        ledger.reopen()
+        runner.reopen()
         then()
         log.warning("the database was reopened after a commit that failed")
     except Exception as error:
-        ledger.suspect, ledger.reopen_after = True, perf_counter() + APART
+        runner.suspect, runner.reopen_after = True, perf_counter() + APART
         log.error("the database cannot be reopened after a commit that failed: %s", error)
 
 

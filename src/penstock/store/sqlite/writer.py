@@ -58,14 +58,14 @@ class Writer(Protocol):
 class InlineWriter:
     """All in the caller's thread, on one connection: nothing depends on how threads are run."""
 
-    def __init__(self, ledger: TransactionRunner) -> None:
-        self._ledger = ledger
+    def __init__(self, runner: TransactionRunner) -> None:
+        self._runner = runner
 
     async def write(self, work: Work[Result]) -> Result:
         self._recover()
-        [(answer, error)] = self._ledger.transact([work])
+        [(answer, error)] = self._runner.transact([work])
         self._recover()
-        self._ledger.log.tend()
+        self._runner.log.tend()
         if error is not None:
             raise error
         result: Result = answer
@@ -76,24 +76,24 @@ class InlineWriter:
 
     async def read(self, work: Work[Result]) -> Result:
         self._look()
-        return look(self._ledger.session(), work, self._ledger.path)
+        return look(self._runner.session(), work, self._runner.path)
 
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
         self._look()
-        return look(self._ledger.db, work, self._ledger.path)
+        return look(self._runner.db, work, self._runner.path)
 
     def _recover(self) -> None:
-        if self._ledger.suspect:
-            recover(self._ledger)
+        if self._runner.suspect:
+            recover(self._runner)
 
     def _look(self) -> None:
         """Raises StoreFailing where the file could not be reopened."""
         self._recover()
-        if self._ledger.suspect:
+        if self._runner.suspect:
             raise StoreFailing(SUSPECT)
 
     def close(self) -> None:
-        let_go(self._ledger.db)
+        let_go(self._runner.db)
 
 
 def look(at: Source, work: Callable[[Source], Result], path: str) -> Result:
@@ -174,12 +174,12 @@ class ThreadWriter:
     """
 
     def __init__(
-        self, ledger: TransactionRunner, reader: apsw.Connection, another: Callable[[], apsw.Connection]
+        self, runner: TransactionRunner, reader: apsw.Connection, another: Callable[[], apsw.Connection]
     ) -> None:
-        self._ledger, self._reader, self._another = ledger, reader, another
+        self._runner, self._reader, self._another = runner, reader, another
         self._process = os.getpid()
         self._closed = False
-        self._pen = threading.Lock()  # whoever has it may use the connection that writes
+        self._write_lock = threading.Lock()  # whoever has it may use the connection that writes
         self._read_lock = threading.Lock()  # whoever has it may use the one that reads
         self._apart: set[apsw.Connection] = set()  # those of long work that reads
         self._here: deque[Asked] = deque()
@@ -193,7 +193,7 @@ class ThreadWriter:
         return answer
 
     async def write_here(self, work: Work[Result], brief: bool = False) -> Result:
-        if self._ledger.suspect:
+        if self._runner.suspect:
             return await self.write(work)  # a thread reopens the file first, which takes long
         self._check()
         future = asyncio.get_running_loop().create_future()
@@ -207,19 +207,19 @@ class ThreadWriter:
 
         Where nothing but what is `brief` waits, and the disk was quick of late, nobody else is asked to wait for it.
         """
-        ledger = self._ledger
-        if not self._here or not self._pen.acquire(blocking=False):
+        runner = self._runner
+        if not self._here or not self._write_lock.acquire(blocking=False):
             return
         if self._closed:
-            self._pen.release()
+            self._write_lock.release()
             left = [self._here.popleft() for _ in range(len(self._here))]
             _answer(left, [(None, StoreAway("it was closed")) for _ in left])
             return
         asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
-        served = ledger.begin([work for work, _ in asked])
-        if len(asked) == 1 and asked[0][1] is brief and ledger.is_quick and not ledger.log.is_full:
-            served = ledger.finish(served)
-            if not ledger.suspect:
+        served = runner.begin([work for work, _ in asked])
+        if len(asked) == 1 and asked[0][1] is brief and runner.is_quick and not runner.log.is_full:
+            served = runner.finish(served)
+            if not runner.suspect:
                 self._lay_down()
                 [(answer, error)] = served
                 _settle([(brief, answer, error)])
@@ -227,11 +227,11 @@ class ThreadWriter:
         self._disk.submit(self._finish, asked, served)
 
     def _finish(self, asked: list[Asked], served: list[Served]) -> None:
-        served = self._ledger.finish(served)
+        served = self._runner.finish(served)
         self._recover()
-        if self._ledger.log.is_full:
+        if self._runner.log.is_full:
             _answer(asked, served)  # before: nobody need wait for the log
-            self._ledger.log.tend()
+            self._runner.log.tend()
             self._lay_down()
         else:
             self._lay_down()
@@ -239,7 +239,7 @@ class ThreadWriter:
 
     def _lay_down(self) -> None:
         """Somebody else may write now; whoever waits for that on a loop is called."""
-        self._pen.release()
+        self._write_lock.release()
         while self._here:
             try:
                 self._here[0][1].get_loop().call_soon_threadsafe(self._begin_here)
@@ -256,21 +256,21 @@ class ThreadWriter:
 
     def _recover(self) -> None:
         """With the pen: reopen all connections where a commit failed. Whoever looks meanwhile waits."""
-        if not self._ledger.suspect:
+        if not self._runner.suspect:
             return
         with self._read_lock:
             let_go(self._reader)
             for db in tuple(self._apart):
                 with contextlib.suppress(apsw.Error):  # it was closed this moment
                     db.interrupt()
-            recover(self._ledger, self._read_again)
+            recover(self._runner, self._read_again)
 
     def _read_again(self) -> None:
         self._reader = self._another()
 
     async def apart(self, work: Callable[[apsw.Connection], Result]) -> Result:
         self._check()
-        if self._ledger.suspect:
+        if self._runner.suspect:
             await self.read(lambda _: None)  # reopens the file, or says why not
 
         def do(another: Callable[[], apsw.Connection]) -> Result:
@@ -282,7 +282,7 @@ class ThreadWriter:
                 self._apart.discard(db)
                 db.close()
 
-        return await asyncio.to_thread(look, self._another, do, self._ledger.path)
+        return await asyncio.to_thread(look, self._another, do, self._runner.path)
 
     def close(self) -> None:
         if self._closed or os.getpid() != self._process:
@@ -292,35 +292,35 @@ class ThreadWriter:
         self._writing.stop()
         self._disk.shutdown()
         let_go(self._reader)
-        let_go(self._ledger.db)  # the last one: it folds the log into the file
+        let_go(self._runner.db)  # the last one: it folds the log into the file
 
     def _check(self) -> None:
         if os.getpid() != self._process:
-            raise StoreBusy(self._ledger.path, f"process {self._process}, from which this one was forked")
+            raise StoreBusy(self._runner.path, f"process {self._process}, from which this one was forked")
         if self._closed:
             raise StoreAway("it was closed")
 
     def _transact(self, works: list[Work[Any]]) -> list[Served]:
-        self._pen.acquire()
+        self._write_lock.acquire()
         try:
             self._recover()
             with SHORT_TURNS:
-                return self._ledger.transact(works)
+                return self._runner.transact(works)
         finally:
             self._recover()
-            self._ledger.log.tend()
+            self._runner.log.tend()
             self._lay_down()
 
     def _look(self, works: list[Work[Any]]) -> list[Served]:
-        if self._ledger.suspect:
-            self._pen.acquire()
+        if self._runner.suspect:
+            self._write_lock.acquire()
             self._recover()
             self._lay_down()
         with self._read_lock:
-            if self._ledger.suspect:
+            if self._runner.suspect:
                 return [(None, StoreFailing(SUSPECT)) for _ in works]
-            session = Session(self._reader, self._ledger.numbers, self._ledger.ticks.now())
-            return [_looked(session, work, self._ledger.path) for work in works]
+            session = Session(self._reader, self._runner.numbers, self._runner.ticks.now())
+            return [_looked(session, work, self._runner.path) for work in works]
 
 
 def _looked(session: Session, work: Work[Any], path: str) -> Served:

@@ -1,4 +1,4 @@
-"""Who may come in, what is kept under lock, and what people did."""
+"""Who may come in."""
 
 from __future__ import annotations
 
@@ -9,31 +9,27 @@ from typing import Any
 from msgspec.structs import asdict
 
 from penstock.store.postgres.database import Database, Work
-from penstock.store.postgres.tables.audit_log import entry, note, note_one
+from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import (
     AccessToken,
     AccessTokenRow,
-    Audited,
-    AuditHead,
     AuditRow,
     Login,
     NewSession,
-    SecretRow,
     SessionRow,
 )
-from penstock.store.rows.audit_chain import read_head
 
 _LAST = "\U0010ffff"
 _HIGHEST = 2**63 - 1
 
 
-class PostgresDoors:
-    """See `store.protocol.Doors`."""
+class PostgresAccess:
+    """See `store.protocol.AccessStore`."""
 
     database: Database
 
     async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
-        return await self._changed("insert_access_token", audit, **asdict(token))
+        return await changed(self.database, "insert_access_token", audit, **asdict(token))
 
     async def access_token(self, id: str) -> AccessTokenRow | None:
         found = await self.database.read("one_access_token", id=id)
@@ -46,7 +42,7 @@ class PostgresDoors:
         ]
 
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
-        return await self._changed("revoke_access_token", audit, id=id)
+        return await changed(self.database, "revoke_access_token", audit, id=id)
 
     async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
         await self.database.rows("use_access_token", ids=list(ids), apart=apart)
@@ -98,63 +94,6 @@ class PostgresDoors:
         if not found or not found[0]["live"]:
             return None
         return Login(**{name: found[0][name] for name in Login.__struct_fields__})
-
-    async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
-    ) -> SecretRow | None:
-        async def work(work: Work) -> SecretRow | None:
-            await work.rows("lock_secrets")
-            rows = await work.rows("put_secret", name=name, key_id=key_id, sealed=sealed, known=list(known))
-            if not rows:
-                return None
-            await note_one(work, audit)
-            return SecretRow(**rows[0])
-
-        return await self.database.transact(work)
-
-    async def secret_keys(self) -> dict[str, str]:
-        return dict(await self.database.read("secret_keys"))
-
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
-        rows = await self.database.read("one_secret", names=list(names))
-        found = {row["name"]: SecretRow(**row) for row in rows}
-        return [found.get(name) for name in names]
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        rows = await self.database.read("list_secrets", after=after, limit=limit)
-        return [SecretRow(**row) for row in rows]
-
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        return await self._changed("reseal_secret", None, name=name, was=was, key_id=key_id, sealed=sealed)
-
-    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
-        return await self._changed("drop_secret", audit, name=name)
-
-    async def note(self, audits: Sequence[AuditRow]) -> None:
-        await self.database.transact(lambda work: note(work, audits))
-
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
-        first = _HIGHEST if before is None else before
-        rows = await self.database.read("newest_audits", before=first, limit=limit)
-        return [entry(row) for row in rows]
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        return [entry(row) for row in await self.database.read("next_audits", after=after, limit=limit)]
-
-    async def audit_head(self) -> AuditHead:
-        found = await self.database.read("read_setting", name="audit")
-        return read_head(found[0]["value"] if found else None)
-
-    async def _changed(self, query: str, audit: AuditRow | None, **values: Any) -> bool:
-        """Whether a statement changed its row; the entry is written where it did."""
-
-        async def work(work: Work) -> bool:
-            changed = bool(await work.rows(query, **values))
-            if changed:
-                await note_one(work, audit)
-            return changed
-
-        return await self.database.transact(work)
 
 
 def _names(names: list[str] | None) -> tuple[str, ...] | None:

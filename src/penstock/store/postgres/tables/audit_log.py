@@ -6,11 +6,33 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.store.postgres.commit.column_arrays import columns
-from penstock.store.postgres.database import Work
-from penstock.store.rows.access import Audited, AuditRow
+from penstock.store.postgres.database import Database, Work
+from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
 
+_HIGHEST = 2**63 - 1
 _COLUMNS = "number at actor token_id ip action target was became reason hash"
+
+
+class PostgresAuditLog:
+    """See `store.protocol.AuditLog`."""
+
+    database: Database
+
+    async def note(self, audits: Sequence[AuditRow]) -> None:
+        await self.database.transact(lambda work: note(work, audits))
+
+    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+        first = _HIGHEST if before is None else before
+        rows = await self.database.read("newest_audits", before=first, limit=limit)
+        return [entry(row) for row in rows]
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        return [entry(row) for row in await self.database.read("next_audits", after=after, limit=limit)]
+
+    async def audit_head(self) -> AuditHead:
+        found = await self.database.read("read_setting", name="audit")
+        return read_head(found[0]["value"] if found else None)
 
 
 async def note(work: Work, rows: Sequence[AuditRow]) -> None:
@@ -21,6 +43,18 @@ async def note(work: Work, rows: Sequence[AuditRow]) -> None:
     entries = chained(read_head(head), now, rows)
     await work.rows("insert_audit", **columns(_COLUMNS, [_columns(entry) for entry in entries]))
     await work.rows("put_setting", name="audit", value=write_head(entries[-1]))
+
+
+async def changed(database: Database, query: str, audit: AuditRow | None, **values: Any) -> bool:
+    """Whether a statement changed its row; the entry is written where it did."""
+
+    async def work(work: Work) -> bool:
+        changed = bool(await work.rows(query, **values))
+        if changed:
+            await note_one(work, audit)
+        return changed
+
+    return await database.transact(work)
 
 
 async def note_one(work: Work, row: AuditRow | None) -> None:

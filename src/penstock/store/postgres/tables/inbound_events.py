@@ -17,11 +17,12 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.rows import KeptRow
 from penstock.store.rules.lock_grants import first_owner
 
 
-class PostgresMail:
-    """See `store.protocol.Mail`."""
+class PostgresInboundEvents:
+    """See `store.protocol.InboundEvents`."""
 
     database: Database
 
@@ -51,6 +52,17 @@ class PostgresMail:
             return True
 
         return await self.database.transact(work)
+
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        found = await self.database.read("list_kept", after=after, limit=limit)
+        rows = [dict(row) for row in found]
+        return [
+            KeptRow(**(row | {"keys": tuple((name, value) for name, value in row["keys"])})) for row in rows
+        ]
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        found = await self.database.read("list_refused", limit=limit)
+        return [(row[0], row[1], row[2], row[3]) for row in found]
 
 
 async def _keep(work: Work, kept: PendingEvent) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from penstock.store.postgres.backups import write_backup
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows.rows import PRESENT, Retained, Worker
+from penstock.store.rows.rows import Retained
 
 SLICE = 100
 """Runs that are deleted in one transaction: others must not wait long."""
@@ -37,8 +37,8 @@ class Explained(Exception):
     """What would be deleted is known: nothing of it may stay."""
 
 
-class PostgresUpkeep:
-    """See `store.protocol.Upkeep`."""
+class PostgresMaintenance:
+    """See `store.protocol.Maintenance`."""
 
     database: Database
 
@@ -77,21 +77,6 @@ class PostgresUpkeep:
 
     async def backup(self, to: str) -> None:
         await write_backup(self.database, to)
-
-    async def attend(self, worker: Worker) -> None:
-        await self.database.rows(
-            "put_worker",
-            id=worker.id,
-            name=worker.name,
-            task_lists=worker.task_lists,
-            tasks=worker.tasks,
-            concurrency=worker.concurrency,
-            started_at=worker.started_at,
-        )
-        await self.database.rows("drop_gone_workers", age=PRESENT)
-
-    async def leave(self, worker: str) -> None:
-        await self.database.rows("drop_worker", id=worker)
 
     async def facts(self) -> dict[str, Any]:
         async def work(work: Work) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 
 
 class PostgresOutbox:
-    """See `store.outgoing.Outbox`."""
+    """See `store.protocol.Outbox`."""
 
     database: Database
 

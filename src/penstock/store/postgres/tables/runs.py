@@ -10,7 +10,7 @@ from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.commit.commit import commit
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.change import Change, Committed, Message, Part
-from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, StoredRun
+from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, RunState, StoredRun
 
 ONE_VIEW = "repeatable_read"
 
@@ -62,6 +62,14 @@ class PostgresRuns:
         [(now,)] = await self.database.read("read_now")
         found: datetime = now
         return found
+
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        found = await self.database.read("states_of_runs", runs=list(runs))
+        return [RunState(*row) for row in found]
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        found = await self.database.read("start_key_run", workflow=workflow, key=key)
+        return (found[0][0], found[0][1]) if found else None
 
 
 async def _hand_out(work: Work, limit: int, now: datetime, patience: timedelta) -> Due:

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal
+from penstock.store.rows.rows import PRESENT, ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
 _LEASE = "run firing idx attempt fence"
 
@@ -59,6 +59,21 @@ class PostgresTasks:
         await self.database.rows(
             "insert_log", **columns("run at body", [(x.run, x.at, x.body) for x in lines])
         )
+
+    async def register(self, worker: Worker) -> None:
+        await self.database.rows(
+            "put_worker",
+            id=worker.id,
+            name=worker.name,
+            task_lists=worker.task_lists,
+            tasks=worker.tasks,
+            concurrency=worker.concurrency,
+            started_at=worker.started_at,
+        )
+        await self.database.rows("drop_gone_workers", age=PRESENT)
+
+    async def deregister(self, worker: str) -> None:
+        await self.database.rows("drop_worker", id=worker)
 
 
 def _key(lease: Lease) -> tuple[str, int, int, int, int]:

@@ -12,13 +12,11 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import (
     PRESENT,
     Filter,
-    KeptRow,
     Lease,
     LockRow,
     OldTask,
     QueueRow,
     RunRow,
-    RunState,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -130,28 +128,9 @@ class PostgresViews:
         rows: list[dict[str, Any]] = [dict(row) for row in found]
         return [Worker(**(row | {name: tuple(row[name]) for name in lists})) for row in rows]
 
-    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
-        found = await self.database.read("list_kept", after=after, limit=limit)
-        rows = [dict(row) for row in found]
-        return [
-            KeptRow(**(row | {"keys": tuple((name, value) for name, value in row["keys"])})) for row in rows
-        ]
-
-    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
-        found = await self.database.read("list_refused", limit=limit)
-        return [(row[0], row[1], row[2], row[3]) for row in found]
-
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         found = await self.database.read("list_logs", run=run, after=after, limit=limit)
         return [(row[0], row[1]) for row in found]
-
-    async def states(self, runs: Sequence[str]) -> list[RunState]:
-        found = await self.database.read("states_of_runs", runs=list(runs))
-        return [RunState(*row) for row in found]
-
-    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
-        found = await self.database.read("start_key_run", workflow=workflow, key=key)
-        return (found[0][0], found[0][1]) if found else None
 
 
 def _run(row: Any) -> RunRow:

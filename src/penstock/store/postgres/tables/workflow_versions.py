@@ -13,8 +13,8 @@ from penstock.store.rows.drafts import NewVersion
 from penstock.store.rows.rows import Version, WorkflowState
 
 
-class PostgresShelf:
-    """See `store.protocol.Shelf`."""
+class PostgresWorkflowVersions:
+    """See `store.protocol.WorkflowVersions`."""
 
     database: Database
 

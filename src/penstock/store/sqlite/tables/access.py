@@ -1,22 +1,18 @@
-"""Who may come in, what is kept under lock, and what people did."""
+"""Who may come in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 
 from penstock.store.rows.access import (
     AccessToken,
     AccessTokenRow,
-    Audited,
-    AuditHead,
     AuditRow,
     Login,
     NewSession,
-    SecretRow,
     SessionRow,
 )
 from penstock.store.sqlite.session import Row, Session, json_list
@@ -28,27 +24,27 @@ _LAST = "\U0010ffff"
 """After every id."""
 
 
-class SqliteDoors:
-    """See `store.protocol.Doors`."""
+class SqliteAccess:
+    """See `store.protocol.AccessStore`."""
 
-    _desk: Writer
+    _writer: Writer
 
     async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: _add_token(session, token, audit))
+        return await self._writer.write(lambda session: _add_token(session, token, audit))
 
     async def access_token(self, id: str) -> AccessTokenRow | None:
-        found = await self._desk.read(lambda session: _tokens(session, "one_access_token", (id,)))
+        found = await self._writer.read(lambda session: _tokens(session, "one_access_token", (id,)))
         return found[0] if found else None
 
     async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
         values = (_LAST if before is None else before, limit)
-        return await self._desk.read(lambda session: _tokens(session, "list_access_tokens", values))
+        return await self._writer.read(lambda session: _tokens(session, "list_access_tokens", values))
 
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: _revoke(session, id, audit))
+        return await self._writer.write(lambda session: _revoke(session, id, audit))
 
     async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
-        await self._desk.write(lambda session: _use(session, "use_access_token", ids, apart))
+        await self._writer.write(lambda session: _use(session, "use_access_token", ids, apart))
 
     async def add_session(
         self,
@@ -57,62 +53,24 @@ class SqliteDoors:
         instead: bytes | None = None,
         audit: AuditRow | None = None,
     ) -> None:
-        await self._desk.write(lambda work: _add_session(work, session, lasts, instead, audit))
+        await self._writer.write(lambda work: _add_session(work, session, lasts, instead, audit))
 
     async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
-        return await self._desk.read(lambda session: _session(session, digest, idle))
+        return await self._writer.read(lambda session: _session(session, digest, idle))
 
     async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
-        await self._desk.write(lambda session: _use(session, "use_session", digests, apart))
+        await self._writer.write(lambda session: _use(session, "use_session", digests, apart))
 
     async def drop_sessions(
         self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
     ) -> int:
-        return await self._desk.write(lambda session: _drop_sessions(session, digests, names, audit))
+        return await self._writer.write(lambda session: _drop_sessions(session, digests, names, audit))
 
     async def add_login(self, login: Login, lasts: timedelta) -> None:
-        await self._desk.write(lambda session: _add_login(session, login, lasts))
+        await self._writer.write(lambda session: _add_login(session, login, lasts))
 
     async def take_login(self, digest: bytes) -> Login | None:
-        return await self._desk.write(lambda session: _take_login(session, digest))
-
-    async def put_secret(
-        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
-    ) -> SecretRow | None:
-        values = {"name": name, "key_id": key_id, "sealed": sealed, "known": json_list(known)}
-        return await self._desk.write(lambda session: _put_secret(session, values, audit))
-
-    async def secret_keys(self) -> dict[str, str]:
-        return await self._desk.read(secret_keys)
-
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
-        return await self._desk.read(lambda session: [_one_secret(session, name) for name in names])
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        rows = await self._desk.read(lambda session: session.rows("list_secrets", (after, limit)))
-        return [_secret(row) for row in rows]
-
-    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
-        values = (key_id, sealed, name, was)
-        return bool(await self._desk.write(lambda session: session.run("reseal_secret", values)))
-
-    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: _drop_secret(session, name, audit))
-
-    async def note(self, audits: Sequence[AuditRow]) -> None:
-        await self._desk.write(lambda session: audit_log.note(session, audits))
-
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
-        values = (NEVER if before is None else before, limit)
-        rows = await self._desk.read(lambda session: session.rows("newest_audits", values))
-        return [audit_log.entry(row) for row in rows]
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        rows = await self._desk.read(lambda session: session.rows("next_audits", (after, limit)))
-        return [audit_log.entry(row) for row in rows]
-
-    async def audit_head(self) -> AuditHead:
-        return await self._desk.read(audit_log.head)
+        return await self._writer.write(lambda session: _take_login(session, digest))
 
 
 def _names(names: Sequence[str] | None) -> str | None:
@@ -214,33 +172,3 @@ def _take_login(session: Session, digest: bytes) -> Login | None:
     if row is None or row[4] <= session.now:
         return None
     return Login(digest=row[0], nonce=row[1], verifier=row[2], back_to=row[3])
-
-
-def _put_secret(session: Session, values: dict[str, Any], audit: AuditRow | None) -> SecretRow | None:
-    rows = session.named("put_secret", {**values, "now": session.now})
-    if not rows:
-        return None
-    audit_log.note_one(session, audit)
-    return _secret(rows[0])
-
-
-def secret_keys(session: Session) -> dict[str, str]:
-    """See `Doors.secret_keys`."""
-    return dict(session.rows("secret_keys"))
-
-
-def _one_secret(session: Session, name: str) -> SecretRow | None:
-    row = session.row("one_secret", (name,))
-    return None if row is None else _secret(row)
-
-
-def _secret(row: Row) -> SecretRow:
-    name, version, key_id, sealed, updated = row
-    return SecretRow(name=name, version=version, key_id=key_id, sealed=sealed, updated_at=moment(updated))
-
-
-def _drop_secret(session: Session, name: str, audit: AuditRow | None) -> bool:
-    if not session.run("drop_secret", (name,)):
-        return False
-    audit_log.note_one(session, audit)
-    return True

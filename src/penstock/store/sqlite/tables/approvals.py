@@ -16,16 +16,16 @@ from penstock.store.sqlite.writer import Writer
 class SqliteApprovals:
     """See `store.protocol.Approvals`."""
 
-    _desk: Writer
+    _writer: Writer
 
     async def approval(self, id: str) -> ApprovalRow | None:
-        row = await self._desk.read(lambda session: session.row("read_approval", (id,)))
+        row = await self._writer.read(lambda session: session.row("read_approval", (id,)))
         return None if row is None else _approval(row)
 
     async def approvals_of(self, run: str) -> list[ApprovalRow]:
         return [
             _approval(row)
-            for row in await self._desk.read(lambda session: session.rows("approvals_of_run", (run,)))
+            for row in await self._writer.read(lambda session: session.rows("approvals_of_run", (run,)))
         ]
 
     async def approvals(
@@ -33,7 +33,7 @@ class SqliteApprovals:
     ) -> list[ApprovalRow]:
         place = (NEVER, LAST) if before is None else (micros(before[0]), before[1])
         query, more = ("all_approvals", ()) if status is None else ("approvals_with_status", (status,))
-        found = await self._desk.read(lambda session: session.rows(query, (*more, *place, limit)))
+        found = await self._writer.read(lambda session: session.rows(query, (*more, *place, limit)))
         return [_approval(row) for row in found]
 
 

@@ -7,7 +7,29 @@ from collections.abc import Sequence
 from penstock.store.rows.access import Audited, AuditHead, AuditRow
 from penstock.store.rows.audit_chain import chained, read_head, write_head
 from penstock.store.sqlite.session import Row, Session
-from penstock.store.sqlite.times import micros, moment
+from penstock.store.sqlite.times import NEVER, micros, moment
+from penstock.store.sqlite.writer import Writer
+
+
+class SqliteAuditLog:
+    """See `store.protocol.AuditLog`."""
+
+    _writer: Writer
+
+    async def note(self, audits: Sequence[AuditRow]) -> None:
+        await self._writer.write(lambda session: note(session, audits))
+
+    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+        values = (NEVER if before is None else before, limit)
+        rows = await self._writer.read(lambda session: session.rows("newest_audits", values))
+        return [entry(row) for row in rows]
+
+    async def next_audits(self, after: int, limit: int) -> list[Audited]:
+        rows = await self._writer.read(lambda session: session.rows("next_audits", (after, limit)))
+        return [entry(row) for row in rows]
+
+    async def audit_head(self) -> AuditHead:
+        return await self._writer.read(head)
 
 
 def note(session: Session, rows: Sequence[AuditRow]) -> None:

@@ -17,36 +17,36 @@ from penstock.store.sqlite.writer import Writer
 class SqliteDrafts:
     """See `store.protocol.Drafts`."""
 
-    _desk: Writer
+    _writer: Writer
 
     async def draft(self, workflow: str) -> DraftRow | None:
-        return await self._desk.read(lambda session: _draft(session, workflow))
+        return await self._writer.read(lambda session: _draft(session, workflow))
 
     async def save_draft(
         self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> DraftRow | None:
-        return await self._desk.write(lambda session: _save(session, draft, expect, audit))
+        return await self._writer.write(lambda session: _save(session, draft, expect, audit))
 
     async def drop_draft(
         self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> bool | None:
-        return await self._desk.write(lambda session: _drop(session, workflow, expect, audit))
+        return await self._writer.write(lambda session: _drop(session, workflow, expect, audit))
 
     async def publish_draft(
         self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> Version | None:
-        return await self._desk.write(lambda session: _publish(session, new, expect, audit))
+        return await self._writer.write(lambda session: _publish(session, new, expect, audit))
 
     async def drafts(self) -> list[DraftLine]:
-        return await self._desk.read(_lines)
+        return await self._writer.read(_lines)
 
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
         values = (workflow, NEVER if before is None else before, limit)
-        found = await self._desk.read(lambda session: session.rows("list_versions", values))
+        found = await self._writer.read(lambda session: session.rows("list_versions", values))
         return [VersionLine(version=version, note=note, at=moment(at)) for version, note, at in found]
 
     async def counts(self, workflows: Sequence[str]) -> dict[str, dict[str, int]]:
-        return await self._desk.read(lambda session: _counts(session, json_list(workflows)))
+        return await self._writer.read(lambda session: _counts(session, json_list(workflows)))
 
 
 def _draft(session: Session, workflow: str) -> DraftRow | None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
+from penstock.store.rows.rows import KeptRow
 from penstock.store.rules.lock_grants import first_owner
 from penstock.store.sqlite.commit.lock_grants import (
     drop_pending,
@@ -17,15 +18,43 @@ from penstock.store.sqlite.commit.lock_grants import (
 )
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables.audit_log import note_one
+from penstock.store.sqlite.times import moment
+from penstock.store.sqlite.writer import Writer
 
 
-def find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
-    """See `Store.find`."""
+class SqliteInboundEvents:
+    """See `store.protocol.InboundEvents`."""
+
+    _writer: Writer
+
+    async def find(self, keys: Sequence[tuple[str, str]]) -> str | None:
+        return await self._writer.read(lambda session: _find(session, keys))
+
+    async def keep(self, kept: PendingEvent) -> str | None:
+        return await self._writer.write(lambda session: _keep(session, kept))
+
+    async def seen(self, ids: Sequence[Seen]) -> list[bool]:
+        return await self._writer.read(lambda session: _seen(session, ids))
+
+    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
+        return await self._writer.write(lambda session: _redeliver(session, id, audit))
+
+    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
+        return await self._writer.write(lambda session: _drop(session, id, audit))
+
+    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+        return await self._writer.read(lambda session: _undelivered(session, after, limit))
+
+    async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
+        return await self._writer.read(lambda session: _refused(session, limit))
+
+
+def _find(session: Session, keys: Sequence[tuple[str, str]]) -> str | None:
     return first_owner(owners_of(session, keys), keys)
 
 
-def keep(session: Session, kept: PendingEvent) -> str | None:
-    """See `Store.keep`. An event that is not kept leaves no trace: its run will note the id itself."""
+def _keep(session: Session, kept: PendingEvent) -> str | None:
+    """An event that is not kept leaves no trace: its run will note the id itself."""
     if kept.seen is not None and _came(session, kept.seen):
         return ""
     owner = first_owner(owners_of(session, kept.keys), kept.keys)
@@ -36,8 +65,7 @@ def keep(session: Session, kept: PendingEvent) -> str | None:
     return None
 
 
-def seen(session: Session, ids: Sequence[Seen]) -> list[bool]:
-    """See `Store.seen`."""
+def _seen(session: Session, ids: Sequence[Seen]) -> list[bool]:
     return [_came(session, one) for one in ids]
 
 
@@ -45,8 +73,7 @@ def _came(session: Session, one: Seen) -> bool:
     return session.row("seen_there", (one.scope, one.id, session.now)) is not None
 
 
-def redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
-    """See `Store.redeliver`."""
+def _redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
     body = session.row("kept_body", (id,))
     keys = [(name, value) for name, value in session.rows("kept_keys", (id,))]
     owner = first_owner(owners_of(session, keys), keys)
@@ -58,10 +85,28 @@ def redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
     return True
 
 
-def drop(session: Session, id: int, audit: AuditRow | None) -> bool:
-    """See `Store.drop`."""
+def _drop(session: Session, id: int, audit: AuditRow | None) -> bool:
     if session.row("kept_body", (id,)) is None:
         return False
     drop_pending(session, id)
     note_one(session, audit)
     return True
+
+
+def _undelivered(session: Session, after: int, limit: int) -> list[KeptRow]:
+    return [
+        KeptRow(
+            id=id,
+            event=event,
+            keys=tuple((name, value) for name, value in session.rows("kept_keys", (id,))),
+            body=body,
+            reason=reason,
+            at=moment(at),
+            until=moment(until),
+        )
+        for id, event, body, reason, at, until in session.rows("list_kept", (after, session.now, limit))
+    ]
+
+
+def _refused(session: Session, limit: int) -> list[tuple[str, str, str, str]]:
+    return [(name, value, run, holder) for name, value, run, holder in session.rows("list_refused", (limit,))]

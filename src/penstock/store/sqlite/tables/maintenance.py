@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 import apsw
 
 from penstock.store.errors import disk_error
-from penstock.store.rows.rows import PRESENT, Worker
+from penstock.store.rows.rows import Retained
 from penstock.store.sql.backup_files import refuse_backup_at, sync_folder, taken
 from penstock.store.sqlite.commit.lock_grants import drop_pending
+from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.files import make_private, remove_copy
-from penstock.store.sqlite.session import Session, json_list
-from penstock.store.sqlite.times import length, micros
+from penstock.store.sqlite.session import Session, Ticks, json_list
+from penstock.store.sqlite.times import length
+from penstock.store.sqlite.transaction_runner import MEMORY, TransactionRunner
+from penstock.store.sqlite.writer import Writer
 
 SLICE = 100
 """Runs that are deleted in one transaction: others must not wait long."""
@@ -47,7 +51,63 @@ _TABLES = {
 }
 
 
-def drop_outdated_runs(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
+class SqliteMaintenance:
+    """See `store.protocol.Maintenance`."""
+
+    path: str
+    checked: bool
+    _options: Options
+    _writer: Writer
+    _runner: TransactionRunner
+    _ticks: Ticks
+
+    async def retain(
+        self,
+        days: dict[str, timedelta],
+        limit: int,
+        explain: bool,
+        own: Mapping[str, timedelta] | None = None,
+    ) -> Retained:
+        ages = own or {}
+        if explain:
+            return Retained(await self._writer.write(lambda s: _explain(s, days, ages, limit)))
+        rows = await self._writer.write(lambda session: _drop_outdated_rest(session, limit))
+        left = limit
+        while left > 0:
+            slice = min(left, SLICE)
+            gone = await self._writer.write(lambda s, n=slice: _drop_outdated_runs(s, days, ages, n))  # type: ignore[misc]
+            rows = _add(rows, gone)
+            left = left - slice if gone["run"] == slice else 0
+        while await self._writer.write(_shrink) > PAGES:
+            continue
+        return Retained(rows)
+
+    async def check(self) -> list[str]:
+        numbers, now = self._runner.numbers, self._ticks.now()
+        return await self._writer.apart(lambda db: check(db, Session(db, numbers, now)))
+
+    async def backup(self, to: str) -> None:
+        await self._writer.apart(lambda db: backup(db, to))
+
+    async def facts(self) -> dict[str, Any]:
+        return await self._writer.read(self._facts)
+
+    def _facts(self, session: Session) -> dict[str, Any]:
+        schema = session.row("read_setting", ("schema",))
+        pages, size = session.db.pragma("page_count"), session.db.pragma("page_size")
+        log = f"{self.path}-wal"
+        return {
+            "kind": "sqlite",
+            "path": self.path,
+            "sqlite": apsw.sqlite_lib_version(),
+            "schema": int(schema[0]) if schema else 0,
+            "bytes": pages * size + (os.path.getsize(log) if os.path.exists(log) else 0),
+            "synchronous": "none" if self.path == MEMORY else self._options.synchronous,
+            "checked_at_opening": self.checked,
+        }
+
+
+def _drop_outdated_runs(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
     """Delete up to `limit` ended runs that are older than their status, or workflow, is kept; rows by table."""
     old: list[str] = []
     others = json_list(list(own))
@@ -61,7 +121,7 @@ def drop_outdated_runs(session: Session, days: Ages, own: Ages, limit: int) -> d
     return {table: session.run(query, (json_list(old),)) for table, query in _TABLES.items()}
 
 
-def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
+def _drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
     """Delete whatever is out of date and belongs to no run; rows by table."""
     kept = session.rows("outdated_kept", (session.now, limit))
     before = session.db.total_changes()
@@ -75,28 +135,27 @@ def drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
     }
 
 
-def explain(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
+def _explain(session: Session, days: Ages, own: Ages, limit: int) -> dict[str, int]:
     """What would be deleted: it is, and then taken back."""
     session.db.execute("SAVEPOINT explain")
-    found = add(drop_outdated_runs(session, days, own, limit), drop_outdated_rest(session, limit))
+    found = _add(_drop_outdated_runs(session, days, own, limit), _drop_outdated_rest(session, limit))
     session.db.execute("ROLLBACK TO explain")
     session.db.execute("RELEASE explain")
     return found
 
 
-def add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+def _add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
     """Rows by table, together."""
     return {table: one.get(table, 0) + other.get(table, 0) for table in sorted(one.keys() | other.keys())}
 
 
-def shrink(session: Session) -> int:
+def _shrink(session: Session) -> int:
     """Give free pages back to the disk, a slice of them; how many are left."""
     session.db.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
     return int(session.db.pragma("freelist_count"))
 
 
 def check(db: apsw.Connection, session: Session) -> list[str]:
-    """See `Store.check`."""
     found = [
         f"the file is not whole: {line}" for (line,) in db.execute("PRAGMA quick_check(20)") if line != "ok"
     ]
@@ -119,7 +178,7 @@ def check(db: apsw.Connection, session: Session) -> list[str]:
 
 
 def backup(db: apsw.Connection, to: str) -> None:
-    """See `Store.backup`. Under another name until it is whole: half a copy is never taken for one."""
+    """Under another name until it is whole: half a copy is never taken for one."""
     refuse_backup_at(to)
     part = f"{to}.part"
     remove_copy(part)
@@ -136,13 +195,3 @@ def backup(db: apsw.Connection, to: str) -> None:
         raise disk_error(error) from error
     finally:
         remove_copy(part)
-
-
-def attend(session: Session, worker: Worker) -> None:
-    """See `Store.attend`."""
-    session.run("drop_gone_workers", (session.now - length(PRESENT),))
-    lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
-    started = micros(worker.started_at)
-    session.run(
-        "put_worker", (worker.id, worker.name, lists, tasks, worker.concurrency, started, session.now)
-    )

@@ -11,16 +11,16 @@ from penstock.store.sqlite.writer import Writer
 class SqliteNotes:
     """See `store.protocol.Notes`."""
 
-    _desk: Writer
+    _writer: Writer
 
     async def notes(self, prefix: str) -> dict[str, str]:
-        return await self._desk.read(lambda session: dict(session.rows("list_notes", (prefix,))))
+        return await self._writer.read(lambda session: dict(session.rows("list_notes", (prefix,))))
 
     async def keep_note(self, name: str, text: str) -> str:
-        return await self._desk.write(lambda session: _keep(session, name, text))
+        return await self._writer.write(lambda session: _keep(session, name, text))
 
     async def put_note(self, name: str, text: str | None, audit: AuditRow | None = None) -> bool:
-        return await self._desk.write(lambda session: _put(session, name, text, audit))
+        return await self._writer.write(lambda session: _put(session, name, text, audit))
 
 
 def _keep(session: Session, name: str, text: str) -> str:

@@ -12,18 +12,18 @@ from penstock.store.sqlite.writer import Writer
 
 
 class SqliteOutbox:
-    """See `store.outgoing.Outbox`."""
+    """See `store.protocol.Outbox`."""
 
-    _desk: Writer
+    _writer: Writer
 
     async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
-        return await self._desk.read(lambda session: _letters(session, bus, limit))
+        return await self._writer.read(lambda session: _letters(session, bus, limit))
 
     async def sent(self, letters: Sequence[int]) -> None:
-        await self._desk.write(lambda session: session.many("drop_letter", [(id,) for id in letters]))
+        await self._writer.write(lambda session: session.many("drop_letter", [(id,) for id in letters]))
 
     async def outbox(self) -> list[OutboxRow]:
-        rows = await self._desk.read(lambda session: session.rows("outbox_sizes"))
+        rows = await self._writer.read(lambda session: session.rows("outbox_sizes"))
         return [OutboxRow(bus, topic, waiting, moment(oldest)) for bus, topic, waiting, oldest in rows]
 
 

@@ -3,23 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from penstock.store.rows.change import Message, Part
-from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, StoredRun
-from penstock.store.sqlite.session import Row, Session
+from penstock.store.rows.change import Change, Committed, Message, Part
+from penstock.store.rows.rows import Due, DueTask, DueTimer, Lease, RunState, StoredRun
+from penstock.store.sqlite.commit.commit import commit
+from penstock.store.sqlite.session import Row, Session, Ticks
 from penstock.store.sqlite.times import length, moment, moment_or_none
+from penstock.store.sqlite.writer import Writer
+
+FEW = 4
+"""Changes of a batch on a system that has little to do: who waits for them is to know soon."""
+
+BESIDE = 64
+"""Changes of a batch that a thread writes, while the loop decides about the next: fewer are written sooner by the loop
+than they are handed over."""
+
+MANY = 2_000
+"""Rows of a smaller batch that a thread writes nevertheless: the loop must not stand for so long."""
 
 
-def load(session: Session, runs: Sequence[str]) -> list[StoredRun | None]:
-    """See `Store.load`."""
+class SqliteRuns:
+    """See `store.protocol.Runs`."""
+
+    _writer: Writer
+    _ticks: Ticks
+
+    async def commit(self, changes: Sequence[Change]) -> Committed:
+        if not changes:
+            return Committed([], [], await self.now())
+        count = len(changes)
+        if count >= BESIDE or sum([len(change.tasks) + len(change.parts) for change in changes]) > MANY:
+            return await self._writer.write(lambda session: commit(session, changes))
+        return await self._writer.write_here(lambda session: commit(session, changes), count <= FEW)
+
+    async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
+        return await self._writer.read(lambda session: _load(session, runs))
+
+    async def payloads(self, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
+        return await self._writer.read(lambda session: _payloads(session, refs))
+
+    async def pages(self, run: str, after: int, limit: int) -> list[bytes]:
+        return await self._writer.read(lambda session: _pages(session, run, after, limit))
+
+    async def states(self, runs: Sequence[str]) -> list[RunState]:
+        rows = await self._writer.read(lambda session: session.rows_of_runs("states_of_runs", runs))
+        return [RunState(*row) for row in rows]
+
+    async def start_key(self, workflow: str, key: str) -> tuple[str, bytes] | None:
+        return await self._writer.read(lambda session: _start_key(session, workflow, key))
+
+    async def due(self, limit: int, patience: timedelta) -> Due:
+        return await self._writer.write(lambda session: _due(session, limit, patience))
+
+    async def discard(self, messages: Sequence[int]) -> None:
+        await self._writer.write(lambda session: session.many("use_message", [(id,) for id in messages]))
+
+    async def now(self) -> datetime:
+        return moment(self._ticks.now())
+
+
+def _load(session: Session, runs: Sequence[str]) -> list[StoredRun | None]:
     found: list[StoredRun | None] = []
     with session.db:  # one view of all of them: a part of tomorrow must not meet a head of today
-        found += [_load(session, run) for run in runs]
+        found += [_load_one(session, run) for run in runs]
     return found
 
 
-def _load(session: Session, run: str) -> StoredRun | None:
+def _load_one(session: Session, run: str) -> StoredRun | None:
     found = session.row("load_run", (run,))
     if found is None:
         return None
@@ -28,14 +79,12 @@ def _load(session: Session, run: str) -> StoredRun | None:
     return StoredRun(run, revision, header, head, parts)
 
 
-def payloads(session: Session, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
-    """See `Store.payloads`."""
+def _payloads(session: Session, refs: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], bytes]:
     found = ((ref, session.row("load_payload", ref)) for ref in refs)
     return {ref: row[0] for ref, row in found if row is not None}
 
 
-def pages(session: Session, run: str, after: int, limit: int) -> list[bytes]:
-    """See `Store.pages`."""
+def _pages(session: Session, run: str, after: int, limit: int) -> list[bytes]:
     found: list[bytes] = []
     for _, last, body in session.walk("load_pages", (run, after)) if limit > 0 else ():
         found.append(body)
@@ -44,8 +93,7 @@ def pages(session: Session, run: str, after: int, limit: int) -> list[bytes]:
     return found
 
 
-def due(session: Session, limit: int, patience: timedelta) -> Due:
-    """See `Store.due`."""
+def _due(session: Session, limit: int, patience: timedelta) -> Due:
     now, until = session.now, session.now + length(patience)
     timers = session.rows("due_timers", (now, limit))
     messages = session.rows("due_messages", (now, limit))
@@ -71,3 +119,8 @@ def _struck(task: Row) -> str:
     if lease_until <= min(stop_by, end_by):
         return "lost"
     return "start_to_close" if stop_by <= end_by else "schedule_to_close"
+
+
+def _start_key(session: Session, workflow: str, key: str) -> tuple[str, bytes] | None:
+    found = session.row("start_key_run", (workflow, key))
+    return None if found is None else (found[0], found[1])

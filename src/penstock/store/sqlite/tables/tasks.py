@@ -4,18 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal
+from penstock.store.rows.rows import PRESENT, ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 from penstock.store.sqlite.session import Row, Session, json_list, unique
-from penstock.store.sqlite.times import NEVER, micros, moment, moment_or_none
+from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
+from penstock.store.sqlite.writer import Writer
 
 
-def lease(session: Session, wish: ClaimRequest) -> list[Leased]:
-    """See `Store.lease`."""
+class SqliteTasks:
+    """See `store.protocol.Tasks`."""
+
+    _writer: Writer
+
+    async def lease(self, wish: ClaimRequest) -> list[Leased]:
+        return await self._writer.write(lambda session: _lease(session, wish))
+
+    async def renew(self, beats: Sequence[Heartbeat]) -> list[Renewal]:
+        return await self._writer.write(lambda session: _renew(session, beats))
+
+    async def release(self, leases: Sequence[Lease]) -> list[bool]:
+        return await self._writer.write(lambda session: _release(session, leases))
+
+    async def give_up(self, prefix: str) -> int:
+        return await self._writer.write(lambda session: _give_up(session, prefix))
+
+    async def log(self, lines: Sequence[LogLine]) -> None:
+        await self._writer.write(lambda session: _log(session, lines))
+
+    async def register(self, worker: Worker) -> None:
+        await self._writer.write(lambda session: _register(session, worker))
+
+    async def deregister(self, worker: str) -> None:
+        await self._writer.write(lambda session: session.run("drop_worker", (worker,)))
+
+
+def _lease(session: Session, wish: ClaimRequest) -> list[Leased]:
     if wish.limit <= 0:
         return []
     found = [row for task_list in unique(wish.task_lists) for row in _ready(session, wish, task_list)]
     found.sort(key=lambda row: (-row[0], row[1]))
-    leases = [_lease(row, session.now) for row in found[: wish.limit]]
+    leases = [_lease_one(row, session.now) for row in found[: wish.limit]]
     rows = [
         (
             wish.worker,
@@ -46,29 +73,26 @@ def _ready(session: Session, wish: ClaimRequest, task_list: str) -> list[Row]:
     return session.rows("ready_named_tasks", (task_list, session.now, json_list(wish.tasks), wish.limit))
 
 
-def _lease(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:
+def _lease_one(row: Row, now: int) -> tuple[Lease, int, int, int, str, str]:
     _, _, run, firing, index, attempt, fence, task, task_list, beat, run_for, end_by = row
     stop_by = NEVER if run_for is None else now + run_for
     return Lease(run, firing, index, attempt, fence + 1), now + beat, stop_by, end_by, task, task_list
 
 
-def renew(session: Session, beats: Sequence[Heartbeat]) -> list[Renewal]:
-    """See `Store.renew`."""
+def _renew(session: Session, beats: Sequence[Heartbeat]) -> list[Renewal]:
     found = (session.row_changed("renew_task", (session.now, b.progress, *_key(b.lease))) for b in beats)
     return [
         Renewal(None) if row is None else Renewal(moment(row[0]), moment_or_none(row[1])) for row in found
     ]
 
 
-def release(session: Session, leases: Sequence[Lease]) -> list[bool]:
-    """See `Store.release`."""
+def _release(session: Session, leases: Sequence[Lease]) -> list[bool]:
     return [
         session.row_changed("release_task", (NEVER, session.now, *_key(one))) is not None for one in leases
     ]
 
 
-def give_up(session: Session, prefix: str) -> int:
-    """See `Store.give_up`."""
+def _give_up(session: Session, prefix: str) -> int:
     return len(session.rows("give_up_tasks", (session.now, NEVER, prefix)))
 
 
@@ -76,8 +100,16 @@ def _key(lease: Lease) -> tuple[str, int, int, int, int]:
     return lease.run, lease.firing, lease.index, lease.attempt, lease.fence
 
 
-def log(session: Session, lines: Sequence[LogLine]) -> None:
-    """See `Store.log`."""
+def _log(session: Session, lines: Sequence[LogLine]) -> None:
     ids = session.numbers(len(lines))
     rows = [(id, line.run, micros(line.at), line.body) for id, line in zip(ids, lines, strict=True)]
     session.many("insert_log", rows)
+
+
+def _register(session: Session, worker: Worker) -> None:
+    session.run("drop_gone_workers", (session.now - length(PRESENT),))
+    lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
+    started = micros(worker.started_at)
+    session.run(
+        "put_worker", (worker.id, worker.name, lists, tasks, worker.concurrency, started, session.now)
+    )

@@ -11,17 +11,36 @@ from penstock.store.sql.index_scans import LAST
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.tables.audit_log import note, note_one
 from penstock.store.sqlite.times import length, micros, moment_or_none
+from penstock.store.sqlite.writer import Writer
 
 
-def tokens(session: Session, prefix: str, after: str, limit: int) -> list[TokenRow]:
-    """See `Store.tokens`."""
+class SqliteTokens:
+    """See `store.protocol.Tokens`."""
+
+    _writer: Writer
+
+    async def tokens(self, prefix: str, after: str, limit: int) -> list[TokenRow]:
+        return await self._writer.read(lambda session: _tokens(session, prefix, after, limit))
+
+    async def change_tokens(
+        self, changes: Sequence[TokenChange], audits: Sequence[AuditRow] = ()
+    ) -> list[TokenRow] | str:
+        return await self._writer.write(lambda session: _change(session, changes, audits))
+
+    async def claim_tokens(
+        self, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None = None
+    ) -> list[TokenRow]:
+        return await self._writer.write(lambda session: _claim(session, owner, prefix, lease, limit, audit))
+
+
+def _tokens(session: Session, prefix: str, after: str, limit: int) -> list[TokenRow]:
     return [_token(row) for row in session.rows("list_tokens", (prefix, prefix + LAST, after, limit))]
 
 
-def change(
+def _change(
     session: Session, changes: Sequence[TokenChange], audits: Sequence[AuditRow]
 ) -> list[TokenRow] | str:
-    """See `Store.change_tokens`. All are looked at before any is written."""
+    """All are looked at before any is written."""
     for one in changes:
         found = session.row("token_version", (one.name,))
         if (None if found is None else found[0]) != one.expect:
@@ -39,10 +58,9 @@ def change(
     return written
 
 
-def claim(
+def _claim(
     session: Session, owner: str, prefix: str, lease: timedelta, limit: int, audit: AuditRow | None
 ) -> list[TokenRow]:
-    """See `Store.claim_tokens`."""
     free = session.rows("free_tokens", (prefix, prefix + LAST, session.now, limit))
     until = session.now + length(lease)
     numbers = session.numbers(len(free))

@@ -11,7 +11,6 @@ import msgspec
 from penstock.store.rows.rows import (
     PRESENT,
     Filter,
-    KeptRow,
     Lease,
     LockRow,
     OldTask,
@@ -35,6 +34,7 @@ from penstock.store.sql.run_lists import (
 )
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
+from penstock.store.sqlite.writer import Writer
 
 DIALECT = Dialect("?", hints=True, time=micros, never=str(NEVER))
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -42,8 +42,62 @@ _names = msgspec.json.Decoder(list[str])
 _tuple = msgspec.json.Decoder(tuple[str, ...])
 
 
-def runs(session: Session, filter: Filter) -> list[RunRow]:
-    """See `Store.runs`."""
+class SqliteViews:
+    """See `store.protocol.RunViews`, `TaskViews`."""
+
+    _writer: Writer
+
+    async def runs(self, filter: Filter) -> list[RunRow]:
+        return await self._writer.read(lambda session: _runs(session, filter))
+
+    async def count(self, filter: Filter) -> dict[str, int]:
+        return await self._writer.read(lambda session: _count(session, filter))
+
+    async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
+        return await self._writer.read(lambda session: _tally(session, workflow, since, until))
+
+    async def endings(
+        self, since: datetime, until: datetime, width: timedelta
+    ) -> dict[tuple[str, str, int], int]:
+        return await self._writer.read(lambda session: _endings(session, since, until, width))
+
+    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
+        return await self._writer.read(lambda session: _timings(session, runs, most))
+
+    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
+        return await self._writer.read(lambda session: _timings_of(session, run, firings))
+
+    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+        return await self._writer.read(lambda session: _timers(session, run))
+
+    async def locks(self, run: str) -> list[LockRow]:
+        return await self._writer.read(lambda session: _locks(session, run))
+
+    async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
+        return await self._writer.read(lambda session: _logs(session, run, after, limit))
+
+    async def tasks(self, run: str) -> list[TaskRow]:
+        return await self._writer.read(lambda session: _tasks(session, run))
+
+    async def queues(self) -> list[QueueRow]:
+        return await self._writer.read(_queues)
+
+    async def workers(self) -> list[Worker]:
+        return await self._writer.read(_workers)
+
+    async def old_tasks(self, limit: int) -> list[OldTask]:
+        return await self._writer.read(lambda session: _old_tasks(session, limit))
+
+    async def waiting_tasks(self) -> list[WaitingTasks]:
+        return await self._writer.read(_waiting_tasks)
+
+    async def stuck(self, limit: int) -> list[str]:
+        return await self._writer.read(
+            lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))]
+        )
+
+
+def _runs(session: Session, filter: Filter) -> list[RunRow]:
     if filter.limit <= 0:
         return []
     names = allowed(filter, lambda: _workflows(session))
@@ -92,8 +146,7 @@ def _run(row: Row) -> RunRow:
     )
 
 
-def count(session: Session, filter: Filter) -> dict[str, int]:
-    """See `Store.count`."""
+def _count(session: Session, filter: Filter) -> dict[str, int]:
     if filter == Filter(limit=filter.limit):
         return dict(session.rows("count_all_runs"))
     names = allowed(filter, lambda: _workflows(session))
@@ -101,8 +154,7 @@ def count(session: Session, filter: Filter) -> dict[str, int]:
     return dict(_told(session, asked))
 
 
-def tasks(session: Session, run: str) -> list[TaskRow]:
-    """See `Store.tasks`."""
+def _tasks(session: Session, run: str) -> list[TaskRow]:
     return [
         TaskRow(
             lease=Lease(*row[:5]),
@@ -118,13 +170,11 @@ def tasks(session: Session, run: str) -> list[TaskRow]:
     ]
 
 
-def timers(session: Session, run: str) -> list[tuple[datetime, bytes]]:
-    """See `Store.timers`."""
+def _timers(session: Session, run: str) -> list[tuple[datetime, bytes]]:
     return [(moment(due), body) for due, body in session.rows("timers_of_run", (run,))]
 
 
-def locks(session: Session, run: str) -> list[LockRow]:
-    """See `Store.locks`."""
+def _locks(session: Session, run: str) -> list[LockRow]:
     return [
         LockRow(
             firing=firing,
@@ -138,8 +188,7 @@ def locks(session: Session, run: str) -> list[LockRow]:
     ]
 
 
-def old_tasks(session: Session, limit: int) -> list[OldTask]:
-    """See `Store.old_tasks`."""
+def _old_tasks(session: Session, limit: int) -> list[OldTask]:
     return [
         OldTask(
             run=run,
@@ -158,21 +207,18 @@ def old_tasks(session: Session, limit: int) -> list[OldTask]:
     ]
 
 
-def waiting_tasks(session: Session) -> list[WaitingTasks]:
-    """See `Store.waiting_tasks`."""
+def _waiting_tasks(session: Session) -> list[WaitingTasks]:
     return [
         WaitingTasks(task_list=task_list, task=task, count=count, oldest=moment(oldest))
         for task_list, task, count, oldest in session.rows("waiting_tasks")
     ]
 
 
-def timings(session: Session, runs: Sequence[str], most: int) -> list[TimingRow]:
-    """See `Store.timings`."""
+def _timings(session: Session, runs: Sequence[str], most: int) -> list[TimingRow]:
     return [_timing(row) for run in sorted(runs) for row in session.rows("timings_of_runs", (run, most))]
 
 
-def timings_of(session: Session, run: str, firings: Sequence[int]) -> list[TimingRow]:
-    """See `Store.timings_of`."""
+def _timings_of(session: Session, run: str, firings: Sequence[int]) -> list[TimingRow]:
     return [
         _timing(row)
         for row in session.rows("timings_of_firings", (run, msgspec.json.encode(firings).decode()))
@@ -184,8 +230,7 @@ def _timing(row: Row) -> TimingRow:
     return TimingRow(run, firing, index, attempt, moment(queued_at), moment(started_at))
 
 
-def tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
-    """See `Store.tally`."""
+def _tally(session: Session, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
     values = {"workflow": workflow, "since": micros(since), "until": micros(until)}
     versions, trouble, running = (
         session.named(f"tally_{what}", values) for what in ("versions", "trouble", "running")
@@ -193,24 +238,21 @@ def tally(session: Session, workflow: str, since: datetime, until: datetime) -> 
     return tallied(versions, trouble, running)
 
 
-def endings(
+def _endings(
     session: Session, since: datetime, until: datetime, width: timedelta
 ) -> dict[tuple[str, str, int], int]:
-    """See `Store.endings`."""
     values = {"since": micros(since), "until": micros(until), "width": width // timedelta(microseconds=1)}
     return {(name, status, at): count for name, status, at, count in session.named("tally_endings", values)}
 
 
-def queues(session: Session) -> list[QueueRow]:
-    """See `Store.queues`."""
+def _queues(session: Session) -> list[QueueRow]:
     return [
         QueueRow(task_list=name, ready=ready, held=held, leased=leased, oldest=moment_or_none(oldest))
         for name, ready, held, leased, oldest in session.rows("list_queues", (NEVER,))
     ]
 
 
-def workers(session: Session) -> list[Worker]:
-    """See `Store.workers`."""
+def _workers(session: Session) -> list[Worker]:
     return [
         Worker(
             id=id,
@@ -227,33 +269,5 @@ def workers(session: Session) -> list[Worker]:
     ]
 
 
-def undelivered(session: Session, after: int, limit: int) -> list[KeptRow]:
-    """See `Store.undelivered`."""
-    return [
-        KeptRow(
-            id=id,
-            event=event,
-            keys=tuple((name, value) for name, value in session.rows("kept_keys", (id,))),
-            body=body,
-            reason=reason,
-            at=moment(at),
-            until=moment(until),
-        )
-        for id, event, body, reason, at, until in session.rows("list_kept", (after, session.now, limit))
-    ]
-
-
-def refused(session: Session, limit: int) -> list[tuple[str, str, str, str]]:
-    """See `Store.refused`."""
-    return [(name, value, run, holder) for name, value, run, holder in session.rows("list_refused", (limit,))]
-
-
-def logs(session: Session, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
-    """See `Store.logs`."""
+def _logs(session: Session, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
     return [(id, body) for id, body in session.rows("list_logs", (run, after, limit))]
-
-
-def start_key(session: Session, workflow: str, key: str) -> tuple[str, bytes] | None:
-    """See `Store.start_key`."""
-    found = session.row("start_key_run", (workflow, key))
-    return None if found is None else (found[0], found[1])

@@ -11,17 +11,65 @@ from penstock.store.sqlite.commit.lock_grants import insert_messages
 from penstock.store.sqlite.session import Row, Session
 from penstock.store.sqlite.tables.audit_log import note_one
 from penstock.store.sqlite.times import moment, moment_or_none
+from penstock.store.sqlite.writer import Writer
 
 
-def _version(row: Row) -> Version:
+class SqliteWorkflowVersions:
+    """See `store.protocol.WorkflowVersions`."""
+
+    _writer: Writer
+
+    async def publish(
+        self,
+        workflow: str,
+        definition: str,
+        offers: bytes,
+        note: str | None,
+        start: bool,
+        again: bool = False,
+        audit: AuditRow | None = None,
+    ) -> Version:
+        new = NewVersion(
+            workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
+        )
+        return await self._writer.write(lambda session: _publish(session, new, audit))
+
+    async def version(self, workflow: str, version: int | None) -> Version | None:
+        return await self._writer.read(lambda session: _version(session, workflow, version))
+
+    async def workflows(self) -> list[WorkflowState]:
+        return await self._writer.read(_workflows)
+
+    async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
+        return await self._writer.write(lambda session: _set_started(session, workflow, started, audit))
+
+    async def started_at(self, workflow: str) -> datetime | None:
+        return await self._writer.read(lambda session: _turned_at(session, workflow)[0])
+
+    async def stopped_at(self, workflow: str) -> datetime | None:
+        return await self._writer.read(lambda session: _turned_at(session, workflow)[1])
+
+    async def set_paused(
+        self,
+        workflow: str | None,
+        paused: bool,
+        body: bytes,
+        undone: bytes | None = None,
+        audit: AuditRow | None = None,
+    ) -> bool:
+        return await self._writer.write(
+            lambda session: _set_paused(session, workflow, paused, body, undone, audit)
+        )
+
+
+def _row(row: Row) -> Version:
     workflow, version, definition, offers, note, at = row
     return Version(
         workflow=workflow, version=version, definition=definition, offers=offers, note=note, at=moment(at)
     )
 
 
-def publish(session: Session, new: NewVersion, audit: AuditRow | None) -> Version:
-    """See `Store.publish`."""
+def _publish(session: Session, new: NewVersion, audit: AuditRow | None) -> Version:
     version, made = make_version(session, new)
     if made:
         note_one(session, audit)
@@ -32,13 +80,13 @@ def make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
     """The next version, or the newest one where that will do; whether something was changed."""
     newest = session.row("newest_version", (new.workflow,))
     if not new.again and newest is not None and (newest[2], newest[3]) == (new.definition, new.offers):
-        return _version(newest), _restart(session, new)
+        return _row(newest), _restart(session, new)
     number = newest[1] + 1 if newest else 1
     row = (new.workflow, number, new.definition, new.offers, new.note, session.now)
     session.run("insert_version", row)
     session.run("put_workflow", (new.workflow, number, new.start, session.now))
     _restart(session, new)
-    return _version(row), True
+    return _row(row), True
 
 
 def _restart(session: Session, new: NewVersion) -> bool:
@@ -47,17 +95,15 @@ def _restart(session: Session, new: NewVersion) -> bool:
     )
 
 
-def version(session: Session, workflow: str, number: int | None) -> Version | None:
-    """See `Store.version`."""
+def _version(session: Session, workflow: str, number: int | None) -> Version | None:
     if number is None:
         found = session.row("newest_version", (workflow,))
     else:
         found = session.row("one_version", (workflow, number))
-    return None if found is None else _version(found)
+    return None if found is None else _row(found)
 
 
-def workflows(session: Session) -> list[WorkflowState]:
-    """See `Store.workflows`."""
+def _workflows(session: Session) -> list[WorkflowState]:
     halted = _installation(session)
     return [
         WorkflowState(
@@ -71,21 +117,19 @@ def workflows(session: Session) -> list[WorkflowState]:
     ]
 
 
-def set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None) -> bool:
-    """See `Store.set_started`."""
+def _set_started(session: Session, workflow: str, started: bool, audit: AuditRow | None) -> bool:
     if session.row_changed("start_workflow", (started, session.now, workflow)) is None:
         return False
     note_one(session, audit)
     return True
 
 
-def turned_at(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
-    """See `Store.started_at` and `Store.stopped_at`."""
+def _turned_at(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
     started, stopped = session.row("workflow_turned_at", (workflow,)) or (None, None)
     return moment_or_none(started), moment_or_none(stopped)
 
 
-def set_paused(
+def _set_paused(
     session: Session,
     workflow: str | None,
     paused: bool,
@@ -93,7 +137,6 @@ def set_paused(
     undone: bytes | None,
     audit: AuditRow | None,
 ) -> bool:
-    """See `Store.set_paused`."""
     was = _installation(session) if workflow is None else _paused(session, workflow)
     if was is None:
         return False

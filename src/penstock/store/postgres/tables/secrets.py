@@ -1,0 +1,48 @@
+"""Named secrets, sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.store.postgres.database import Database, Work
+from penstock.store.postgres.tables.audit_log import changed, note_one
+from penstock.store.rows.access import AuditRow, SecretRow
+
+
+class PostgresSecrets:
+    """See `store.protocol.Secrets`."""
+
+    database: Database
+
+    async def put_secret(
+        self, name: str, key_id: str, sealed: bytes, known: Sequence[str], audit: AuditRow | None = None
+    ) -> SecretRow | None:
+        async def work(work: Work) -> SecretRow | None:
+            await work.rows("lock_secrets")
+            rows = await work.rows("put_secret", name=name, key_id=key_id, sealed=sealed, known=list(known))
+            if not rows:
+                return None
+            await note_one(work, audit)
+            return SecretRow(**rows[0])
+
+        return await self.database.transact(work)
+
+    async def secret_keys(self) -> dict[str, str]:
+        return dict(await self.database.read("secret_keys"))
+
+    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
+        rows = await self.database.read("one_secret", names=list(names))
+        found = {row["name"]: SecretRow(**row) for row in rows}
+        return [found.get(name) for name in names]
+
+    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+        rows = await self.database.read("list_secrets", after=after, limit=limit)
+        return [SecretRow(**row) for row in rows]
+
+    async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
+        return await changed(
+            self.database, "reseal_secret", None, name=name, was=was, key_id=key_id, sealed=sealed
+        )
+
+    async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
+        return await changed(self.database, "drop_secret", audit, name=name)

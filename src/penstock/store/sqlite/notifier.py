@@ -1,0 +1,21 @@
+"""Nobody else has the file: there is nobody to tell, and nothing to hear."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+
+
+class SqliteNotifier:
+    """See `store.protocol.Notifier`."""
+
+    async def tell(self, runs: Sequence[str]) -> None:
+        return None
+
+    async def ring(self, what: str) -> None:
+        return None
+
+    async def hear(self, timeout: timedelta) -> str | None:
+        await asyncio.sleep(timeout.total_seconds())
+        return None

@@ -212,13 +212,13 @@ READS = frozenset(
     {
         "load", "payloads", "pages", "now", "find", "seen", "version", "workflows", "pauses", "runs", "count", "tasks",
         "queues", "workers", "undelivered", "refused", "logs", "start_key", "check", "facts", "letters", "outbox",
-        "started_at",
+        "source_times",
     }
 )  # fmt: skip
 """Verbs of a store that change nothing: their answer cannot be in doubt."""
 
 NOBODY = Watch()
-_ONCE = frozenset({"hear", "close"})  # no faults: a bell has its own, and a closed store answers nobody
+_ONCE = frozenset({"listen", "close"})  # no faults: a bell has its own, and a closed store answers nobody
 
 
 async def _watched(
@@ -244,7 +244,7 @@ def faulty_store(store: Store, server: Process, faults: Faults, watch: Watch = N
             return await _watched(watch, store, verb, args, options)
 
         if verb in _ONCE:
-            if verb == "hear" and faults.strikes("store.bell.deaf"):
+            if verb == "listen" and faults.strikes("store.bell.deaf"):
                 return await asyncio.sleep(args[0].total_seconds())  # hears nothing until its time-out
             return await server.call(work, withdraw=True)
         if verb not in READS and faults.strikes("store.full", 0.05):

@@ -101,7 +101,7 @@ async def test_what_is_done_at_the_doors_is_recorded_with_who_and_from_where(acc
 
 
 async def test_the_record_is_read_page_by_page(access: Access, store: Store) -> None:
-    await store.note([ANYBODY_HERE.audit("x", str(n)) for n in range(5)])
+    await store.record([ANYBODY_HERE.audit("x", str(n)) for n in range(5)])
 
     pages = [await access.audit(before, 3) for before in (None, 3)]
 
@@ -124,7 +124,7 @@ async def test_the_record_is_read_page_by_page(access: Access, store: Store) -> 
 async def test_who_meddles_with_the_rows_is_found_out(
     store: Store, place: Place, meddling: str, said: str
 ) -> None:
-    await store.note([AMY.audit("publish", str(n), reason="why") for n in range(3)])
+    await store.record([AMY.audit("publish", str(n), reason="why") for n in range(3)])
     before = await verify_audit(store)
 
     await place.sql(meddling)

@@ -105,7 +105,7 @@ async def test_the_record_has_no_hash_that_tells_a_short_secret(access: Access, 
     for _ in range(2):
         await access.set_secret(ANYBODY_HERE, "pin", "1234")
 
-    first, second = [entry.row.after for entry in await store.next_audits(0, 10)]
+    first, second = [entry.row.after for entry in await store.audits(10, after=0)]
     assert first != second
 
 
@@ -189,7 +189,7 @@ async def test_a_new_key_seals_all_anew_and_the_values_stay(
 
     new = keys.ring().current
     assert (count, new != old) == (3, True)
-    assert [row.key_id for row in await store.secrets("", 10)] == [new] * 3
+    assert [row.key_id for row in await store.secrets(limit=10)] == [new] * 3
     assert await elsewhere.vault.resolve(["s0", "s2"]) == {"s0": "value 0", "s2": "value 2"}
     assert [view.version for view in await access.list_secrets("", 10)] == [1, 1, 1]
     assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
@@ -206,7 +206,7 @@ async def test_a_rotation_that_was_interrupted_can_be_finished(
     counts = [await access.vault.reseal(), await access.vault.reseal()]
 
     assert (before, counts) == ({"a": VALUE}, [1, 0])
-    assert [row.key_id for row in await store.secrets("", 10)] == [keys.ring().current]
+    assert [row.key_id for row in await store.secrets(limit=10)] == [keys.ring().current]
 
 
 async def test_what_is_set_while_all_is_sealed_anew_is_sealed_anew_too(
@@ -373,10 +373,10 @@ class Interrupted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
+    async def secrets(self, *names: Any, after: str = "", limit: int = 0) -> list[SecretRow]:
         if after and self._error:
             raise self._error.pop()
-        return await self._store.secrets(after, limit)
+        return await self._store.secrets(*names, after=after, limit=limit)
 
 
 @pytest.mark.parametrize("error", [StoreAway("it is restarted"), asyncio.CancelledError()], ids=repr)

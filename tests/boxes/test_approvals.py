@@ -276,9 +276,9 @@ def test_few_wanted_approvals_are_found_among_many_in_few_readings(
             store = (await here.engine.running()).store
             reading = store.approvals
 
-            async def counted(status: Any, before: Any, limit: int) -> Any:
-                asked.append(limit)
-                return await reading(status, before, limit)
+            async def counted(**which: Any) -> Any:
+                asked.append(which["limit"])
+                return await reading(**which)
 
             monkeypatch.setattr(store, "approvals", counted)
             assert await here.engine.approvals(workflow="none", limit=1) == []

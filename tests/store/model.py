@@ -398,19 +398,14 @@ class ModelStore(ModelAccess, ModelDrafts, ModelOutbox):
         id = self.rows.ids.get((seen.scope, seen.id))
         return id is not None and (id.until is None or id.until > self.clock())
 
-    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
+    async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
         event = self.rows.kept.get(id)
         run = None if event is None else self._owner(sorted(event.kept.keys))
-        if event is None or run is None:
+        if event is None or (deliver and run is None):
             return False
         del self.rows.kept[id]
-        self._post(Post(run, event.kept.body), self.clock() - FIRST_LOOK)
-        self._record(audit)
-        return True
-
-    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
-        if self.rows.kept.pop(id, None) is None:
-            return False
+        if deliver:
+            self._post(Post(run, event.kept.body), self.clock() - FIRST_LOOK)
         self._record(audit)
         return True
 

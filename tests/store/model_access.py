@@ -63,19 +63,19 @@ class ModelAccess:
         self._record(audit)
         return True
 
-    async def access_token(self, id: str) -> AccessTokenRow | None:
-        row = self.doors.tokens.get(id)
-        return None if row is None else replace(row, state=self._state(row))
-
     def _state(self, row: AccessTokenRow) -> Literal["live", "expired", "revoked"]:
         if row.revoked_at is not None:
             return "revoked"
         expires = row.token.expires_at
         return "expired" if expires is not None and expires <= self.clock() else "live"
 
-    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
-        ids = sorted((id for id in self.doors.tokens if before is None or id < before), reverse=True)
-        rows = [self.doors.tokens[id] for id in ids[:limit]]
+    async def access_tokens(
+        self, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
+    ) -> list[AccessTokenRow]:
+        if ids is None:
+            known = (id for id in self.doors.tokens if before is None or id < before)
+            ids = sorted(known, reverse=True)[:limit]
+        rows = [self.doors.tokens[id] for id in ids if id in self.doors.tokens]
         return [replace(row, state=self._state(row)) for row in rows]
 
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
@@ -86,11 +86,17 @@ class ModelAccess:
         self._record(audit)
         return True
 
-    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
-        for id in self.doors.tokens.keys() & set(ids):
+    async def note_use(
+        self, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
+    ) -> None:
+        for id in self.doors.tokens.keys() & set(tokens):
             row = self.doors.tokens[id]
             if row.used_at is None or row.used_at <= self.clock() - apart:
                 self.doors.tokens[id] = replace(row, used_at=self.clock())
+        for digest in self.doors.sessions.keys() & set(sessions):
+            seen = self.doors.sessions[digest]
+            if seen.seen_at <= self.clock() - apart:
+                self.doors.sessions[digest] = replace(seen, seen_at=self.clock())
 
     async def add_session(
         self,
@@ -108,12 +114,6 @@ class ModelAccess:
     async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
         row, now = self.doors.sessions.get(digest), self.clock()
         return row if row is not None and row.until > now and row.seen_at > now - idle else None
-
-    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
-        for digest in self.doors.sessions.keys() & set(digests):
-            row = self.doors.sessions[digest]
-            if row.seen_at <= self.clock() - apart:
-                self.doors.sessions[digest] = replace(row, seen_at=self.clock())
 
     async def drop_sessions(
         self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
@@ -159,12 +159,13 @@ class ModelAccess:
             key: repr(sorted((row.name, row.version, row.updated_at) for row in rows[key])) for key in keys
         }
 
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
-        return [self.doors.secrets.get(name) for name in names]
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        names = sorted(name for name in self.doors.secrets if name > after)
-        return [self.doors.secrets[name] for name in names[:limit]]
+    async def secrets(
+        self, names: Sequence[str] | None = None, *, after: str = "", limit: int = 0
+    ) -> list[SecretRow]:
+        rows = [row for name, row in sorted(self.doors.secrets.items())]
+        if names is not None:
+            return [row for row in rows if row.name in names]
+        return [row for row in rows if row.name > after][:limit]
 
     async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
         row = self.doors.secrets.get(name)
@@ -179,15 +180,16 @@ class ModelAccess:
         self._record(audit)
         return True
 
-    async def note(self, audits: Sequence[AuditRow]) -> None:
+    async def record(self, audits: Sequence[AuditRow]) -> None:
         self._record(*audits)
 
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
+    async def audits(
+        self, limit: int, *, after: int | None = None, before: int | None = None
+    ) -> list[Audited]:
+        if after is not None:
+            return [entry for entry in self.doors.audits if entry.number > after][:limit]
         found = [entry for entry in reversed(self.doors.audits) if before is None or entry.number < before]
         return found[:limit]
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        return [entry for entry in self.doors.audits if entry.number > after][:limit]
 
     async def audit_head(self) -> AuditHead:
         return self._head()

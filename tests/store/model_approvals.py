@@ -33,17 +33,21 @@ class ModelApprovals:
                 )  # fmt: skip
                 self.asked.setdefault(ask.id, fresh)
 
-    async def approval(self, id: str) -> ApprovalRow | None:
-        return self.asked.get(id)
-
     async def approvals_of(self, run: str) -> list[ApprovalRow]:
         return sorted(
             (row for row in self.asked.values() if row.run == run), key=lambda row: (row.opened_at, row.id)
         )
 
     async def approvals(
-        self, status: str | None, before: tuple[datetime, str] | None, limit: int
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        status: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 0,
     ) -> list[ApprovalRow]:
+        if ids is not None:
+            return [self.asked[id] for id in ids if id in self.asked]
         found = [
             row
             for row in self.asked.values()

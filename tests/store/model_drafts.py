@@ -93,9 +93,6 @@ class ModelDrafts:
             if id in runs
         ]
 
-    async def tell(self, runs: Sequence[str]) -> None:
-        return None
-
     async def versions(self, workflow: str, before: int | None, limit: int) -> list[VersionLine]:
         lines = [
             VersionLine(version=each.version, note=each.note, at=each.at)

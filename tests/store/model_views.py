@@ -15,6 +15,7 @@ from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import WHOLE, Post
 from penstock.store.rows.rows import (
     PRESENT,
+    Backlog,
     Filter,
     KeptRow,
     LockRow,
@@ -22,6 +23,7 @@ from penstock.store.rows.rows import (
     QueueRow,
     Retained,
     RunRow,
+    RunWaits,
     TaskRow,
     TimingRow,
     Version,
@@ -102,11 +104,8 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         self._record(audit)
         return True
 
-    async def started_at(self, workflow: str) -> datetime | None:
-        return self.rows.started_at.get(workflow)
-
-    async def stopped_at(self, workflow: str) -> datetime | None:
-        return self.rows.stopped_at.get(workflow)
+    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
+        return self.rows.started_at.get(workflow), self.rows.stopped_at.get(workflow)
 
     async def set_paused(
         self,
@@ -190,12 +189,10 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             for task in sorted(self._tasks_of(run), key=lambda task: (task.new.firing, task.new.index))
         ]
 
-    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
+    async def waits(self, run: str) -> RunWaits:
         found = sorted((one.due, n, one.body) for n, one in self.rows.timers.items() if one.run == run)
-        return [(due, body) for due, _, body in found]
-
-    async def locks(self, run: str) -> list[LockRow]:
-        return [
+        timers = [(due, body) for due, _, body in found]
+        locks = [
             LockRow(
                 firing=row.firing,
                 index=row.index,
@@ -207,11 +204,17 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             for row in sorted(self.rows.locks, key=lambda row: (row.firing, row.index, row.key))
             if row.run == run
         ]
+        return RunWaits(timers, locks)
 
     def _line(self, key: str) -> list[Any]:
         return [row for row in self.rows.locks if row.key == key]
 
-    async def old_tasks(self, limit: int) -> list[OldTask]:
+    async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
+        return Backlog(
+            self._old_tasks(oldest), self._waiting_tasks() if stuck else [], self._stuck_runs(stuck)
+        )
+
+    def _old_tasks(self, limit: int) -> list[OldTask]:
         found = sorted(
             self.rows.tasks.values(), key=lambda one: (one.queued_at, one.run, one.new.firing, one.new.index)
         )
@@ -230,7 +233,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             for task in found[:limit]
         ]
 
-    async def waiting_tasks(self) -> list[WaitingTasks]:
+    def _waiting_tasks(self) -> list[WaitingTasks]:
         ready = [task for task in self.rows.tasks.values() if task.worker is None and not task.held]
         names = sorted({(task.new.task_list, task.new.task) for task in ready})
         grouped = [
@@ -241,7 +244,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
             for a, b, queued in grouped
         ]
 
-    async def stuck(self, limit: int) -> list[str]:
+    def _stuck_runs(self, limit: int) -> list[str]:
         moved = {task.run for task in self.rows.tasks.values() if not task.held}
         moved |= {one.run for one in self.rows.timers.values()} | {one.run for one in self.rows.locks}
         moved |= {one.run for one in self.rows.messages.values() if one.run is not None}
@@ -421,10 +424,10 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
 
     # Bell
 
-    async def ring(self, what: str) -> None:
+    async def notify(self, what: str, runs: Sequence[str] = ()) -> None:
         return None
 
-    async def hear(self, timeout: timedelta) -> str | None:
+    async def listen(self, timeout: timedelta) -> str | None:
         return None
 
 

@@ -61,7 +61,7 @@ def entry(action: str, target: str = "x", **given: Any) -> AuditRow:
 
 
 async def recorded(store: Store) -> list[str]:
-    return [one.row.action for one in await store.next_audits(0, 1000)]
+    return [one.row.action for one in await store.audits(1000, after=0)]
 
 
 async def test_a_token_is_found_as_it_was_made(store: Store) -> None:
@@ -69,14 +69,14 @@ async def test_a_token_is_found_as_it_was_made(store: Store) -> None:
 
     assert [await store.add_access_token(one) for one in (token(), bound)] == [True, True]
 
-    assert [await store.access_token(id) for id in ("t1", "t2", "t3")] == [row(token()), row(bound), None]
+    assert await store.access_tokens(["t1", "t2", "t3"]) == [row(token()), row(bound)]
 
 
 async def test_a_token_id_is_given_once(store: Store) -> None:
     await store.add_access_token(token(), entry("first"))
 
     assert await store.add_access_token(token(name="other"), entry("second")) is False
-    assert (await store.access_token("t1"), await recorded(store)) == (row(token()), ["first"])
+    assert (await store.access_tokens(["t1"]), await recorded(store)) == ([row(token())], ["first"])
 
 
 async def test_tokens_are_listed_page_by_page_the_newest_first(store: Store) -> None:
@@ -84,7 +84,7 @@ async def test_tokens_are_listed_page_by_page_the_newest_first(store: Store) -> 
     for one in made:
         await store.add_access_token(one)
 
-    pages = [await store.access_tokens(before, 2) for before in (None, "t2", "t1")]
+    pages = [await store.access_tokens(before=before, limit=2) for before in (None, "t2", "t1")]
 
     assert [[one.token.id for one in page] for page in pages] == [["t3", "t2"], ["t1"], []]
 
@@ -92,10 +92,10 @@ async def test_tokens_are_listed_page_by_page_the_newest_first(store: Store) -> 
 async def test_a_token_expires_by_the_time_of_the_store(store: Store, clock: Clock) -> None:
     await store.add_access_token(token())
     await clock.forward(3599)
-    before = await store.access_token("t1")
+    [before] = await store.access_tokens(["t1"])
     await clock.forward(1)
 
-    assert (before, await store.access_token("t1")) == (row(token()), row(token(), "expired"))
+    assert (before, await store.access_tokens(["t1"])) == (row(token()), [row(token(), "expired")])
 
 
 async def test_a_token_is_revoked_once_and_other_nodes_know(store: Store, other: Store) -> None:
@@ -104,7 +104,7 @@ async def test_a_token_is_revoked_once_and_other_nodes_know(store: Store, other:
     answers = [await store.revoke_access_token(id, entry("revoke")) for id in ("t1", "t1", "ghost")]
 
     assert (answers, await recorded(store)) == ([True, False, False], ["revoke"])
-    assert await other.access_token("t1") == row(token(), "revoked", revoked_at=NOON)
+    assert await other.access_tokens(["t1"]) == [row(token(), "revoked", revoked_at=NOON)]
 
 
 async def test_the_use_of_a_token_is_noted_once_in_a_while(store: Store, clock: Clock) -> None:
@@ -112,9 +112,9 @@ async def test_the_use_of_a_token_is_noted_once_in_a_while(store: Store, clock: 
     used: list[datetime | None] = []
     for wait in (0, 59, 1):
         await clock.forward(wait)
-        await store.use_access_tokens(["t1", "ghost"], MINUTE)
-        found = await store.access_token("t1")
-        used.append(None if found is None else found.used_at)
+        await store.note_use(MINUTE, tokens=["t1", "ghost"])
+        [found] = await store.access_tokens(["t1"])
+        used.append(found.used_at)
 
     assert used == [NOON, NOON, NOON + MINUTE]
 
@@ -127,7 +127,7 @@ async def test_a_session_ends_when_it_is_idle_and_at_last_in_any_case(store: Sto
     for wait in (3599, 3599, 3599, 3):
         await clock.forward(wait)
         alive.append(await store.session(b"one", HOUR) is not None)
-        await store.use_sessions([b"one"], MINUTE)
+        await store.note_use(MINUTE, sessions=[b"one"])
 
     assert fresh == SessionRow(session=bound, made_at=NOON, seen_at=NOON, until=NOON + 3 * HOUR)
     assert alive == [True, True, True, False]
@@ -197,9 +197,9 @@ async def test_a_secret_is_kept_by_version(store: Store, clock: Clock) -> None:
         SecretRow(name="smtp", version=2, key_id="k1", sealed=b"again", updated_at=later),
     ]
     assert [first, second] == said
-    assert await store.secrets_named(["ghost", "smtp"]) == [None, said[1]]
-    assert [one.name for one in await store.secrets("", 10)] == ["aws", "smtp"]
-    assert [one.name for one in await store.secrets("aws", 10)] == ["smtp"]
+    assert await store.secrets(["ghost", "smtp"]) == [said[1]]
+    assert [one.name for one in await store.secrets(limit=10)] == ["aws", "smtp"]
+    assert [one.name for one in await store.secrets(after="aws", limit=10)] == ["smtp"]
     assert await recorded(store) == ["set", "set again"]
 
 
@@ -214,7 +214,7 @@ async def test_a_secret_is_sealed_anew_only_where_it_is_what_was_read(store: Sto
 
     assert answers == [False, True, False]
     assert made is not None
-    assert await store.secrets_named(["a"]) == [replace(made, key_id="k2", sealed=b"two")]
+    assert await store.secrets(["a"]) == [replace(made, key_id="k2", sealed=b"two")]
 
 
 async def test_a_secret_is_refused_where_it_would_bring_a_second_key(store: Store) -> None:
@@ -258,7 +258,7 @@ async def test_a_secret_is_dropped_once(store: Store) -> None:
 
     answers = [await store.drop_secret("a", entry("drop")) for _ in range(2)]
 
-    assert (answers, await store.secrets_named(["a"])) == ([True, False], [None])
+    assert (answers, await store.secrets(["a"])) == ([True, False], [])
     assert await recorded(store) == ["drop"]
 
 
@@ -269,24 +269,24 @@ async def test_st12_entries_are_a_chain_whose_end_is_kept_apart(store: Store, cl
         entry("café ☕"),
     ]
     empty = await store.audit_head()
-    await store.note(rows[:2])
+    await store.record(rows[:2])
     later = await clock.forward(0.000001)
-    await store.note(rows[2:])
+    await store.record(rows[2:])
 
     first = chained(START, NOON, rows[:2])
     said = [*first, *chained(AuditHead(2, first[1].hash), later, rows[2:])]
-    assert await store.next_audits(0, 10) == said
+    assert await store.audits(10, after=0) == said
     assert (empty, await store.audit_head()) == (START, AuditHead(3, said[2].hash))
 
 
 async def test_st12_entries_are_read_page_by_page_from_both_ends(store: Store) -> None:
-    await store.note([entry(str(n)) for n in range(1, 6)])
+    await store.record([entry(str(n)) for n in range(1, 6)])
 
     def numbers(page: list[Audited]) -> list[int]:
         return [one.number for one in page]
 
-    newest = [numbers(await store.newest_audits(before, 2)) for before in (None, 4, 2, 1)]
-    oldest = [numbers(await store.next_audits(after, 2)) for after in (0, 2, 4, 5)]
+    newest = [numbers(await store.audits(2, before=before)) for before in (None, 4, 2, 1)]
+    oldest = [numbers(await store.audits(2, after=after)) for after in (0, 2, 4, 5)]
 
     assert newest == [[5, 4], [3, 2], [1], []]
     assert oldest == [[1, 2], [3, 4], [5], []]
@@ -366,12 +366,12 @@ async def test_st12_nodes_that_record_at_once_make_one_chain(store: Store, other
     await asyncio.gather(
         store.commit([change(A, 1, audits=(entry("a"),))]),
         other.commit([change(B, 1, audits=(entry("b"),))]),
-        *(node.note([entry("n"), entry("m")]) for node in (store, other) * 5),
+        *(node.record([entry("n"), entry("m")]) for node in (store, other) * 5),
         *(node.put_secret("s", "k", b"x", ["k"], entry("s")) for node in (store, other) * 3),
         *(node.publish("w", "one", b"", None, True, audit=entry("p")) for node in (store, other)),
     )
 
-    found = await store.next_audits(0, 100)
+    found = await store.audits(100, after=0)
     assert sorted(one.row.action for one in found) == sorted(["a", "b", *"nm" * 10, *"s" * 6, "p"])
     assert found == _chained_as_found(found)
 
@@ -391,12 +391,12 @@ async def test_st12_what_cannot_be_recorded_is_not_done(store: Store) -> None:
     with pytest.raises(Exception, match="surrogates"):
         await store.put_secret("a", "k", b"two", ["k"], entry("set", target="\ud800"))
 
-    [found] = await store.secrets_named(["a"])
-    assert found is not None and (found.version, found.sealed) == (1, b"one")
+    [found] = await store.secrets(["a"])
+    assert (found.version, found.sealed) == (1, b"one")
 
 
 async def test_retention_leaves_the_record_alone(store: Store, clock: Clock) -> None:
-    await store.note([entry("long ago")])
+    await store.record([entry("long ago")])
     await clock.forward(seconds(3650 * 86400).total_seconds())
     await store.retain(dict.fromkeys(("succeeded", "failed", "canceled", "timed_out"), HOUR), 100, False)
 

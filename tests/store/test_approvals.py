@@ -24,8 +24,8 @@ def row(id: str, run: str = A, **more: object) -> ApprovalRow:
 async def test_what_is_asked_is_there_with_the_change_that_asks(store: Store) -> None:
     await given(store, start(A, asked=(ask("a-1", due_at=NOON + seconds(60)),)))
 
-    assert await store.approval("a-1") == row("a-1", due_at=NOON + seconds(60))
-    assert await store.approval("a-2") is None
+    assert await store.approvals(["a-1"]) == [row("a-1", due_at=NOON + seconds(60))]
+    assert await store.approvals(["a-2"]) == []
 
 
 async def test_a_change_that_is_stale_asks_nobody(store: Store) -> None:
@@ -33,7 +33,7 @@ async def test_a_change_that_is_stale_asks_nobody(store: Store) -> None:
 
     await store.commit([change(A, 7, asked=(ask("a-1"),))])
 
-    assert await store.approval("a-1") is None
+    assert await store.approvals(["a-1"]) == []
 
 
 async def test_the_first_decision_stays(store: Store, clock: Clock) -> None:
@@ -44,7 +44,7 @@ async def test_the_first_decision_stays(store: Store, clock: Clock) -> None:
     await given(store, change(A, 2, decided=(Decided(id="a-1", status="closed"),)))
 
     expected = row("a-1", status="approved", ended_at=now, decided_by="ann", decision=b"1")
-    assert await store.approval("a-1") == expected
+    assert await store.approvals(["a-1"]) == [expected]
 
 
 async def test_lists_are_newest_first_and_go_on_behind_a_place(store: Store, clock: Clock) -> None:
@@ -53,15 +53,17 @@ async def test_lists_are_newest_first_and_go_on_behind_a_place(store: Store, clo
     await given(store, start(B, asked=(ask("b-1"),)))
     await given(store, change(A, 1, decided=(Decided(id="a-1", status="rejected", by="bob"),)))
 
-    every = [each.id for each in await store.approvals(None, None, 10)]
-    first = [each.id for each in await store.approvals(None, None, 2)]
-    rest = [each.id for each in await store.approvals(None, (NOON, "a-2"), 10)]
-    still = [each.id for each in await store.approvals("open", None, 10)]
+    every = [each.id for each in await store.approvals(limit=10)]
+    first = [each.id for each in await store.approvals(limit=2)]
+    rest = [each.id for each in await store.approvals(before=(NOON, "a-2"), limit=10)]
+    still = [each.id for each in await store.approvals(status="open", limit=10)]
 
     assert every == ["b-1", "a-2", "a-1"]
     assert (first, rest) == (["b-1", "a-2"], ["a-1"])
     assert still == ["b-1", "a-2"]
-    assert [each.id for each in await store.approvals("open", (later, "b-1"), 10)] == ["a-2"]
+    assert [each.id for each in await store.approvals(status="open", before=(later, "b-1"), limit=10)] == [
+        "a-2"
+    ]
     assert [each.id for each in await store.approvals_of(A)] == ["a-1", "a-2"]
 
 
@@ -73,4 +75,4 @@ async def test_st11_approvals_go_with_their_run(store: Store, clock: Clock) -> N
     gone = await store.retain({"succeeded": timedelta(seconds=50)}, 10, False)
 
     assert gone.rows["approval"] == 1
-    assert [each.id for each in await store.approvals(None, None, 10)] == ["b-1"]
+    assert [each.id for each in await store.approvals(limit=10)] == ["b-1"]

@@ -215,8 +215,8 @@ class Machine(RuleBasedStateMachine):
         if mine:
             body = data.draw(st.sampled_from([row.body for row in mine]))
             mine_id, their_id = (next(r.id for r in rows if r.body == body) for rows in (mine, theirs))
-            assert self.runner.run(self.store.redeliver(their_id)) == self.runner.run(
-                self.model.redeliver(mine_id)
+            assert self.runner.run(self.store.settle(their_id, deliver=True)) == self.runner.run(
+                self.model.settle(mine_id, deliver=True)
             )
 
     @precondition(lambda self: self.focus in ("rows", "all"))

@@ -180,30 +180,30 @@ async def test_a_run_that_ended_before_it_read_a_pause_does_not_read_it_after_th
 
 async def test_it_is_kept_since_when_a_source_makes_runs(store: Store, clock: Clock) -> None:
     await store.publish("w", "text", b"{}", None, True)
-    first = await store.started_at("w")
+    first = (await store.source_times("w"))[0]
     await clock.forward(5)
     await store.set_started("w", True)
     await store.set_started("w", False)
-    unchanged = await store.started_at("w")
+    unchanged = (await store.source_times("w"))[0]
     now = await clock.forward(5)
     await store.set_started("w", True)
 
-    assert (first, unchanged, await store.started_at("w")) == (NOON, NOON, now)
-    assert await store.started_at("v") is None
+    assert (first, unchanged, (await store.source_times("w"))[0]) == (NOON, NOON, now)
+    assert (await store.source_times("v"))[0] is None
 
 
 async def test_it_is_kept_when_a_source_was_stopped(store: Store, clock: Clock) -> None:
     await store.publish("w", "text", b"{}", None, True)
-    never = await store.stopped_at("w")
+    never = (await store.source_times("w"))[1]
     stopped = await clock.forward(5)
     await store.set_started("w", False)
     await clock.forward(5)
     await store.set_started("w", False)
-    first = await store.stopped_at("w")
+    first = (await store.source_times("w"))[1]
     await store.set_started("w", True)
-    unchanged = await store.stopped_at("w")
+    unchanged = (await store.source_times("w"))[1]
     again = await clock.forward(5)
     await store.set_started("w", False)
 
-    assert (never, first, unchanged, await store.stopped_at("w")) == (None, stopped, stopped, again)
-    assert await store.stopped_at("v") is None
+    assert (never, first, unchanged, (await store.source_times("w"))[1]) == (None, stopped, stopped, again)
+    assert (await store.source_times("v"))[1] is None

@@ -197,7 +197,7 @@ async def test_st10_an_event_without_keys_is_only_shown(store: Store) -> None:
     (row,) = await store.undelivered(0, 10)
 
     assert (made, row.body, row.keys) == ([], b"shown", ())
-    assert await store.redeliver(row.id) is False
+    assert await store.settle(row.id, deliver=True) is False
 
 
 async def test_st10_an_event_in_a_change_whose_id_came_before_is_dropped_and_the_change_applied(
@@ -271,10 +271,13 @@ async def test_st10_an_event_whose_time_was_over_is_redelivered_to_the_run_that_
     await given(store, start(A, keys=(JOB,)))
 
     who = AuditRow(actor="amy", token_id=None, ip=None, action="redeliver", target=str(row.id))
-    first, second = await store.redeliver(row.id, who), await store.redeliver(row.id, who)
+    first, second = (
+        await store.settle(row.id, deliver=True, audit=who),
+        await store.settle(row.id, deliver=True, audit=who),
+    )
 
     assert (first, second) == (True, False)
-    assert [each.row for each in await store.next_audits(0, 10)] == [who]
+    assert [each.row for each in await store.audits(10, after=0)] == [who]
     assert await mail(store) == [(A, b"again")]
     assert await store.undelivered(0, 10) == []
 
@@ -283,8 +286,8 @@ async def test_st10_an_event_whose_key_nobody_has_is_not_redelivered(store: Stor
     await store.keep(kept(JOB))
     (row,) = await store.undelivered(0, 10)
 
-    assert await store.redeliver(row.id) is False
-    assert await store.redeliver(row.id + 1000) is False
+    assert await store.settle(row.id, deliver=True) is False
+    assert await store.settle(row.id + 1000, deliver=True) is False
     assert await store.undelivered(0, 10) == [row]
 
 
@@ -302,5 +305,8 @@ async def test_what_is_done_with_is_kept_no_longer(store: Store) -> None:
     await store.keep(kept(JOB))
     [row] = await store.undelivered(0, 10)
 
-    assert [await store.drop(row.id), await store.drop(row.id)] == [True, False]
+    assert [await store.settle(row.id, deliver=False), await store.settle(row.id, deliver=False)] == [
+        True,
+        False,
+    ]
     assert await store.undelivered(0, 10) == []

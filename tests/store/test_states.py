@@ -26,14 +26,14 @@ async def test_the_states_of_runs_are_read_by_id(store: Store) -> None:
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
 async def test_another_node_hears_which_runs_changed(store: Store, other: Store) -> None:
-    while await other.hear(timedelta(milliseconds=1)) is None:
-        await store.tell([A])  # until it listens
-    while await other.hear(timedelta(milliseconds=50)) is not None:
+    while await other.listen(timedelta(milliseconds=1)) is None:
+        await store.notify("runs", [A])  # until it listens
+    while await other.listen(timedelta(milliseconds=50)) is not None:
         pass
 
     heard = []
     for runs in ([A, B], [], ["x" * 20] * 500):
-        await store.tell(runs)
-        heard.append(await other.hear(timedelta(seconds=10)))
+        await store.notify("runs", runs)
+        heard.append(await other.listen(timedelta(seconds=10)))
 
     assert heard == [f"runs={A},{B}", "runs=", "runs="]

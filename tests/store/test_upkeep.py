@@ -105,12 +105,12 @@ async def test_facts_are_for_people_and_can_be_printed(store: Store) -> None:
 
 
 async def test_who_hears_nothing_gets_none_when_the_time_is_over(store: Store) -> None:
-    assert await store.hear(seconds(0.01)) is None
+    assert await store.listen(seconds(0.01)) is None
 
 
 async def test_a_ring_hurts_nobody(store: Store, other: Store) -> None:
-    await store.ring("tasks")
-    await other.ring("messages")
+    await store.notify("tasks")
+    await other.notify("messages")
 
     assert (await store.commit([start(A)])).outcomes == ["applied"]
 

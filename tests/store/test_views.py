@@ -267,8 +267,8 @@ async def test_the_timers_of_a_run_come_in_the_order_of_their_time(store: Store)
     late, soon = NOON + seconds(60), NOON + seconds(30)
     await given(store, start(A, timers=((late, b"late"), (soon, b"soon"))), start(B, timers=((soon, b"b"),)))
 
-    assert await store.timers(A) == [(soon, b"soon"), (late, b"late")]
-    assert await store.timers(C) == []
+    assert (await store.waits(A)).timers == [(soon, b"soon"), (late, b"late")]
+    assert (await store.waits(C)).timers == []
 
 
 async def test_who_waits_for_a_key_is_told_behind_whom(store: Store) -> None:
@@ -277,9 +277,9 @@ async def test_who_waits_for_a_key_is_told_behind_whom(store: Store) -> None:
     )
 
     plain: dict[str, Any] = {"index": -1, "key": "k", "holders": (A,)}
-    assert await store.locks(A) == [LockRow(firing=1, held=True, ahead=0, **plain)]
-    assert await store.locks(B) == [LockRow(firing=1, held=False, ahead=0, **plain)]
-    assert await store.locks(C) == [LockRow(firing=7, held=False, ahead=1, **plain)]
+    assert (await store.waits(A)).locks == [LockRow(firing=1, held=True, ahead=0, **plain)]
+    assert (await store.waits(B)).locks == [LockRow(firing=1, held=False, ahead=0, **plain)]
+    assert (await store.waits(C)).locks == [LockRow(firing=7, held=False, ahead=1, **plain)]
 
 
 async def test_old_tasks_and_those_that_wait_for_a_worker_are_told(store: Store, clock: Clock) -> None:
@@ -288,11 +288,15 @@ async def test_old_tasks_and_those_that_wait_for_a_worker_are_told(store: Store,
     await given(store, start(A, new_run(workflow="v"), tasks=(task(step="s"), task(2, step="s", held=True))))
     await store.lease(wish(1, tasks=("u",)))
 
-    assert [(one.run, one.workflow, one.step, one.worker) for one in await store.old_tasks(2)] == [
+    assert [
+        (one.run, one.workflow, one.step, one.worker) for one in (await store.backlog(oldest=2)).oldest
+    ] == [
         (B, "w", "late", "amy"),
         (A, "v", "s", None),
     ]
-    assert await store.waiting_tasks() == [WaitingTasks(task_list="default", task="t", count=1, oldest=later)]
+    assert (await store.backlog(stuck=10)).waiting == [
+        WaitingTasks(task_list="default", task="t", count=1, oldest=later)
+    ]
 
 
 async def test_the_oldest_of_a_list_is_told_whatever_its_priority(store: Store, clock: Clock) -> None:
@@ -333,7 +337,7 @@ async def test_a_running_run_that_nothing_can_move_is_stuck(store: Store) -> Non
         start(D, timers=((NOON, b""),)),
     )
 
-    assert await store.stuck(10) == [A]
+    assert (await store.backlog(stuck=10)).stuck == [A]
 
 
 async def test_how_long_an_attempt_waited_is_kept_unless_it_was_handed_over(

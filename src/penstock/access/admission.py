@@ -46,7 +46,7 @@ class Admission:
             with contextlib.suppress(
                 StoreError
             ):  # who may look must be able to, also where nothing can be written
-                await self._doors.use_access_tokens([presented.id], APART)
+                await self._doors.note_use(APART, tokens=[presented.id])
         return caller
 
     async def is_live(self, id: str) -> bool:
@@ -80,13 +80,13 @@ class Admission:
         row, until = self._rows.get(id, (None, 0.0))
         if row is not None and now < until:
             return row
-        found = await self._doors.access_token(id)
-        if found is None:
+        found = await self._doors.access_tokens([id])
+        if not found:
             return None  # not remembered: who tries ids must not fill the memory
         if len(self._rows) >= MOST:
             self._rows.clear()
-        self._rows[id] = (found, now + REMEMBERED)
-        return found
+        self._rows[id] = (found[0], now + REMEMBERED)
+        return found[0]
 
 
 def bearer(header: str | None) -> str | None:

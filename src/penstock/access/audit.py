@@ -54,7 +54,7 @@ def verify_chain(entries: Iterable[Audited], head: AuditHead) -> str | None:
 class Record(Protocol):
     """Where the entries are."""
 
-    async def next_audits(self, after: int, limit: int) -> list[Audited]: ...
+    async def audits(self, limit: int, *, after: int | None = None) -> list[Audited]: ...
 
     async def audit_head(self) -> AuditHead: ...
 
@@ -63,7 +63,7 @@ async def verify_audit(record: Record) -> str | None:
     """As `verify_chain`, for all that a store has, page by page. What comes meanwhile is not looked at."""
     head, chain = await record.audit_head(), Chain()
     while chain.last.number < head.number:
-        page = await record.next_audits(chain.last.number, min(PAGE, head.number - chain.last.number))
+        page = await record.audits(min(PAGE, head.number - chain.last.number), after=chain.last.number)
         for entry in page:
             problem = chain.problem(entry)
             if problem is not None:

@@ -100,7 +100,7 @@ class Access:
 
     async def list(self, before: str | None, limit: int) -> tuple[TokenView, ...]:
         """Newest first, those made before one."""
-        return tuple(_view(row) for row in await self._store.access_tokens(before, limit))
+        return tuple(_view(row) for row in await self._store.access_tokens(before=before, limit=limit))
 
     async def revoke(self, by: Caller, id: str) -> None:
         """From now on it does not count. Raises Forbidden, UnknownAccessToken."""
@@ -134,7 +134,7 @@ class Access:
             with contextlib.suppress(
                 StoreError
             ):  # who may look must be able to, also where nothing can be written
-                await self._store.use_sessions([key], APART)
+                await self._store.note_use(APART, sessions=[key])
         return replace(caller_of_session(row), ip=ip)
 
     async def sign_out(self, caller: Caller, cookie: str) -> None:
@@ -156,7 +156,7 @@ class Access:
 
     async def list_secrets(self, after: str, limit: int) -> tuple[SecretView, ...]:
         """By name, those after one."""
-        return tuple(_shown(row) for row in await self._store.secrets(after, limit))
+        return tuple(_shown(row) for row in await self._store.secrets(after=after, limit=limit))
 
     async def delete_secret(self, by: Caller, name: str) -> None:
         """Raises Forbidden, UnknownSecret."""
@@ -169,21 +169,21 @@ class Access:
         by.require("admin")
         await self.vault.check()  # a key that others lack must not be added to
         ring = self.vault.add_key()
-        await self._store.note([by.audit("key.rotate", ring.current)])
+        await self._store.record([by.audit("key.rotate", ring.current)])
         return await self.vault.reseal(ring)
 
     async def renew_seals(self, by: Caller) -> int:
         """Seal all secrets with the first key of those there are; how many were sealed anew. Raises SecretKeyError."""
         by.require("admin")
         ring = await self.vault.ring_to_seal()
-        await self._store.note([by.audit("key.reseal", ring.current)])
+        await self._store.record([by.audit("key.reseal", ring.current)])
         return await self.vault.reseal(ring)
 
     # Audit
 
     async def audit(self, before: int | None, limit: int) -> tuple[Audited, ...]:
         """What people did, newest first."""
-        return tuple(await self._store.newest_audits(before, limit))
+        return tuple(await self._store.audits(limit, before=before))
 
     async def verify_audit(self) -> str | None:
         """None: the record is whole; otherwise the first thing that is wrong."""

@@ -186,10 +186,10 @@ def approval_view(row: ApprovalRow) -> dict[str, Any]:
 
 async def _approval(running: Running, id: str) -> ApprovalRow:
     refuse_no_text(id=id)
-    row = await running.store.approval(id) if len(id) < 1000 else None
-    if row is None:
+    found = await running.store.approvals([id]) if len(id) < 1000 else []
+    if not found:
         raise UnknownApproval(id)
-    return row
+    return found[0]
 
 
 def _refuse_decided(row: ApprovalRow) -> None:
@@ -215,7 +215,7 @@ async def _some(
     found: list[ApprovalRow] = []
     left = ROOM
     for _ in range(0, LOOKED, TOGETHER):
-        rows = await store.approvals(which.status, before, TOGETHER)
+        rows = await store.approvals(status=which.status, before=before, limit=TOGETHER)
         for row in rows:
             if which.wants(row):
                 left -= len(row.body) + len(row.decision or b"")

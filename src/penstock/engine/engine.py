@@ -170,7 +170,7 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
             raise UnknownWorkflow(workflow or "", [each.name for each in await running.node.flows.states()])
         running.node.flows.forget()
         running.node.ringing.look()
-        await running.store.ring("messages")
+        await running.store.notify("messages")
 
     # -- runs ----------------------------------------------------------------------------------------------
 

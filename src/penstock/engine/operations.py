@@ -186,7 +186,7 @@ class Overseeing:
         running = await self._open()
         refuse_no_number(id=id)
         by = by_for(str(id))
-        done = await running.store.redeliver(id, by) or await try_again(
+        done = await running.store.settle(id, deliver=True, audit=by) or await try_again(
             running.store, running.node.flows, running.node.intake, id, by
         )
         running.node.ringing.look()

@@ -80,10 +80,11 @@ class Vault:
     async def resolve(self, names: Sequence[str]) -> dict[str, str]:
         """Values, for the dispatch of a task and nothing else. Raises UnknownSecret, SecretKeyError."""
         found: dict[str, SecretRow] = {}
-        for name, row in zip(names, await self._store.secrets_named(names), strict=True):
-            if row is None:  # before the keys: where no secret was ever set there are none
+        rows = {row.name: row for row in await self._store.secrets(names)}
+        for name in names:
+            if name not in rows:  # before the keys: where no secret was ever set there are none
                 raise UnknownSecret(name)
-            found[name] = row
+            found[name] = rows[name]
         if not found:
             return {}
         ring = self._keys.ring()
@@ -129,7 +130,7 @@ class Vault:
 
     async def _reseal_once(self, ring: Keyring) -> int:
         after, done = "", 0
-        while page := await self._store.secrets(after, PAGE):
+        while page := await self._store.secrets(after=after, limit=PAGE):
             after = page[-1].name
             for row in page:
                 if row.key_id != ring.current:
@@ -159,7 +160,7 @@ class Vault:
         """What was learned counts only when all of it was: a pass that breaks off is begun anew."""
         after, values = "", list[str]()
         opened: dict[str, tuple[int, datetime]] = {}
-        while page := await self._store.secrets(after, PAGE):
+        while page := await self._store.secrets(after=after, limit=PAGE):
             after, ring = page[-1].name, self._keys.ring()
             for row in page:
                 version = (row.version, row.updated_at)

@@ -119,7 +119,7 @@ async def has_tokens(db: str) -> bool:
     except NeedsMigration:
         return False
     try:
-        return any(row.state == "live" for row in await store.access_tokens(None, 1000))
+        return any(row.state == "live" for row in await store.access_tokens(limit=1000))
     finally:
         await store.close()
 

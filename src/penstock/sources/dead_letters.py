@@ -89,7 +89,9 @@ async def try_again(
             continue
         start, message = _start(row.body), _message(row.body)
         if message is not None:
-            return await take_again(flows, intake, message) and await store.drop(id, audit)
+            return await take_again(flows, intake, message) and await store.settle(
+                id, deliver=False, audit=audit
+            )
         if start is not None:
             with suppress(IdempotencyMismatch):  # it was told again meanwhile, and taken
                 await intake.start_once(
@@ -99,7 +101,7 @@ async def try_again(
                     tags=start.tags,
                     idempotency_key=start.start_key,
                 )
-            return await store.drop(id, audit)
+            return await store.settle(id, deliver=False, audit=audit)
     return False
 
 

@@ -40,6 +40,7 @@ from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion
 from penstock.store.rows.outbox import OutboxMessageRow, OutboxRow
 from penstock.store.rows.rows import (
     ApprovalRow,
+    Backlog,
     ClaimRequest,
     Due,
     Filter,
@@ -47,21 +48,19 @@ from penstock.store.rows.rows import (
     KeptRow,
     Lease,
     Leased,
-    LockRow,
     LogLine,
-    OldTask,
     QueueRow,
     Renewal,
     Retained,
     RunRow,
     RunState,
+    RunWaits,
     StoredRun,
     TaskRow,
     TimingRow,
     TokenChange,
     TokenRow,
     Version,
-    WaitingTasks,
     Worker,
     WorkflowState,
 )
@@ -149,13 +148,7 @@ class RunViews(Clock, Protocol):
         """The same of these firings of one run, those of elements left out."""
         ...
 
-    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
-        """When a run is woken, and what its timers say, the next one first."""
-        ...
-
-    async def locks(self, run: str) -> list[LockRow]:
-        """Where a run stands in the lines of `serialize` keys."""
-        ...
+    async def waits(self, run: str) -> RunWaits: ...
 
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         """Number and body, in order."""
@@ -206,16 +199,8 @@ class TaskViews(Clock, Protocol):
         """Those that gave a sign of life within `PRESENT`."""
         ...
 
-    async def old_tasks(self, limit: int) -> list[OldTask]:
-        """Tasks that wait or are under way, the one that was queued first before all others."""
-        ...
-
-    async def waiting_tasks(self) -> list[WaitingTasks]:
-        """What waits for a worker, by list and task; not what a pause holds."""
-        ...
-
-    async def stuck(self, limit: int) -> list[str]:
-        """Runs that are running, with nothing that could ever move them on."""
+    async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
+        """What may never be done: so many of the oldest tasks; so many `stuck` runs, and what waits for a worker."""
         ...
 
 
@@ -237,12 +222,11 @@ class InboundEvents(Protocol):
         """Whether each id came before."""
         ...
 
-    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
-        """Post a kept event to the run that has its key now; False: there is none, or no such event."""
-        ...
+    async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
+        """A kept event is done with, or goes to the run that has its key now.
 
-    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
-        """A kept event is done with; False: there is no such event."""
+        False: there is no such event, or no run to `deliver` it to.
+        """
         ...
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
@@ -290,12 +274,8 @@ class WorkflowVersions(Protocol):
         """False: there is no such workflow."""
         ...
 
-    async def started_at(self, workflow: str) -> datetime | None:
-        """When its source was started last; None: nobody knows."""
-        ...
-
-    async def stopped_at(self, workflow: str) -> datetime | None:
-        """When its source was stopped last; None: it never was, or nobody knows."""
+    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
+        """When its source was started last, and when it was stopped last; None: never, or nobody knows."""
         ...
 
     async def set_paused(
@@ -349,16 +329,19 @@ class Drafts(Protocol):
 class Approvals(Protocol):
     """What people are asked to decide. It is written by `commit`, with the run that asks."""
 
-    async def approval(self, id: str) -> ApprovalRow | None: ...
-
     async def approvals_of(self, run: str) -> list[ApprovalRow]:
         """All of a run, in the order in which they were asked."""
         ...
 
     async def approvals(
-        self, status: str | None, before: tuple[datetime, str] | None, limit: int
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        status: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 0,
     ) -> list[ApprovalRow]:
-        """The newest first, those opened before a time and id; `status` None: all."""
+        """Those of these ids that exist; or (None) the newest first, opened before a time and id; `status` None: all."""
         ...
 
 
@@ -430,17 +413,19 @@ class AccessStore(Clock, Protocol):
         """False: the id is taken."""
         ...
 
-    async def access_token(self, id: str) -> AccessTokenRow | None: ...
-
-    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
-        """Newest first: by id, downwards."""
+    async def access_tokens(
+        self, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
+    ) -> list[AccessTokenRow]:
+        """Those of these ids that exist; or (None) the newest first: by id, downwards, those before one."""
         ...
 
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
         """False: there is no such token, or it is revoked already."""
         ...
 
-    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
+    async def note_use(
+        self, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
+    ) -> None:
         """Note that they are used, where that was noted longer than `apart` ago."""
         ...
 
@@ -456,10 +441,6 @@ class AccessStore(Clock, Protocol):
 
     async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
         """One whose time is not over and that was seen within `idle`."""
-        ...
-
-    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
-        """Note that they are seen, where that was noted longer than `apart` ago."""
         ...
 
     async def drop_sessions(
@@ -487,16 +468,6 @@ class Secrets(Protocol):
         secrets and none is sealed with this one; nothing changed."""
         ...
 
-    async def secret_keys(self) -> dict[str, str]:
-        """The keys that secrets are sealed with, each with a text that changes with the secrets that it seals."""
-        ...
-
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]: ...
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        """By name, those after one."""
-        ...
-
     async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
         """Seal the same value with another key. False: it is not sealed as it `was` any more."""
         ...
@@ -505,20 +476,28 @@ class Secrets(Protocol):
         """False: there is no such secret."""
         ...
 
+    async def secret_keys(self) -> dict[str, str]:
+        """The keys that secrets are sealed with, each with a text that changes with the secrets that it seals."""
+        ...
+
+    async def secrets(
+        self, names: Sequence[str] | None = None, *, after: str = "", limit: int = 0
+    ) -> list[SecretRow]:
+        """By name: those of these names that exist, or (None) the first `limit` behind `after`."""
+        ...
+
 
 class AuditLog(Protocol):
     """What people did, in one chain."""
 
-    async def note(self, audits: Sequence[AuditRow]) -> None:
+    async def record(self, audits: Sequence[AuditRow]) -> None:
         """Record what changes no other row."""
         ...
 
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
-        """Newest first, those with a lower number."""
-        ...
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        """In order, those with a higher number."""
+    async def audits(
+        self, limit: int, *, after: int | None = None, before: int | None = None
+    ) -> list[Audited]:
+        """With `after` those with a higher number, in order; otherwise the newest first, those `before` a number."""
         ...
 
     async def audit_head(self) -> AuditHead:
@@ -561,16 +540,12 @@ class Maintenance(Protocol):
 class Notifier(Protocol):
     """Hints to other nodes that there may be something to do. One may come for nothing, and one may get lost."""
 
-    async def tell(self, runs: Sequence[str]) -> None:
-        """Tell the other nodes which runs changed; none: some, too many to name."""
+    async def notify(self, what: str, runs: Sequence[str] = ()) -> None:
+        """Hint to the other nodes: at `tasks` or `messages`, or at `runs` that changed; none: too many to name."""
         ...
 
-    async def ring(self, what: str) -> None:
-        """Tell the other nodes: `tasks` or `messages`."""
-        ...
-
-    async def hear(self, timeout: timedelta) -> str | None:
-        """Wait for a ring of another node; None: none came.
+    async def listen(self, timeout: timedelta) -> str | None:
+        """Wait for a hint of another node; None: none came.
 
         It is `tasks`, `messages`, or `runs=` with the ids of runs that changed, joined by commas.
         """

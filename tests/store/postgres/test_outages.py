@@ -130,7 +130,7 @@ def test_n8_a_node_hears_again_after_its_ear_was_cut_off(url: str, server: Postg
     async def listener(store: PostgresStore, but: str = "") -> str:
         """Wait until there is a backend that listens, and answer its pid."""
         while True:
-            await store.hear(timedelta(seconds=0.01))
+            await store.listen(timedelta(seconds=0.01))
             found = await asyncio.to_thread(server.query, f"SELECT pid {listening}", database)
             if found and found != but:
                 return found
@@ -141,21 +141,21 @@ def test_n8_a_node_hears_again_after_its_ear_was_cut_off(url: str, server: Postg
         applied = await store.commit([started(name(1))])
         assert applied.outcomes == ["applied"]
         await listener(store, but=pid)
-        while await store.hear(timedelta(seconds=0.05)):
+        while await store.listen(timedelta(seconds=0.05)):
             pass
         async with opened(url) as other:
-            await other.ring("tasks")
-            await other.ring("tasks")
-            return {await store.hear(timedelta(seconds=5))}
+            await other.notify("tasks")
+            await other.notify("tasks")
+            return {await store.listen(timedelta(seconds=5))}
 
     assert with_store(url, main) == {"tasks"}
 
 
 def test_nobody_hears_himself(url: str) -> None:
     async def main(store: PostgresStore) -> str | None:
-        await store.hear(timedelta(seconds=0.2))
-        await store.ring("tasks")
-        return await store.hear(timedelta(seconds=0.2))
+        await store.listen(timedelta(seconds=0.2))
+        await store.notify("tasks")
+        return await store.listen(timedelta(seconds=0.2))
 
     assert with_store(url, main) is None
 

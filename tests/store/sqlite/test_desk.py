@@ -364,13 +364,13 @@ def test_a_forked_process_is_refused_and_does_not_keep_the_file(tmp_path: Path) 
 def test_the_bell_waits_and_can_be_canceled(tmp_path: Path) -> None:
     async def scenario() -> str | None:
         store = SqliteStore.open(":memory:")
-        long = asyncio.ensure_future(store.hear(timedelta(days=1)))
+        long = asyncio.ensure_future(store.listen(timedelta(days=1)))
         await asyncio.sleep(0)
         long.cancel()
         with pytest.raises(asyncio.CancelledError):
             await long
-        await store.ring("tasks")
-        heard = await store.hear(timedelta(0))
+        await store.notify("tasks")
+        heard = await store.listen(timedelta(0))
         await store.close()
         return heard
 

@@ -60,7 +60,7 @@ class Boxes:
     async def _record(self, row: AuditRow) -> None:
         with suppress(StoreError):  # the step fails anyway, and says why
             redact = await self._node.dispatch.redaction()
-            await self._node.store.note([replace(row, reason=redact(row.reason))])
+            await self._node.store.record([replace(row, reason=redact(row.reason))])
 
     async def begin(self, stop: asyncio.Event) -> None:
         if self._working is None and self.tasks:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from penstock.flow.errors import PenstockError
@@ -59,7 +60,7 @@ class Node:
         self.mender = RepairCommands(self.intake, self.flows, clock)
         self.tokens = Tokens(store, self.memory, self.mender, self.flows.managers)
         self.watching = RunWatch(self.memory, self.look, shared)
-        self.changes = Changes(store.states, store.tell)
+        self.changes = Changes(store.states, partial(store.notify, "runs"))
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.calls = CallStats()
         self.pulses: dict[str, LoopHealth] = {}
@@ -146,13 +147,13 @@ class Node:
 
     async def _tell(self, what: str) -> None:
         try:
-            await self.store.ring(what)
+            await self.store.notify(what)
         except Exception as error:
             log.debug("the other nodes were not told: %s", error)  # they look by themselves
 
     async def _hear(self) -> None:
         while True:
-            what = await self.store.hear(timedelta(seconds=30))
+            what = await self.store.listen(timedelta(seconds=30))
             if what == "tasks":
                 self.dispatch.look()
             elif what is not None and what.startswith("runs="):

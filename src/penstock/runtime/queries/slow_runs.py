@@ -18,7 +18,7 @@ OLDEST = 2_000
 async def list_slow(store: TaskViews, flows: FlowCache) -> list[dict[str, Any]]:
     """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
     now, found = await store.now(), []
-    for task in await store.old_tasks(OLDEST):
+    for task in (await store.backlog(oldest=OLDEST)).oldest:
         limit = await _limit(flows, task)
         if limit is None or now - task.queued_at <= limit:
             continue
@@ -48,9 +48,10 @@ async def _limit(flows: FlowCache, task: OldTask) -> Any:
 async def list_stuck(store: TaskViews, limit: int = 100) -> dict[str, Any]:
     """`runs` that are running with nothing that could move them on, and `tasks` that no worker there would take."""
     facts = Facts(now=await store.now(), workers=await store.workers())
-    waiting = [row for row in await store.waiting_tasks() if not facts.serving(row.task_list, row.task)]
+    backlog = await store.backlog(stuck=limit)
+    waiting = [row for row in backlog.waiting if not facts.serving(row.task_list, row.task)]
     return {
-        "runs": await store.stuck(limit),
+        "runs": backlog.stuck,
         "tasks": [
             {
                 "task_list": row.task_list,

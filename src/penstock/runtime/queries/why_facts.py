@@ -25,13 +25,13 @@ async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> 
         known = ", ".join(live.flow.steps)
         raise Invalid(f"'{live.flow.name}' has no step '{step}': its steps are {known}")
     run = live.snapshot.run.id
-    locks = await store.locks(run)
-    holders = sorted({holder for lock in locks for holder in lock.holders})
+    waits = await store.waits(run)
+    holders = sorted({holder for lock in waits.locks for holder in lock.holders})
     facts = Facts(
         now=await store.now(),
         tasks=await store.tasks(run),
-        timers=[(due, _read(body)) for due, body in await store.timers(run)],
-        locks=locks,
+        timers=[(due, _read(body)) for due, body in waits.timers],
+        locks=waits.locks,
         paused=[each.run for each in await store.states(holders) if each.status == "paused"],
         workers=await store.workers(),
         queues=await store.queues() if live.snapshot.elements else (),

@@ -61,7 +61,7 @@ class Clock:
     async def _begin(self, feed: Trigger) -> Progress:
         """Go on from the last tick; a schedule that is new, was changed or was stopped begins when somebody said so."""
         progress = read_progress(feed.state)
-        started = await feed.node.store.started_at(feed.workflow)
+        started, _ = await feed.node.store.source_times(feed.workflow)
         known = progress is not None and progress.schedule == self.rules.schedule and not feed.was_stopped
         # What lies ahead was kept while the clock was wrong: nothing would come until that time.
         if progress is not None and progress.last > feed.now() + LATE:

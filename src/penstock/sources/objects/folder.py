@@ -78,7 +78,7 @@ class FolderFeeder:
 
         And about what came before it was stopped and nobody has told: there may have been no time for it, or nobody.
         """
-        started = await feed.node.store.started_at(feed.workflow)
+        started, stopped = await feed.node.store.source_times(feed.workflow)
         here = {"folder": folder_digest(self._store.path), "since": time_text(started)}
         was: dict[str, Any] = feed.state if isinstance(feed.state, dict) else {}
         anew = feed.was_stopped or not was or was.get("since", here["since"]) != here["since"]
@@ -86,7 +86,6 @@ class FolderFeeder:
             # Not since now, where it is known: it may take a while until somebody feeds it.
             begun, _ = await feed.by_our_clock(started if anew else None)
             since = begun.timestamp() - SLACK - (UNKNOWN if anew and started is None else 0.0)
-            stopped = await feed.node.store.stopped_at(feed.workflow)
             until = 0.0
             if stopped and started and stopped < started and was.get("folder") == here["folder"]:
                 until = (await feed.by_our_clock(stopped))[1].timestamp()
@@ -322,7 +321,8 @@ class FolderFeeder:
 
     async def _look_back(self, feed: Trigger, seen: Seen) -> None:
         """Notice what came before the source was stopped, nothing that came after, and what went: nobody knows when."""
-        _, stopped = await feed.by_our_clock(await feed.node.store.stopped_at(feed.workflow))
+        _, at = await feed.node.store.source_times(feed.workflow)
+        _, stopped = await feed.by_our_clock(at)
         latest = stopped.timestamp() * 1e9
         with suppress(TimeoutError):  # of a folder that is too large for it, what was noticed is told
             async with asyncio.timeout(LAST_WALK):

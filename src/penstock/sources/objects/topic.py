@@ -60,7 +60,7 @@ class ObjectTopicFeeder:
 
     async def _begin(self, feed: Trigger) -> tuple[datetime | None, dict[str, Any]]:
         """From when on messages count, where the source was stopped; and what is to be known of that later."""
-        started = await feed.node.store.started_at(feed.workflow)
+        started, _ = await feed.node.store.source_times(feed.workflow)
         here = {"since": time_text(started)}
         known = feed.state if isinstance(feed.state, dict) else here
         if not feed.was_stopped and known == here:
@@ -71,7 +71,7 @@ class ObjectTopicFeeder:
     async def _refuse_stopped(self, feed: Trigger, state: dict[str, Any]) -> None:
         """Raises SourceStopped: it is, or was and is started again, and nobody here has noticed: begin anew."""
         _, now = await feed.node.flows.newest(feed.workflow)
-        since = await feed.node.store.started_at(feed.workflow)
+        since, _ = await feed.node.store.source_times(feed.workflow)
         if not now.started or time_text(since) != state["since"]:
             raise SourceStopped(feed.workflow)
 

@@ -1,4 +1,4 @@
-"""The bell: NOTIFY tells other nodes that there may be something to do. It is a hint: whoever is deaf polls."""
+"""NOTIFY hints to other nodes that there may be something to do. Hints get lost: every node polls as well."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from penstock.store.postgres.database import Database
 
 CHANNEL = "penstock"
 QUIET = 0.02
-"""Seconds between two rings of one kind: every NOTIFY takes a lock that all commits of the database wait for."""
-SLOWEST = 5.0
-LONGEST = 7_500
+"""Seconds between two hints of one kind: every NOTIFY takes a lock that all commits of the database wait for."""
+MAX_RECONNECT_PAUSE = 5.0
+MAX_HINT = 7_500
 """Characters of a hint: PostgreSQL takes no 8,000 bytes."""
 
 
@@ -34,7 +34,7 @@ class Listener:
         self._deaf = False
 
     async def hear(self, timeout: float) -> str | None:
-        """The first ring that came from elsewhere."""
+        """The first hint that came from elsewhere."""
         if self._task is None:
             self._task = asyncio.create_task(self._listen())
         if not self._heard:
@@ -71,7 +71,7 @@ class Listener:
                 pass  # nobody is told: a deaf node polls
             self._deaf = True
             await asyncio.sleep(wait)
-            wait = min(wait * 2, SLOWEST)
+            wait = min(wait * 2, MAX_RECONNECT_PAUSE)
 
     async def _until_broken(self) -> bool:
         broken = asyncio.Event()
@@ -93,30 +93,30 @@ class PostgresNotifier:
 
     database: Database
     listener: Listener
-    rings: dict[str, asyncio.Task[None]]
+    hints: dict[str, asyncio.Task[None]]
     again: set[str]
 
-    async def tell(self, runs: Sequence[str]) -> None:
-        named = ",".join(runs)
-        what = f"runs={named if len(named) < LONGEST else ''}:{self.listener.me}"
-        await self.database.rows("ring_bell", channel=CHANNEL, what=what)
+    async def notify(self, what: str, runs: Sequence[str] = ()) -> None:
+        """At most one hint at tasks or messages goes out in 20 ms; one that comes too soon goes out at their end."""
+        if what == "runs":
+            named = ",".join(runs)
+            await self._send(f"runs={named if len(named) < MAX_HINT else ''}")
+        elif (ringing := self.hints.get(what)) is None or ringing.done():
+            self.hints[what] = asyncio.create_task(self._hint(what))
+        else:
+            self.again.add(what)
 
-    async def ring(self, what: str) -> None:
-        """At most one ring of a kind goes out in 20 ms; one that comes too soon goes out at the end of them."""
-        ringing = self.rings.get(what)
-        if ringing is None or ringing.done():
-            self.rings[what] = asyncio.create_task(self._ring(what))
-            return
-        self.again.add(what)
+    async def _send(self, what: str) -> None:
+        await self.database.rows("ring_bell", channel=CHANNEL, what=f"{what}:{self.listener.me}")
 
-    async def _ring(self, what: str) -> None:
+    async def _hint(self, what: str) -> None:
         while True:
             self.again.discard(what)
             with contextlib.suppress(StoreError):  # a hint that is lost costs a poll
-                await self.database.rows("ring_bell", channel=CHANNEL, what=f"{what}:{self.listener.me}")
+                await self._send(what)
             await asyncio.sleep(QUIET)
             if what not in self.again:
                 return
 
-    async def hear(self, timeout: timedelta) -> str | None:
+    async def listen(self, timeout: timedelta) -> str | None:
         return await self.listener.hear(timeout.total_seconds())

@@ -48,7 +48,7 @@ class PostgresStore(
     def __init__(self, database: Database) -> None:
         self.database = database
         self.listener = Listener(database)
-        self.rings = {}
+        self.hints = {}
         self.again = set()
 
     @classmethod
@@ -67,9 +67,9 @@ class PostgresStore(
 
     async def close(self) -> None:
         await self.listener.close()
-        for task in self.rings.values():
+        for task in self.hints.values():
             task.cancel()
-        await asyncio.gather(*self.rings.values(), return_exceptions=True)
+        await asyncio.gather(*self.hints.values(), return_exceptions=True)
         await self.database.close()
 
 

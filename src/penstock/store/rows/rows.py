@@ -240,6 +240,13 @@ class LockRow(Struct, frozen=True, kw_only=True):
     holders: tuple[str, ...]
 
 
+class RunWaits(Struct, frozen=True):
+    """When a run is woken and what its timers say, the next one first; and where it stands in the lines of keys."""
+
+    timers: list[tuple[datetime, bytes]]
+    locks: list[LockRow]
+
+
 class OldTask(Struct, frozen=True, kw_only=True):
     """A task that was queued long ago, and whose it is."""
 
@@ -261,6 +268,15 @@ class WaitingTasks(Struct, frozen=True, kw_only=True):
     task: str
     count: int
     oldest: datetime
+
+
+class Backlog(Struct, frozen=True):
+    """What may never be done: the oldest tasks, first the one queued first; what waits for a worker, by list and task,
+    not what a pause holds; runs that are running, with nothing that could ever move them on."""
+
+    oldest: list[OldTask]
+    waiting: list[WaitingTasks]
+    stuck: list[str]
 
 
 class TokenRow(Struct, frozen=True, kw_only=True):

@@ -10,12 +10,9 @@ from datetime import timedelta
 class SqliteNotifier:
     """See `store.protocol.Notifier`."""
 
-    async def tell(self, runs: Sequence[str]) -> None:
+    async def notify(self, what: str, runs: Sequence[str] = ()) -> None:
         return None
 
-    async def ring(self, what: str) -> None:
-        return None
-
-    async def hear(self, timeout: timedelta) -> str | None:
+    async def listen(self, timeout: timedelta) -> str | None:
         await asyncio.sleep(timeout.total_seconds())
         return None

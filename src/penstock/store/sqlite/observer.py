@@ -36,10 +36,11 @@ class Observer:
         """See `Store.backup`."""
         await asyncio.to_thread(look, self._db, lambda db: maintenance.backup(db, to), self.path)
 
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        """See `Store.next_audits`."""
-        rows = await self._read(lambda session: session.rows("next_audits", (after, limit)))
-        return [audit_log.entry(row) for row in rows]
+    async def audits(
+        self, limit: int, *, after: int | None = None, before: int | None = None
+    ) -> list[Audited]:
+        """See `Store.audits`."""
+        return await self._read(lambda session: audit_log.audits(session, limit, after, before))
 
     async def audit_head(self) -> AuditHead:
         """See `Store.audit_head`."""

@@ -31,11 +31,11 @@ class PostgresAccess:
     async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
         return await changed(self.database, "insert_access_token", audit, **asdict(token))
 
-    async def access_token(self, id: str) -> AccessTokenRow | None:
-        found = await self.database.read("one_access_token", id=id)
-        return _token(found[0]) if found else None
-
-    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
+    async def access_tokens(
+        self, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
+    ) -> list[AccessTokenRow]:
+        if ids is not None:
+            return [_token(row) for id in ids for row in await self.database.read("one_access_token", id=id)]
         first = _LAST if before is None else before
         return [
             _token(row) for row in await self.database.read("list_access_tokens", before=first, limit=limit)
@@ -44,8 +44,13 @@ class PostgresAccess:
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
         return await changed(self.database, "revoke_access_token", audit, id=id)
 
-    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
-        await self.database.rows("use_access_token", ids=list(ids), apart=apart)
+    async def note_use(
+        self, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
+    ) -> None:
+        if tokens:
+            await self.database.rows("use_access_token", ids=list(tokens), apart=apart)
+        if sessions:
+            await self.database.rows("use_session", digests=list(sessions), apart=apart)
 
     async def add_session(
         self,
@@ -66,9 +71,6 @@ class PostgresAccess:
     async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
         found = await self.database.read("one_session", digest=digest, idle=idle)
         return _session(found[0]) if found else None
-
-    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
-        await self.database.rows("use_session", digests=list(digests), apart=apart)
 
     async def drop_sessions(
         self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None

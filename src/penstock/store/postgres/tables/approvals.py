@@ -19,18 +19,23 @@ class PostgresApprovals:
 
     database: Database
 
-    async def approval(self, id: str) -> ApprovalRow | None:
-        found = await self.database.read("read_approval", id=id)
-        return ApprovalRow(*found[0]) if found else None
-
     async def approvals_of(self, run: str) -> list[ApprovalRow]:
         return [ApprovalRow(*row) for row in await self.database.read("approvals_of_run", run=run)]
 
     async def approvals(
-        self, status: str | None, before: tuple[datetime, str] | None, limit: int
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        status: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 0,
     ) -> list[ApprovalRow]:
-        when, id = before or (_LAST, LAST)
-        asked = {"before": when, "id": id, "limit": limit}
+        if ids is not None:
+            return [
+                ApprovalRow(*row) for id in ids for row in await self.database.read("read_approval", id=id)
+            ]
+        when, last = before or (_LAST, LAST)
+        asked = {"before": when, "id": last, "limit": limit}
         if status is None:
             return [ApprovalRow(*row) for row in await self.database.read("all_approvals", **asked)]
         found = await self.database.read("approvals_with_status", status=status, **asked)

@@ -19,16 +19,18 @@ class PostgresAuditLog:
 
     database: Database
 
-    async def note(self, audits: Sequence[AuditRow]) -> None:
+    async def record(self, audits: Sequence[AuditRow]) -> None:
         await self.database.transact(lambda work: note(work, audits))
 
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
-        first = _HIGHEST if before is None else before
-        rows = await self.database.read("newest_audits", before=first, limit=limit)
+    async def audits(
+        self, limit: int, *, after: int | None = None, before: int | None = None
+    ) -> list[Audited]:
+        if after is not None:
+            rows = await self.database.read("next_audits", after=after, limit=limit)
+        else:
+            first = _HIGHEST if before is None else before
+            rows = await self.database.read("newest_audits", before=first, limit=limit)
         return [entry(row) for row in rows]
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        return [entry(row) for row in await self.database.read("next_audits", after=after, limit=limit)]
 
     async def audit_head(self) -> AuditHead:
         found = await self.database.read("read_setting", name="audit")

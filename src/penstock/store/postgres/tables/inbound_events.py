@@ -14,7 +14,7 @@ from penstock.store.postgres.commit.lock_grants import (
     owners_of,
 )
 from penstock.store.postgres.database import Database, Work
-from penstock.store.postgres.tables.audit_log import note_one
+from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
 from penstock.store.rows.rows import KeptRow
@@ -41,17 +41,10 @@ class PostgresInboundEvents:
         came = {row["ord"] for row in found}
         return [place in came for place in range(1, len(ids) + 1)]
 
-    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
-        return await self.database.transact(lambda work: _redeliver(work, id, audit))
-
-    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
-        async def work(work: Work) -> bool:
-            if not await work.rows("drop_kept", ids=[id]):
-                return False
-            await note_one(work, audit)
-            return True
-
-        return await self.database.transact(work)
+    async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
+        if deliver:
+            return await self.database.transact(lambda work: _redeliver(work, id, audit))
+        return await changed(self.database, "drop_kept", audit, ids=[id])
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
         found = await self.database.read("list_kept", after=after, limit=limit)

@@ -27,18 +27,6 @@ class PostgresSecrets:
 
         return await self.database.transact(work)
 
-    async def secret_keys(self) -> dict[str, str]:
-        return dict(await self.database.read("secret_keys"))
-
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
-        rows = await self.database.read("one_secret", names=list(names))
-        found = {row["name"]: SecretRow(**row) for row in rows}
-        return [found.get(name) for name in names]
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        rows = await self.database.read("list_secrets", after=after, limit=limit)
-        return [SecretRow(**row) for row in rows]
-
     async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
         return await changed(
             self.database, "reseal_secret", None, name=name, was=was, key_id=key_id, sealed=sealed
@@ -46,3 +34,15 @@ class PostgresSecrets:
 
     async def drop_secret(self, name: str, audit: AuditRow | None = None) -> bool:
         return await changed(self.database, "drop_secret", audit, name=name)
+
+    async def secret_keys(self) -> dict[str, str]:
+        return dict(await self.database.read("secret_keys"))
+
+    async def secrets(
+        self, names: Sequence[str] | None = None, *, after: str = "", limit: int = 0
+    ) -> list[SecretRow]:
+        if names is None:
+            rows = await self.database.read("list_secrets", after=after, limit=limit)
+            return [SecretRow(**row) for row in rows]
+        rows = await self.database.read("one_secret", names=list(names))
+        return sorted((SecretRow(**row) for row in rows), key=lambda row: row.name)

@@ -11,12 +11,14 @@ import msgspec
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import (
     PRESENT,
+    Backlog,
     Filter,
     Lease,
     LockRow,
     OldTask,
     QueueRow,
     RunRow,
+    RunWaits,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -77,21 +79,20 @@ class PostgresViews:
         found = await self.database.read("tasks_of_run", run=run)
         return [TaskRow(lease=Lease(*row[:5]), **dict(list(row.items())[5:])) for row in found]
 
-    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
-        return [(row[0], row[1]) for row in await self.database.read("timers_of_run", run=run)]
+    async def waits(self, run: str) -> RunWaits:
+        timers = [(row[0], row[1]) for row in await self.database.read("timers_of_run", run=run)]
+        locks = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
+        return RunWaits(timers, [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in locks])
 
-    async def locks(self, run: str) -> list[LockRow]:
-        found = [dict(row) for row in await self.database.read("locks_of_run", run=run)]
-        return [LockRow(**(row | {"holders": tuple(row["holders"])})) for row in found]
-
-    async def old_tasks(self, limit: int) -> list[OldTask]:
-        return [OldTask(**row) for row in await self.database.read("old_tasks", limit=limit)]
-
-    async def waiting_tasks(self) -> list[WaitingTasks]:
-        return [WaitingTasks(**row) for row in await self.database.read("waiting_tasks")]
-
-    async def stuck(self, limit: int) -> list[str]:
-        return [row[0] for row in await self.database.read("stuck_runs", limit=limit)]
+    async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
+        old = await self.database.read("old_tasks", limit=oldest) if oldest else []
+        waiting = await self.database.read("waiting_tasks") if stuck else []
+        runs = await self.database.read("stuck_runs", limit=stuck) if stuck else []
+        return Backlog(
+            [OldTask(**row) for row in old],
+            [WaitingTasks(**row) for row in waiting],
+            [row[0] for row in runs],
+        )
 
     async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
         found = await self.database.read("timings_of_runs", runs=list(runs), most=most)

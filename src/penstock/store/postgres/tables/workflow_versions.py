@@ -59,13 +59,9 @@ class PostgresWorkflowVersions:
 
         return await self.database.transact(work)
 
-    async def started_at(self, workflow: str) -> datetime | None:
+    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
         found = await self.database.read("workflow_turned_at", name=workflow)
-        return found[0]["started_at"] if found else None
-
-    async def stopped_at(self, workflow: str) -> datetime | None:
-        found = await self.database.read("workflow_turned_at", name=workflow)
-        return found[0]["stopped_at"] if found else None
+        return (found[0]["started_at"], found[0]["stopped_at"]) if found else (None, None)
 
     async def set_paused(
         self,

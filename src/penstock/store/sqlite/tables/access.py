@@ -32,19 +32,18 @@ class SqliteAccess:
     async def add_access_token(self, token: AccessToken, audit: AuditRow | None = None) -> bool:
         return await self._writer.write(lambda session: _add_token(session, token, audit))
 
-    async def access_token(self, id: str) -> AccessTokenRow | None:
-        found = await self._writer.read(lambda session: _tokens(session, "one_access_token", (id,)))
-        return found[0] if found else None
-
-    async def access_tokens(self, before: str | None, limit: int) -> list[AccessTokenRow]:
-        values = (_LAST if before is None else before, limit)
-        return await self._writer.read(lambda session: _tokens(session, "list_access_tokens", values))
+    async def access_tokens(
+        self, ids: Sequence[str] | None = None, *, before: str | None = None, limit: int = 0
+    ) -> list[AccessTokenRow]:
+        return await self._writer.read(lambda session: _tokens(session, ids, before, limit))
 
     async def revoke_access_token(self, id: str, audit: AuditRow | None = None) -> bool:
         return await self._writer.write(lambda session: _revoke(session, id, audit))
 
-    async def use_access_tokens(self, ids: Sequence[str], apart: timedelta) -> None:
-        await self._writer.write(lambda session: _use(session, "use_access_token", ids, apart))
+    async def note_use(
+        self, apart: timedelta, *, tokens: Sequence[str] = (), sessions: Sequence[bytes] = ()
+    ) -> None:
+        await self._writer.write(lambda session: _use(session, apart, tokens, sessions))
 
     async def add_session(
         self,
@@ -57,9 +56,6 @@ class SqliteAccess:
 
     async def session(self, digest: bytes, idle: timedelta) -> SessionRow | None:
         return await self._writer.read(lambda session: _session(session, digest, idle))
-
-    async def use_sessions(self, digests: Sequence[bytes], apart: timedelta) -> None:
-        await self._writer.write(lambda session: _use(session, "use_session", digests, apart))
 
     async def drop_sessions(
         self, digests: Sequence[bytes], names: Sequence[str] = (), audit: AuditRow | None = None
@@ -81,9 +77,10 @@ def _named(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else msgspec.json.decode(text, type=tuple[str, ...])
 
 
-def _use(session: Session, query: str, keys: Sequence[str | bytes], apart: timedelta) -> None:
+def _use(session: Session, apart: timedelta, tokens: Sequence[str], sessions: Sequence[bytes]) -> None:
     before = session.now - length(apart)
-    session.many(query, [(session.now, key, before) for key in keys])
+    session.many("use_access_token", [(session.now, id, before) for id in tokens])
+    session.many("use_session", [(session.now, digest, before) for digest in sessions])
 
 
 def _add_token(session: Session, token: AccessToken, audit: AuditRow | None) -> bool:
@@ -96,8 +93,14 @@ def _add_token(session: Session, token: AccessToken, audit: AuditRow | None) -> 
     return True
 
 
-def _tokens(session: Session, query: str, values: Sequence[object]) -> list[AccessTokenRow]:
-    return [_token(row, session.now) for row in session.rows(query, values)]
+def _tokens(
+    session: Session, ids: Sequence[str] | None, before: str | None, limit: int
+) -> list[AccessTokenRow]:
+    if ids is not None:
+        rows = [row for id in ids for row in session.rows("one_access_token", (id,))]
+    else:
+        rows = session.rows("list_access_tokens", (_LAST if before is None else before, limit))
+    return [_token(row, session.now) for row in rows]
 
 
 def _token(row: Row, now: int) -> AccessTokenRow:

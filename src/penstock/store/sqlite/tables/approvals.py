@@ -18,10 +18,6 @@ class SqliteApprovals:
 
     _writer: Writer
 
-    async def approval(self, id: str) -> ApprovalRow | None:
-        row = await self._writer.read(lambda session: session.row("read_approval", (id,)))
-        return None if row is None else _approval(row)
-
     async def approvals_of(self, run: str) -> list[ApprovalRow]:
         return [
             _approval(row)
@@ -29,11 +25,23 @@ class SqliteApprovals:
         ]
 
     async def approvals(
-        self, status: str | None, before: tuple[datetime, str] | None, limit: int
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        status: str | None = None,
+        before: tuple[datetime, str] | None = None,
+        limit: int = 0,
     ) -> list[ApprovalRow]:
         place = (NEVER, LAST) if before is None else (micros(before[0]), before[1])
-        query, more = ("all_approvals", ()) if status is None else ("approvals_with_status", (status,))
-        found = await self._writer.read(lambda session: session.rows(query, (*more, *place, limit)))
+        if ids is not None:
+            asked: list[tuple[str, tuple[object, ...]]] = [("read_approval", (id,)) for id in ids]
+        elif status is None:
+            asked = [("all_approvals", (*place, limit))]
+        else:
+            asked = [("approvals_with_status", (status, *place, limit))]
+        found = await self._writer.read(
+            lambda session: [row for each in asked for row in session.rows(*each)]
+        )
         return [_approval(row) for row in found]
 
 

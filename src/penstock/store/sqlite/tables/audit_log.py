@@ -16,20 +16,27 @@ class SqliteAuditLog:
 
     _writer: Writer
 
-    async def note(self, audits: Sequence[AuditRow]) -> None:
+    async def record(self, audits: Sequence[AuditRow]) -> None:
         await self._writer.write(lambda session: note(session, audits))
 
-    async def newest_audits(self, before: int | None, limit: int) -> list[Audited]:
-        values = (NEVER if before is None else before, limit)
-        rows = await self._writer.read(lambda session: session.rows("newest_audits", values))
-        return [entry(row) for row in rows]
-
-    async def next_audits(self, after: int, limit: int) -> list[Audited]:
-        rows = await self._writer.read(lambda session: session.rows("next_audits", (after, limit)))
-        return [entry(row) for row in rows]
+    async def audits(
+        self, limit: int, *, after: int | None = None, before: int | None = None
+    ) -> list[Audited]:
+        return await self._writer.read(lambda session: audits(session, limit, after, before))
 
     async def audit_head(self) -> AuditHead:
         return await self._writer.read(head)
+
+
+def audits(
+    session: Session, limit: int, after: int | None = None, before: int | None = None
+) -> list[Audited]:
+    """See `Store.audits`."""
+    if after is not None:
+        rows = session.rows("next_audits", (after, limit))
+    else:
+        rows = session.rows("newest_audits", (NEVER if before is None else before, limit))
+    return [entry(row) for row in rows]
 
 
 def note(session: Session, rows: Sequence[AuditRow]) -> None:

@@ -36,11 +36,8 @@ class SqliteInboundEvents:
     async def seen(self, ids: Sequence[Seen]) -> list[bool]:
         return await self._writer.read(lambda session: _seen(session, ids))
 
-    async def redeliver(self, id: int, audit: AuditRow | None = None) -> bool:
-        return await self._writer.write(lambda session: _redeliver(session, id, audit))
-
-    async def drop(self, id: int, audit: AuditRow | None = None) -> bool:
-        return await self._writer.write(lambda session: _drop(session, id, audit))
+    async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
+        return await self._writer.write(lambda session: _settle(session, id, deliver, audit))
 
     async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
         return await self._writer.read(lambda session: _undelivered(session, after, limit))
@@ -73,21 +70,18 @@ def _came(session: Session, one: Seen) -> bool:
     return session.row("seen_there", (one.scope, one.id, session.now)) is not None
 
 
-def _redeliver(session: Session, id: int, audit: AuditRow | None) -> bool:
+def _settle(session: Session, id: int, deliver: bool, audit: AuditRow | None) -> bool:
     body = session.row("kept_body", (id,))
-    keys = [(name, value) for name, value in session.rows("kept_keys", (id,))]
-    owner = first_owner(owners_of(session, keys), keys)
-    if body is None or owner is None:
+    if body is None:
         return False
-    drop_pending(session, id)
-    insert_messages(session, [(owner, body[0])], timedelta(0))  # whoever looks first: the caller is not told
-    note_one(session, audit)
-    return True
-
-
-def _drop(session: Session, id: int, audit: AuditRow | None) -> bool:
-    if session.row("kept_body", (id,)) is None:
-        return False
+    if deliver:
+        keys = [(name, value) for name, value in session.rows("kept_keys", (id,))]
+        owner = first_owner(owners_of(session, keys), keys)
+        if owner is None:
+            return False
+        insert_messages(
+            session, [(owner, body[0])], timedelta(0)
+        )  # whoever looks first: the caller is not told
     drop_pending(session, id)
     note_one(session, audit)
     return True

@@ -26,12 +26,10 @@ class SqliteSecrets:
     async def secret_keys(self) -> dict[str, str]:
         return await self._writer.read(secret_keys)
 
-    async def secrets_named(self, names: Sequence[str]) -> list[SecretRow | None]:
-        return await self._writer.read(lambda session: [_one_secret(session, name) for name in names])
-
-    async def secrets(self, after: str, limit: int) -> list[SecretRow]:
-        rows = await self._writer.read(lambda session: session.rows("list_secrets", (after, limit)))
-        return [_secret(row) for row in rows]
+    async def secrets(
+        self, names: Sequence[str] | None = None, *, after: str = "", limit: int = 0
+    ) -> list[SecretRow]:
+        return await self._writer.read(lambda session: _secrets(session, names, after, limit))
 
     async def reseal_secret(self, name: str, was: bytes, key_id: str, sealed: bytes) -> bool:
         values = (key_id, sealed, name, was)
@@ -54,9 +52,11 @@ def secret_keys(session: Session) -> dict[str, str]:
     return dict(session.rows("secret_keys"))
 
 
-def _one_secret(session: Session, name: str) -> SecretRow | None:
-    row = session.row("one_secret", (name,))
-    return None if row is None else _secret(row)
+def _secrets(session: Session, names: Sequence[str] | None, after: str, limit: int) -> list[SecretRow]:
+    if names is None:
+        return [_secret(row) for row in session.rows("list_secrets", (after, limit))]
+    found = (session.row("one_secret", (name,)) for name in sorted(set(names)))
+    return [_secret(row) for row in found if row is not None]
 
 
 def _secret(row: Row) -> SecretRow:

@@ -10,12 +10,14 @@ import msgspec
 
 from penstock.store.rows.rows import (
     PRESENT,
+    Backlog,
     Filter,
     Lease,
     LockRow,
     OldTask,
     QueueRow,
     RunRow,
+    RunWaits,
     TaskRow,
     TimingRow,
     WaitingTasks,
@@ -67,11 +69,8 @@ class SqliteViews:
     async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
         return await self._writer.read(lambda session: _timings_of(session, run, firings))
 
-    async def timers(self, run: str) -> list[tuple[datetime, bytes]]:
-        return await self._writer.read(lambda session: _timers(session, run))
-
-    async def locks(self, run: str) -> list[LockRow]:
-        return await self._writer.read(lambda session: _locks(session, run))
+    async def waits(self, run: str) -> RunWaits:
+        return await self._writer.read(lambda session: RunWaits(_timers(session, run), _locks(session, run)))
 
     async def logs(self, run: str, after: int, limit: int) -> list[tuple[int, bytes]]:
         return await self._writer.read(lambda session: _logs(session, run, after, limit))
@@ -85,16 +84,8 @@ class SqliteViews:
     async def workers(self) -> list[Worker]:
         return await self._writer.read(_workers)
 
-    async def old_tasks(self, limit: int) -> list[OldTask]:
-        return await self._writer.read(lambda session: _old_tasks(session, limit))
-
-    async def waiting_tasks(self) -> list[WaitingTasks]:
-        return await self._writer.read(_waiting_tasks)
-
-    async def stuck(self, limit: int) -> list[str]:
-        return await self._writer.read(
-            lambda session: [run for (run,) in session.rows("stuck_runs", (limit,))]
-        )
+    async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
+        return await self._writer.read(lambda session: _backlog(session, oldest, stuck))
 
 
 def _runs(session: Session, filter: Filter) -> list[RunRow]:
@@ -186,6 +177,14 @@ def _locks(session: Session, run: str) -> list[LockRow]:
         )
         for firing, index, key, held, ahead, holders in session.rows("locks_of_run", (run,))
     ]
+
+
+def _backlog(session: Session, oldest: int, stuck: int) -> Backlog:
+    return Backlog(
+        _old_tasks(session, oldest) if oldest else [],
+        _waiting_tasks(session) if stuck else [],
+        [run for (run,) in session.rows("stuck_runs", (stuck,))] if stuck else [],
+    )
 
 
 def _old_tasks(session: Session, limit: int) -> list[OldTask]:

@@ -43,11 +43,8 @@ class SqliteWorkflowVersions:
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         return await self._writer.write(lambda session: _set_started(session, workflow, started, audit))
 
-    async def started_at(self, workflow: str) -> datetime | None:
-        return await self._writer.read(lambda session: _turned_at(session, workflow)[0])
-
-    async def stopped_at(self, workflow: str) -> datetime | None:
-        return await self._writer.read(lambda session: _turned_at(session, workflow)[1])
+    async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
+        return await self._writer.read(lambda session: _source_times(session, workflow))
 
     async def set_paused(
         self,
@@ -124,7 +121,7 @@ def _set_started(session: Session, workflow: str, started: bool, audit: AuditRow
     return True
 
 
-def _turned_at(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
+def _source_times(session: Session, workflow: str) -> tuple[datetime | None, datetime | None]:
     started, stopped = session.row("workflow_turned_at", (workflow,)) or (None, None)
     return moment_or_none(started), moment_or_none(stopped)
 

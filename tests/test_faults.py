@@ -90,7 +90,7 @@ class Ledger:
         self.done.append(reports)
         return f"answer {len(self.done)}"
 
-    async def hear(self, timeout: timedelta) -> str:
+    async def listen(self, timeout: timedelta) -> str:
         return "tasks"
 
 
@@ -110,7 +110,7 @@ def through_store(point: str | None, verb: str = "commit") -> tuple[Any, list[An
 
     async def main(loop: SimLoop) -> Any:
         store = faulty_store(cast(Store, ledger), loop.process("database"), Only(point))
-        argument: Any = timedelta(seconds=30) if verb == "hear" else ["c"]
+        argument: Any = timedelta(seconds=30) if verb == "listen" else ["c"]
         try:
             return await getattr(store, verb)(argument)
         except StoreAway as away:
@@ -159,8 +159,8 @@ def test_the_lost_answer_of_a_question_leaves_no_doubt() -> None:
 
 
 def test_a_deaf_bell_lets_the_time_pass() -> None:
-    assert through_store(None, "hear")[0] == "tasks"
-    assert through_store("store.bell.deaf", "hear")[0] is None
+    assert through_store(None, "listen")[0] == "tasks"
+    assert through_store("store.bell.deaf", "listen")[0] is None
 
 
 def test_a_transaction_is_done_even_where_its_node_dies() -> None:

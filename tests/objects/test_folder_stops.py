@@ -196,13 +196,15 @@ def test_the_clock_of_the_store_need_not_be_that_of_the_files(
     tmp_path: Any, folder: FolderPlace, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     def shifted(asked: Callable[..., Any]) -> Callable[..., Any]:
-        async def later(*them: Any) -> datetime | None:
+        async def later(*them: Any) -> Any:
             found = await asked(*them)
-            return None if found is None else found + timedelta(hours=hours)
+            if isinstance(found, datetime):
+                return found + timedelta(hours=hours)
+            return tuple(None if at is None else at + timedelta(hours=hours) for at in found)
 
         return later
 
-    for name in ("now", "started_at", "stopped_at"):
+    for name in ("now", "source_times"):
         monkeypatch.setattr(SqliteStore, name, shifted(getattr(SqliteStore, name)))
 
     async def main(engine: Engine) -> Any:

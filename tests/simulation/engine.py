@@ -68,13 +68,15 @@ class Belled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def ring(self, what: str) -> None:
+    async def notify(self, what: str, runs: Sequence[str] = ()) -> None:
+        if what == "runs":
+            return  # nobody looks on
         ears, self._ears = self._ears, []
         for ear in ears:
             if not ear.done():
                 ear.set_result(what)
 
-    async def hear(self, timeout: timedelta) -> str | None:
+    async def listen(self, timeout: timedelta) -> str | None:
         ear: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._ears.append(ear)
         try:

@@ -33,21 +33,20 @@ class ModelApprovals:
                 )  # fmt: skip
                 self.asked.setdefault(ask.id, fresh)
 
-    async def approvals_of(self, run: str) -> list[ApprovalRow]:
-        return sorted(
-            (row for row in self.asked.values() if row.run == run), key=lambda row: (row.opened_at, row.id)
-        )
-
     async def approvals(
         self,
         ids: Sequence[str] | None = None,
         *,
+        run: str | None = None,
         status: str | None = None,
         before: tuple[datetime, str] | None = None,
         limit: int = 0,
     ) -> list[ApprovalRow]:
         if ids is not None:
             return [self.asked[id] for id in ids if id in self.asked]
+        if run is not None:
+            mine = (row for row in self.asked.values() if row.run == run)
+            return sorted(mine, key=lambda row: (row.opened_at, row.id))
         found = [
             row
             for row in self.asked.values()

@@ -256,17 +256,17 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         ]
         return found[:limit]
 
-    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
-        return [
-            TimingRow(name, *place, *times)
+    async def timings(
+        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+    ) -> list[TimingRow]:
+        found = [
+            [TimingRow(name, *place, *times) for place, times in sorted(self.rows.runs[name].timings.items())]
             for name in sorted(runs)
             if name in self.rows.runs
-            for place, times in sorted(self.rows.runs[name].timings.items())[:most]
         ]
-
-    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
-        every = await self.timings([run], 1_000_000)
-        return [row for row in every if row.firing in firings and row.index == WHOLE]
+        if firings is None:
+            return [row for rows in found for row in rows[:most]]
+        return [row for rows in found for row in rows if row.firing in firings and row.index == WHOLE]
 
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:
         found: dict[tuple[int, str], int] = {}

@@ -64,7 +64,7 @@ async def test_lists_are_newest_first_and_go_on_behind_a_place(store: Store, clo
     assert [each.id for each in await store.approvals(status="open", before=(later, "b-1"), limit=10)] == [
         "a-2"
     ]
-    assert [each.id for each in await store.approvals_of(A)] == ["a-1", "a-2"]
+    assert [each.id for each in await store.approvals(run=A)] == ["a-1", "a-2"]
 
 
 async def test_st11_approvals_go_with_their_run(store: Store, clock: Clock) -> None:

@@ -369,7 +369,7 @@ async def test_how_long_attempts_waited_is_told_of_the_firings_that_are_asked_fo
     later = await clock.forward(9)
     await store.lease(wish(limit=10))
 
-    assert await store.timings_of(A, [2, 3, 4, 5]) == [
+    assert await store.timings([A], firings=[2, 3, 4, 5]) == [
         TimingRow(A, firing, -1, 1, NOON, later) for firing in (2, 4)
     ]
 

@@ -139,13 +139,11 @@ class RunViews(Clock, Protocol):
         """How many runs ended then, by workflow, status and how many times `width` after `since`."""
         ...
 
-    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
+    async def timings(
+        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+    ) -> list[TimingRow]:
         """How long the attempts of runs waited for a worker, where they waited (in earlier versions only of those that
-        are `change.timed`): the first of each run, `most` of them."""
-        ...
-
-    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
-        """The same of these firings of one run, those of elements left out."""
+        are `change.timed`): the first `most` of each run; or those of these firings, without those of elements."""
         ...
 
     async def waits(self, run: str) -> RunWaits: ...
@@ -329,19 +327,17 @@ class Drafts(Protocol):
 class Approvals(Protocol):
     """What people are asked to decide. It is written by `commit`, with the run that asks."""
 
-    async def approvals_of(self, run: str) -> list[ApprovalRow]:
-        """All of a run, in the order in which they were asked."""
-        ...
-
     async def approvals(
         self,
         ids: Sequence[str] | None = None,
         *,
+        run: str | None = None,
         status: str | None = None,
         before: tuple[datetime, str] | None = None,
         limit: int = 0,
     ) -> list[ApprovalRow]:
-        """Those of these ids that exist; or (None) the newest first, opened before a time and id; `status` None: all."""
+        """Those of these ids that exist; or all of a run, in the order in which they were asked; or a page of them:
+        the newest first, of a status or all, opened before a time and id."""
         ...
 
 

@@ -55,7 +55,7 @@ async def barring(store: Approvals, run: str, starter: str | None, who: str) -> 
     """Four eyes: what somebody did that bars them from an approval of a run, such as `started the run`."""
     if starter == who:
         return "started the run"
-    decided = any(each.decided_by == who for each in await store.approvals_of(run))
+    decided = any(each.decided_by == who for each in await store.approvals(run=run))
     return "decided in this run before" if decided else None
 
 

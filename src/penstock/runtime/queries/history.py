@@ -60,7 +60,7 @@ async def _begun(store: Histories, run: str, entries: Sequence[Entry]) -> dict[i
     """By the number of the entry that tells an attempt's end. None of one that did not wait for a worker."""
     ends = [entry for entry in entries if entry.kind in ("ended", "attempt") and entry.attempt is not None]
     firings = sorted({entry.firing for entry in ends if entry.firing is not None})
-    rows = await store.timings_of(run, firings) if firings else []
+    rows = await store.timings([run], firings=firings) if firings else []
     begun = {(row.firing, row.attempt): row.started_at for row in rows}
     found = [(entry, begun.get((entry.firing or 0, entry.attempt or 0))) for entry in ends]
     # The end is by the node's guess of the store's time, which may lag behind it by a millisecond.

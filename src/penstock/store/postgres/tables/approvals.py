@@ -19,13 +19,11 @@ class PostgresApprovals:
 
     database: Database
 
-    async def approvals_of(self, run: str) -> list[ApprovalRow]:
-        return [ApprovalRow(*row) for row in await self.database.read("approvals_of_run", run=run)]
-
     async def approvals(
         self,
         ids: Sequence[str] | None = None,
         *,
+        run: str | None = None,
         status: str | None = None,
         before: tuple[datetime, str] | None = None,
         limit: int = 0,
@@ -34,6 +32,8 @@ class PostgresApprovals:
             return [
                 ApprovalRow(*row) for id in ids for row in await self.database.read("read_approval", id=id)
             ]
+        if run is not None:
+            return [ApprovalRow(*row) for row in await self.database.read("approvals_of_run", run=run)]
         when, last = before or (_LAST, LAST)
         asked = {"before": when, "id": last, "limit": limit}
         if status is None:

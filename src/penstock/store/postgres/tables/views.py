@@ -94,12 +94,18 @@ class PostgresViews:
             [row[0] for row in runs],
         )
 
-    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
-        found = await self.database.read("timings_of_runs", runs=list(runs), most=most)
-        return [TimingRow(*row) for row in found]
-
-    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
-        found = await self.database.read("timings_of_firings", run=run, firings=list(firings))
+    async def timings(
+        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+    ) -> list[TimingRow]:
+        if firings is None:
+            found = await self.database.read("timings_of_runs", runs=list(runs), most=most)
+        else:
+            asked = {"firings": list(firings)}
+            found = [
+                row
+                for run in runs
+                for row in await self.database.read("timings_of_firings", run=run, **asked)
+            ]
         return [TimingRow(*row) for row in found]
 
     async def tally(self, workflow: str, since: datetime, until: datetime) -> dict[tuple[int, str], int]:

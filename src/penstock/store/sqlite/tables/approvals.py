@@ -18,16 +18,11 @@ class SqliteApprovals:
 
     _writer: Writer
 
-    async def approvals_of(self, run: str) -> list[ApprovalRow]:
-        return [
-            _approval(row)
-            for row in await self._writer.read(lambda session: session.rows("approvals_of_run", (run,)))
-        ]
-
     async def approvals(
         self,
         ids: Sequence[str] | None = None,
         *,
+        run: str | None = None,
         status: str | None = None,
         before: tuple[datetime, str] | None = None,
         limit: int = 0,
@@ -35,6 +30,8 @@ class SqliteApprovals:
         place = (NEVER, LAST) if before is None else (micros(before[0]), before[1])
         if ids is not None:
             asked: list[tuple[str, tuple[object, ...]]] = [("read_approval", (id,)) for id in ids]
+        elif run is not None:
+            asked = [("approvals_of_run", (run,))]
         elif status is None:
             asked = [("all_approvals", (*place, limit))]
         else:

@@ -63,11 +63,10 @@ class SqliteViews:
     ) -> dict[tuple[str, str, int], int]:
         return await self._writer.read(lambda session: _endings(session, since, until, width))
 
-    async def timings(self, runs: Sequence[str], most: int) -> list[TimingRow]:
-        return await self._writer.read(lambda session: _timings(session, runs, most))
-
-    async def timings_of(self, run: str, firings: Sequence[int]) -> list[TimingRow]:
-        return await self._writer.read(lambda session: _timings_of(session, run, firings))
+    async def timings(
+        self, runs: Sequence[str], most: int | None = None, firings: Sequence[int] | None = None
+    ) -> list[TimingRow]:
+        return await self._writer.read(lambda session: _timings(session, runs, most, firings))
 
     async def waits(self, run: str) -> RunWaits:
         return await self._writer.read(lambda session: RunWaits(_timers(session, run), _locks(session, run)))
@@ -213,15 +212,15 @@ def _waiting_tasks(session: Session) -> list[WaitingTasks]:
     ]
 
 
-def _timings(session: Session, runs: Sequence[str], most: int) -> list[TimingRow]:
-    return [_timing(row) for run in sorted(runs) for row in session.rows("timings_of_runs", (run, most))]
-
-
-def _timings_of(session: Session, run: str, firings: Sequence[int]) -> list[TimingRow]:
-    return [
-        _timing(row)
-        for row in session.rows("timings_of_firings", (run, msgspec.json.encode(firings).decode()))
-    ]
+def _timings(
+    session: Session, runs: Sequence[str], most: int | None, firings: Sequence[int] | None
+) -> list[TimingRow]:
+    if firings is None:
+        found = (session.rows("timings_of_runs", (run, -1 if most is None else most)) for run in sorted(runs))
+    else:
+        which = msgspec.json.encode(firings).decode()
+        found = (session.rows("timings_of_firings", (run, which)) for run in sorted(runs))
+    return [_timing(row) for rows in found for row in rows]
 
 
 def _timing(row: Row) -> TimingRow:

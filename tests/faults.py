@@ -210,8 +210,8 @@ class _Far:
 
 READS = frozenset(
     {
-        "load", "payloads", "pages", "now", "find", "seen", "version", "workflows", "pauses", "runs", "count", "tasks",
-        "queues", "workers", "undelivered", "refused", "logs", "start_key", "check", "facts", "letters", "outbox",
+        "load", "payloads", "pages", "now", "find", "seen", "version", "workflows", "runs", "count", "tasks", "queues",
+        "workers", "undelivered", "refused", "logs", "start_key", "check", "facts", "outbox_messages", "outbox",
         "source_times",
     }
 )  # fmt: skip

@@ -21,7 +21,7 @@ class ModelOutbox:
             self.posted += 1
             self.waiting[self.posted] = change.run, letter, now
 
-    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
+    async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         rows = [
             OutboxMessageRow(id, run, letter.topic, letter.body)
             for id, (run, letter, _) in self.waiting.items()

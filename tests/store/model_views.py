@@ -14,12 +14,12 @@ from penstock.flow.values.name_patterns import matches
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import WHOLE, Post
 from penstock.store.rows.rows import (
-    PRESENT,
+    WORKER_TIMEOUT,
     Backlog,
     Filter,
-    KeptRow,
     LockRow,
     OldTask,
+    PendingEventRow,
     QueueRow,
     Retained,
     RunRow,
@@ -306,7 +306,7 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         return [
             worker
             for _, worker in sorted(self.rows.workers.items())
-            if worker.seen_at is not None and worker.seen_at > self.clock() - PRESENT
+            if worker.seen_at is not None and worker.seen_at > self.clock() - WORKER_TIMEOUT
         ]
 
     async def notes(self, prefix: str) -> dict[str, str]:
@@ -322,9 +322,9 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
         self._record(audit if was or text is not None else None)
         return was
 
-    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+    async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
         found = [
-            KeptRow(
+            PendingEventRow(
                 id=number,
                 event=event.kept.event,
                 keys=event.kept.keys,

@@ -50,7 +50,7 @@ def under_way(run: str, **more: Any) -> Change:
 @pytest.fixture(params=[16, 0], ids=["at once", "by statements"], autouse=True)
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways of PostgreSQL; SQLite has one."""
-    monkeypatch.setattr(commit, "FEW", request.param)
+    monkeypatch.setattr(commit, "MAX_STEPS", request.param)
 
 
 async def tasks_of(store: Store, runs: Sequence[str]) -> list[list[int]]:

@@ -7,7 +7,7 @@ import asyncio
 from penstock.store.protocol import Store
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import Seen
-from penstock.store.rows.rows import KeptRow
+from penstock.store.rows.rows import PendingEventRow
 from tests.store.builders import (
     LATER,
     NOON,
@@ -247,7 +247,7 @@ async def test_st10_what_is_kept_is_listed_the_oldest_first_in_pages(store: Stor
     first = rows[0]
 
     assert [row.body for row in rows] == [b"\x00one", b"two", b"three"]
-    assert first == KeptRow(
+    assert first == PendingEventRow(
         id=first.id,
         event="paid 🐙",
         keys=first.keys,

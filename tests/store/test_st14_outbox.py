@@ -12,13 +12,13 @@ def letter(body: str, topic: str = "t", bus: str = "main") -> OutboxMessage:
 
 
 async def bodies(store: Store, bus: str = "main", limit: int = 100) -> list[str]:
-    return [each.body.decode() for each in await store.letters(bus, limit)]
+    return [each.body.decode() for each in await store.outbox_messages(bus, limit)]
 
 
 async def test_st14_what_is_published_is_there_with_the_change(store: Store) -> None:
     await store.commit([change(A, 0, new=new_run(), letters=(letter("one"), letter("two")))])
 
-    found = await store.letters("main", 100)
+    found = await store.outbox_messages("main", 100)
 
     assert [(each.run, each.topic, each.body) for each in found] == [(A, "t", b"one"), (A, "t", b"two")]
 
@@ -64,7 +64,7 @@ async def test_st14_a_bus_gives_only_its_own(store: Store) -> None:
 
 async def test_st14_what_was_sent_is_gone(store: Store) -> None:
     await store.commit([change(A, 0, new=new_run(), letters=(letter("one"), letter("two")))])
-    first, _ = await store.letters("main", 100)
+    first, _ = await store.outbox_messages("main", 100)
 
     await store.sent([first.id])
     await store.sent([first.id])

@@ -45,10 +45,10 @@ from penstock.store.rows.rows import (
     Due,
     Filter,
     Heartbeat,
-    KeptRow,
     Lease,
     Leased,
     LogLine,
+    PendingEventRow,
     QueueRow,
     Renewal,
     Retained,
@@ -194,7 +194,7 @@ class TaskViews(Clock, Protocol):
     async def queues(self) -> list[QueueRow]: ...
 
     async def workers(self) -> list[Worker]:
-        """Those that gave a sign of life within `PRESENT`."""
+        """Those that gave a sign of life within `WORKER_TIMEOUT`."""
         ...
 
     async def backlog(self, *, oldest: int = 0, stuck: int = 0) -> Backlog:
@@ -227,7 +227,7 @@ class InboundEvents(Protocol):
         """
         ...
 
-    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+    async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
         """The oldest first."""
         ...
 
@@ -370,7 +370,7 @@ class Tokens(Protocol):
 class Outbox(Protocol):
     """What waits to be published."""
 
-    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
+    async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         """Those that wait for a bus: of each topic the oldest, in their order, up to `limit`."""
         ...
 

@@ -72,7 +72,7 @@ def test_a_step_that_fails_leaves_the_schema_as_it_was(url: str) -> None:
 
 
 def test_a_step_may_take_longer_than_any_other_statement(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "COMMAND", 0.5)
+    monkeypatch.setattr(database, "COMMAND_TIMEOUT", 0.5)
     # Longer than another statement may take.
     slow = (*MIGRATIONS, Migration(NOW + 1, "9999_slow.sql", "SELECT pg_sleep(0.8)"))
 

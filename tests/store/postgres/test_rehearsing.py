@@ -118,7 +118,7 @@ def test_a_connection_that_does_not_answer_is_given_up_and_the_next_one_works(
             await store.close()
             return list(found)
 
-    monkeypatch.setattr(warmup, "PATIENCE", 0.2)
+    monkeypatch.setattr(warmup, "WARMUP_TIMEOUT", 0.2)
     monkeypatch.setattr(warmup, "_call", never)
 
     assert asyncio.run(main()) == [None]

@@ -30,7 +30,7 @@ from penstock.store.rows.rows import Filter
 from penstock.store.sqlite import transaction_runner
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
-from penstock.store.sqlite.tables.runs import MANY
+from penstock.store.sqlite.tables.runs import MAX_LOOP_ROWS
 from tests.store.sqlite.builders import T0, a_task, begin, turn
 from tests.store.sqlite.power import Disk
 from tests.waiting import until
@@ -96,7 +96,7 @@ def test_a_canceled_caller_does_not_stop_the_writer(tmp_path: Path) -> None:
     async def scenario() -> dict[str, int]:
         gate = Gate()
         store = SqliteStore.open(str(tmp_path / "a.db"), gate)
-        many = tuple(a_task(n) for n in range(1, MANY + 2))  # so many that a thread writes them
+        many = tuple(a_task(n) for n in range(1, MAX_LOOP_ROWS + 2))  # so many that a thread writes them
         leaving = asyncio.ensure_future(store.commit([begin(1, tasks=many)]))
         await asyncio.to_thread(gate.reached.wait, 10)
         leaving.cancel()
@@ -201,7 +201,7 @@ def test_after_a_failed_commit_there_is_one_truth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool, syncs: int, kept: bool
 ) -> None:
     """The disk fails to sync, and drops what it had: it can still be read, until the power is cut."""
-    monkeypatch.setattr(transaction_runner, "APART", 0.0)
+    monkeypatch.setattr(transaction_runner, "REOPEN_PAUSE", 0.0)
     disk, left = Disk(), tmp_path / "left"
     left.mkdir()
 
@@ -236,7 +236,7 @@ def test_after_a_failed_commit_there_is_one_truth(
 def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool
 ) -> None:
-    monkeypatch.setattr(transaction_runner, "APART", 0.0)
+    monkeypatch.setattr(transaction_runner, "REOPEN_PAUSE", 0.0)
     disk = Disk()
 
     async def scenario() -> tuple[list[type[BaseException]], set[str]]:
@@ -279,7 +279,7 @@ def test_a_reader_elsewhere_does_not_hold_up_who_waits_for_a_reopening(tmp_path:
         raised += [type(await _raised(store.commit([begin(n)]))) for n in range(4, 24)]
         took = time.monotonic() - began
         reader.close()
-        await asyncio.sleep(transaction_runner.APART)  # the time between two tries
+        await asyncio.sleep(transaction_runner.REOPEN_PAUSE)  # the time between two tries
         await store.commit([begin(30)])
         await store.close()
         return raised, took
@@ -436,7 +436,7 @@ def test_a_disk_is_quick_by_what_its_commits_took_of_late(
 def test_a_loop_waits_itself_for_little_where_the_disk_was_quick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: float, here: bool
 ) -> None:
-    monkeypatch.setattr(transaction_runner, "MOMENT", moment)
+    monkeypatch.setattr(transaction_runner, "MAX_LOOP_WAIT", moment)
 
     async def main() -> tuple[bool, set[bool]]:
         store = SqliteStore.open(str(tmp_path / "p.db"))

@@ -14,7 +14,7 @@ from penstock.store.rows.rows import Filter
 from penstock.store.sqlite import transaction_runner, write_ahead_log
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
-from penstock.store.sqlite.tables.runs import BESIDE
+from penstock.store.sqlite.tables.runs import MIN_THREAD_CHANGES
 from tests.store.sqlite.builders import begin
 from tests.store.sqlite.power import Disk
 
@@ -91,7 +91,7 @@ def test_the_log_is_looked_after_also_where_nobody_but_a_loop_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else it would grow as long as single runs are all that there is."""
-    monkeypatch.setattr(transaction_runner, "MOMENT", 10.0)  # whatever the disk does, it is quick
+    monkeypatch.setattr(transaction_runner, "MAX_LOOP_WAIT", 10.0)  # whatever the disk does, it is quick
     path = tmp_path / "a.db"
     made(path)
 
@@ -110,7 +110,7 @@ def test_room_is_taken_twice_for_a_little_and_then_for_all(tmp_path: Path) -> No
     path = tmp_path / "a.db"
     made(path)
 
-    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.LITTLE, PAGES]
+    assert grown(soaked(path, options(inline=True))) == [write_ahead_log.FIRST_PAGES, PAGES]
 
 
 @pytest.mark.parametrize("inline", [False, True])
@@ -122,7 +122,7 @@ def test_where_runs_will_follow_all_room_is_taken_at_once(tmp_path: Path, inline
     assert grown(soaked(path, options(inline, rehearse=True))) == [PAGES]
 
 
-@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.LITTLE)])
+@pytest.mark.parametrize(("work", "pages"), [(True, 4_000), (False, write_ahead_log.FIRST_PAGES)])
 def test_an_engine_that_works_has_all_room_before_its_first_run(
     tmp_path: Path, work: bool, pages: int
 ) -> None:
@@ -250,7 +250,7 @@ def test_whatever_goes_wrong_with_the_log_others_still_write(
 
     async def scenario() -> list[str]:
         store = SqliteStore.open(str(tmp_path / "a.db"))
-        batches = [[begin(1)], [begin(2)], [begin(number) for number in range(10, 10 + BESIDE)]]
+        batches = [[begin(1)], [begin(2)], [begin(number) for number in range(10, 10 + MIN_THREAD_CHANGES)]]
         async with asyncio.timeout(10):
             found = [(await store.commit(batch)).outcomes[0] for batch in batches]
         await store.close()

@@ -8,13 +8,13 @@ import pytest
 from penstock.store.sql.migrations import read_migrations
 from penstock.store.sql.queries import parse, read_queries
 from penstock.store.sqlite.session import (
-    FEWEST,
-    LONGEST,
-    MOST,
+    MAX_ROWS,
+    MAX_STATEMENT,
+    MIN_ROWS,
     SQL,
     Numbers,
     Session,
-    _most,
+    _max_rows,
     _widened,
     _width,
 )
@@ -86,7 +86,7 @@ def test_hot_queries_walk_their_index_and_sort_nothing(query: str, index: str) -
     assert query == "live_runs_of_workflow" or not any("TEMP B-TREE" in line for line in plan)
 
 
-@pytest.mark.parametrize("width", [1, FEWEST, 64, MOST])
+@pytest.mark.parametrize("width", [1, MIN_ROWS, 64, MAX_ROWS])
 @pytest.mark.parametrize(
     ("query", "table"), [("update_run", "run"), ("update_running", "run"), ("end_task", "task")]
 )
@@ -102,20 +102,20 @@ def test_a_statement_for_many_rows_finds_each_by_its_key(query: str, table: str,
 
 @pytest.mark.parametrize("query", WIDE)
 def test_a_statement_for_many_rows_is_not_too_long_to_be_kept(query: str) -> None:
-    assert len(_widened(SQL[query], _most(SQL[query]))) <= LONGEST
-    assert _most(SQL[query]) >= 256
+    assert len(_widened(SQL[query], _max_rows(SQL[query]))) <= MAX_STATEMENT
+    assert _max_rows(SQL[query]) >= 256
 
 
 @pytest.mark.parametrize("left", [*range(1, 70), 127, 128, 129, 389, 511, 512, 513, 5_000])
 def test_few_statements_take_all_rows_and_little_of_them_is_empty(left: int) -> None:
     rows, widths = left, list[int]()
     while rows > 0:
-        widths.append(_width(rows, MOST))
+        widths.append(_width(rows, MAX_ROWS))
         rows -= widths[-1]
 
-    assert all(FEWEST <= width <= MOST and width.bit_count() == 1 for width in widths)
-    assert 0 <= sum(widths) - left <= max(left // 4, FEWEST - 1)
-    assert len(widths) <= 5 + left // MOST
+    assert all(MIN_ROWS <= width <= MAX_ROWS and width.bit_count() == 1 for width in widths)
+    assert 0 <= sum(widths) - left <= max(left // 4, MIN_ROWS - 1)
+    assert len(widths) <= 5 + left // MAX_ROWS
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 9, 31, 64, 100, 389, 512, 700])

@@ -13,7 +13,7 @@ import pytest
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.store import SqliteStore
 from penstock.store.sqlite.switch_interval import TURN, ShortTurns
-from penstock.store.sqlite.tables.runs import BESIDE
+from penstock.store.sqlite.tables.runs import MIN_THREAD_CHANGES
 from tests.store.sqlite.builders import begin
 
 
@@ -79,7 +79,7 @@ os._exit(0 if sys.getswitchinterval() > 0.003 else 1)
     assert subprocess.run([sys.executable, "-c", script], timeout=30).returncode == 0
 
 
-@pytest.mark.parametrize(("changes", "short"), [(BESIDE - 1, False), (BESIDE, True)])
+@pytest.mark.parametrize(("changes", "short"), [(MIN_THREAD_CHANGES - 1, False), (MIN_THREAD_CHANGES, True)])
 def test_a_large_batch_is_written_by_a_thread_in_short_turns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: int, short: bool
 ) -> None:

@@ -25,7 +25,7 @@ from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.errors import StoreAway
 from penstock.store.protocol import Notes
-from penstock.store.rows.rows import PRESENT, Lease, Worker
+from penstock.store.rows.rows import WORKER_TIMEOUT, Lease, Worker
 
 POLLS = 1000
 """Polls that may wait at one node."""
@@ -139,7 +139,7 @@ class WorkerRegistry:
         """Raises TooManyWorkers: one that comes by ever new names would fill the memory and the store with them."""
         if caller.role == "admin" or caller.token_id is None or seat(caller, worker) in self._there:
             return
-        since, mine = asyncio.get_running_loop().time() - PRESENT.total_seconds(), seat(caller, "")
+        since, mine = asyncio.get_running_loop().time() - WORKER_TIMEOUT.total_seconds(), seat(caller, "")
         if sum(id.startswith(mine) and noted > since for id, (_, noted) in self._there.items()) >= WORKERS:
             raise TooManyWorkers(WORKERS)
 

@@ -150,7 +150,7 @@ class Publishing:
         while True:
             now = asyncio.get_running_loop().time()
             rests = {topic: until - now for (name, topic), (until, _) in self._rests.items() if name == bus}
-            found = await self.node.store.letters(bus, BATCH)
+            found = await self.node.store.outbox_messages(bus, BATCH)
             letters = [each for each in found if rests.get(each.topic, 0) <= 0]
             if not letters or not await self._hold(bus):
                 return max(0.05, min((left for left in rests.values() if left > 0), default=LONGEST))

@@ -18,7 +18,7 @@ from penstock.runtime.queries.cursors import read_cursor, write_cursor
 from penstock.runtime.queries.history import FEW, ROOM
 from penstock.runtime.queries.row_views import row_view, undelivered_view
 from penstock.store.protocol import InboundEvents, RunViews
-from penstock.store.rows.rows import Filter, KeptRow, RunRow
+from penstock.store.rows.rows import Filter, PendingEventRow, RunRow
 
 KINDS = ("source", "run", "aside", "undelivered")
 """In this order they are listed."""
@@ -188,7 +188,7 @@ def _of_source(feed: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of_event(row: KeptRow) -> dict[str, Any]:
+def _of_event(row: PendingEventRow) -> dict[str, Any]:
     key = ", ".join(f"{name}={value}" for name, value in row.keys)
     text = f"Event '{row.event}'{f' ({key})' if key else ''} was taken by no run: {row.reason}"
     view = undelivered_view(row)

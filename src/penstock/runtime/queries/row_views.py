@@ -9,7 +9,7 @@ from penstock.flow.model.run_input import Outside
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.codec.messages import decode_message
 from penstock.runtime.codec.payloads import Unreadable
-from penstock.store.rows.rows import KeptRow, QueueRow, RunRow, Worker
+from penstock.store.rows.rows import PendingEventRow, QueueRow, RunRow, Worker
 
 
 def row_view(row: RunRow) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def count_view(counts: dict[str, int]) -> dict[str, int]:
     return {status: counts.get(status, 0) for status in get_args(Status)}
 
 
-def undelivered_view(row: KeptRow) -> dict[str, Any]:
+def undelivered_view(row: PendingEventRow) -> dict[str, Any]:
     try:
         event = decode_message(row.body)
     except Unreadable:

@@ -19,7 +19,7 @@ from penstock.kernel.firing import enabled
 from penstock.runtime.decisions.approvals import ROLE, approval_id
 from penstock.runtime.decisions.children import TASK, child_id
 from penstock.store.rows.change import WHOLE
-from penstock.store.rows.rows import PRESENT, LockRow, QueueRow, TaskRow, Worker
+from penstock.store.rows.rows import WORKER_TIMEOUT, LockRow, QueueRow, TaskRow, Worker
 
 Place = tuple[int, int | None]
 """A firing and an index in it, as rows have them."""
@@ -63,7 +63,9 @@ class Facts(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def present(self) -> list[Worker]:
-        return [each for each in self.workers if each.seen_at is None or self.now - each.seen_at < PRESENT]
+        return [
+            each for each in self.workers if each.seen_at is None or self.now - each.seen_at < WORKER_TIMEOUT
+        ]
 
     @cached_property
     def _served(self) -> dict[tuple[str, str | None], list[Worker]]:

@@ -23,16 +23,16 @@ from penstock.store.sql.queries import read_queries
 
 T = TypeVar("T")
 
-CONNECT, COMMAND = 5.0, 30.0
+CONNECT_TIMEOUT, COMMAND_TIMEOUT = 5.0, 30.0
 """Seconds after which a connection, or an answer, is given up."""
 
-SOON = 1.0
+SPARE_TIMEOUT = 1.0
 """Seconds for which a connection is waited for that would only be of use."""
 
-READY = 2
+MAX_WARMED = 2
 """Connections that are rehearsed: one run by itself seldom uses more."""
 
-TRIES = 50
+MAX_TRIES = 50
 """How often a transaction that lost a race with another one is begun anew."""
 
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
@@ -168,8 +168,8 @@ class Database:
             with contextlib.suppress(
                 *_AWAY, asyncpg.PostgresError
             ):  # the server may have no room for another
-                for _ in range(min(READY, self.address.pool)):
-                    lines.append(await stack.enter_async_context(self._pool.acquire(timeout=SOON)))
+                for _ in range(min(MAX_WARMED, self.address.pool)):
+                    lines.append(await stack.enter_async_context(self._pool.acquire(timeout=SPARE_TIMEOUT)))
             await asyncio.gather(
                 *map(does, lines), return_exceptions=True
             )  # all have ended before any is given back
@@ -178,14 +178,14 @@ class Database:
         """Let go of all connections, also of those that do not answer."""
         if self._pool is not None:
             try:
-                async with asyncio.timeout(CONNECT):
+                async with asyncio.timeout(CONNECT_TIMEOUT):
                     await self._pool.close()
             except (*_AWAY, asyncpg.PostgresError):
                 self._pool.terminate()
 
     def options(self) -> dict[str, Any]:
         """How to connect."""
-        found: dict[str, Any] = {"timeout": CONNECT, "command_timeout": COMMAND}
+        found: dict[str, Any] = {"timeout": CONNECT_TIMEOUT, "command_timeout": COMMAND_TIMEOUT}
         if not self.prepared:
             return found | {"statement_cache_size": 0}
         # For good: the driver would prepare each anew every five minutes, and PostgreSQL plan it anew.
@@ -217,7 +217,7 @@ class Database:
 
         `alone`: it is one statement, and needs no BEGIN. Without `changes` it only reads.
         """
-        for tried in range(1, TRIES):
+        for tried in range(1, MAX_TRIES):
             try:
                 return await self._once(do, alone, changes, isolation)
             except _AGAIN:
@@ -226,14 +226,14 @@ class Database:
             except _UNPREPARED:
                 # Also where another has noticed it already: this one was on a connection from before.
                 await self._unprepare()
-        raise StoreAway(f"a transaction lost a race {TRIES} times")
+        raise StoreAway(f"a transaction lost a race {MAX_TRIES} times")
 
     async def _once(
         self, do: Callable[[Work], Awaitable[T]], alone: bool, changes: bool, isolation: str | None
     ) -> T:
         unsure = False
         with self._told(lambda: unsure):
-            async with self._pool.acquire(timeout=COMMAND) as connection:
+            async with self._pool.acquire(timeout=COMMAND_TIMEOUT) as connection:
                 if alone:
                     unsure = changes
                     return await do(Work(connection))

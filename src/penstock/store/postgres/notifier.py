@@ -15,7 +15,7 @@ from penstock.store.errors import StoreError
 from penstock.store.postgres.database import Database
 
 CHANNEL = "penstock"
-QUIET = 0.02
+MIN_PAUSE = 0.02
 """Seconds between two hints of one kind: every NOTIFY takes a lock that all commits of the database wait for."""
 MAX_RECONNECT_PAUSE = 5.0
 MAX_HINT = 7_500
@@ -114,7 +114,7 @@ class PostgresNotifier:
             self.again.discard(what)
             with contextlib.suppress(StoreError):  # a hint that is lost costs a poll
                 await self._send(what)
-            await asyncio.sleep(QUIET)
+            await asyncio.sleep(MIN_PAUSE)
             if what not in self.again:
                 return
 

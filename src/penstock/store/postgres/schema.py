@@ -8,7 +8,7 @@ from penstock.store.sql.migrations import Migration, missing, read_migrations
 
 MIGRATIONS = read_migrations("penstock.store.postgres")
 
-UNLIMITED = 365 * 86_400.0
+MIGRATION_TIMEOUT = 365 * 86_400.0
 """Seconds: the driver takes None for the limit of all other statements."""
 
 
@@ -32,7 +32,7 @@ async def _step(work: Work, may: bool, migrations: tuple[Migration, ...]) -> boo
         return False
     # A step takes the time that the tables need: with a limit, one that is slow could never be done.
     await work.connection.execute("SET LOCAL statement_timeout = 0")
-    await work.connection.execute(step.sql, timeout=UNLIMITED)
+    await work.connection.execute(step.sql, timeout=MIGRATION_TIMEOUT)
     await work.rows("put_setting", name="schema", value=str(step.number))
     return True
 

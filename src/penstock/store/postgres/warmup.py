@@ -19,7 +19,7 @@ from penstock.store.postgres.database import Work
 CALLS = 6
 """Five for the values alone, and the one that makes the plan that stays."""
 
-PATIENCE = 1.0
+WARMUP_TIMEOUT = 1.0
 """Seconds after which a connection is given up that does not answer."""
 
 
@@ -27,7 +27,7 @@ async def call_in_vain(connection: Any) -> None:
     """Call what makes and moves single runs. Nothing is written; where it cannot be done, the first runs are slower."""
     transaction = connection.transaction()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(WARMUP_TIMEOUT):
             await transaction.start()
             with contextlib.suppress(asyncpg.PostgresError):
                 await _call(connection)

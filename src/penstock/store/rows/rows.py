@@ -121,7 +121,7 @@ class WorkflowState(Struct, frozen=True, kw_only=True):
     halted: bool = False  # the whole installation is paused
 
 
-PRESENT = timedelta(seconds=60)
+WORKER_TIMEOUT = timedelta(seconds=60)
 """A worker that gave no sign of life for so long is not there any more: it gives one every ten seconds."""
 
 
@@ -194,7 +194,7 @@ class RunState(Struct, frozen=True, gc=False):
     subject: str | None
 
 
-class KeptRow(Struct, frozen=True, kw_only=True):
+class PendingEventRow(Struct, frozen=True, kw_only=True):
     """An event that nobody has taken."""
 
     id: int

@@ -22,13 +22,13 @@ COLUMNS = [
     "started_at",
     "ended_at",
 ]
-MOST_TASKS = 20_000
+MAX_TASKS = 20_000
 """Tasks of one step that a list by step looks at: the newest."""
 
-MOST_FOUND = 20_000
+MAX_FOUND = 20_000
 """Runs that a list by prefix looks through, beside the latest ones."""
 
-LATEST = 300
+MAX_LATEST = 300
 """Runs of each status that a list by prefix looks at, whatever their names are."""
 
 LAST = "\U0010ffff"
@@ -129,7 +129,7 @@ class Writing:
     def prefixed(self, source: str, column: str, id: str) -> str:
         """What begins with a text, by the index alone; of very many, the first. Their rows are looked up after that."""
         begins = self.begins(column, self.filter.q or "")
-        inner = f"SELECT {id} AS run, started_at FROM {source} WHERE {begins} LIMIT {MOST_FOUND}"
+        inner = f"SELECT {id} AS run, started_at FROM {source} WHERE {begins} LIMIT {MAX_FOUND}"
         if self.at == "started_at" and not self.others("q"):  # no row has to be looked at to choose
             where = " AND ".join(self.window("started_at", "run")) or "1 = 1"
             order = f"started_at {self.way}, run {self.way} LIMIT {self.bind(self.filter.limit)}"
@@ -141,7 +141,7 @@ class Writing:
         window = self.window(f"run.{self.at}", "run.id")
         where = " AND ".join([f"run.status = {self.bind(status)}", f"run.{self.at} IS NOT NULL", *window])
         index = "run_by_end" if self.at == "ended_at" else "run_by_status"
-        order = f"run.{self.at} {self.way}, run.id {self.way} LIMIT {LATEST}"
+        order = f"run.{self.at} {self.way}, run.id {self.way} LIMIT {MAX_LATEST}"
         inner = f"SELECT id AS run FROM {self.by(index)} WHERE {where} ORDER BY {order}"
         return self.line(f"({inner}) AS via CROSS JOIN run", ["run.id = via.run"], "")
 

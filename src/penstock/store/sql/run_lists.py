@@ -14,15 +14,15 @@ from msgspec.structs import replace
 
 from penstock.flow.values.name_patterns import matches
 from penstock.store.rows.rows import Filter, RunRow
-from penstock.store.sql.index_scans import MOST_FOUND, MOST_TASKS, Dialect, Question, Writing
+from penstock.store.sql.index_scans import MAX_FOUND, MAX_TASKS, Dialect, Question, Writing
 
 STATUSES = ("running", "waiting", "paused", "stalled", "succeeded", "failed", "canceled", "timed_out")
 ENDED = STATUSES[4:]
 UNTROUBLED = ("running", "succeeded")
-TOGETHER = 40
+MAX_LINES = 40
 """Lines that are asked for in one statement."""
 
-FEW = 5_000
+MAX_SORTED = 5_000
 """So many runs are rather sorted than looked for along another index."""
 
 Pair = tuple[str, int]
@@ -42,11 +42,11 @@ def questions(
     """
     made = []
     lines = _lines(filter, names, driver, pairs)
-    for first in range(0, len(lines), TOGETHER):
+    for first in range(0, len(lines), MAX_LINES):
         writing = Writing(filter, dialect, names)
         parts = [
             f"SELECT * FROM ({line(writing)}) AS line{number}"
-            for number, line in enumerate(lines[first : first + TOGETHER])
+            for number, line in enumerate(lines[first : first + MAX_LINES])
         ]
         made.append(Question(" UNION ALL ".join(parts), tuple(writing.values)))
     return made
@@ -92,11 +92,17 @@ def probe(filter: Filter, dialect: Dialect, names: Sequence[str] | None) -> Ques
     if driver == "q":
         columns = ((writing.by("run_by_subject"), "subject"), ("run_key", "value"))
         sources = [f"{table} WHERE {writing.begins(column, filter.q or '')}" for table, column in columns]
-        most = MOST_FOUND
+        most = MAX_FOUND
     elif driver == "end" and filter.label is not None:
-        sources, most = [f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"], FEW
+        sources, most = (
+            [f"run_label AS via WHERE {' AND '.join(writing.named('via', filter.label))}"],
+            MAX_SORTED,
+        )
     elif driver == "end" and names is not None:
-        sources, most = [f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names)}"], FEW
+        sources, most = (
+            [f"{writing.by('run_by_version')} WHERE {writing.any_of('workflow', names)}"],
+            MAX_SORTED,
+        )
     else:
         return None
     counts = [f"(SELECT count(*) FROM (SELECT 1 FROM {source} LIMIT {most}) AS x)" for source in sources]
@@ -107,8 +113,8 @@ def driver_of(filter: Filter, names: Sequence[str] | None, number: int | None) -
     """What the list walks along; `number` is what `probe` told."""
     driver = _driver(filter, names)
     if driver == "q":
-        return "found" if number is not None and number < MOST_FOUND else "q"
-    if number is None or number >= FEW:
+        return "found" if number is not None and number < MAX_FOUND else "q"
+    if number is None or number >= MAX_SORTED:
         return driver
     return "label" if filter.label is not None else "version"
 
@@ -161,7 +167,7 @@ def _lines(filter: Filter, names: Sequence[str] | None, driver: str, pairs: Sequ
     if driver == "q":
         statuses = filter.statuses or (ENDED if filter.sort == "ended" else STATUSES)
         return [_subject_prefix, _key_prefix, _id_prefix, *(_latest(status) for status in statuses)]
-    return _FEW[driver]
+    return _DRIVEN[driver]
 
 
 def _of_version(pair: Pair) -> Line:
@@ -229,7 +235,7 @@ def _step_at_work(w: Writing) -> str:
 
 def _of_tasks(w: Writing, index: str, which: str) -> str:
     source, step = w.along("task", index), w.bind(w.filter.step)
-    tasks = f"SELECT DISTINCT run FROM {source} WHERE step = {step} AND {which} ORDER BY run DESC LIMIT {MOST_TASKS}"
+    tasks = f"SELECT DISTINCT run FROM {source} WHERE step = {step} AND {which} ORDER BY run DESC LIMIT {MAX_TASKS}"
     return w.line(f"({tasks}) AS via CROSS JOIN run", ["run.id = via.run"], "step")
 
 
@@ -251,7 +257,7 @@ def _id_prefix(w: Writing) -> str:
     return w.line("run", [w.begins("run.id", w.filter.q)], "q", order=f"run.id {w.way}")
 
 
-_FEW: dict[str, list[Line]] = {
+_DRIVEN: dict[str, list[Line]] = {
     "key": [_key],
     "subject": [_subject],
     "parent": [_parent],

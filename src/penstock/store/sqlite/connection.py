@@ -22,7 +22,7 @@ SETTINGS = (
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT}", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY",
 )  # fmt: skip
 
-PREPARED = 512
+MAX_PREPARED = 512
 """Statements that are kept prepared, the most that there can be. Each use of one, a row of `executemany` too, takes the
 next place, and whoever had it must be prepared anew: with few places the long ones of a batch were every time."""
 
@@ -96,7 +96,7 @@ def open_reader(path: str, options: Options) -> apsw.Connection:
 
 def open_writer(path: str, options: Options) -> apsw.Connection:
     """A connection that writes. Raises apsw.Error."""
-    db = apsw.Connection(path, vfs=options.vfs, statementcachesize=PREPARED)
+    db = apsw.Connection(path, vfs=options.vfs, statementcachesize=MAX_PREPARED)
     try:
         for setting in (
             *SETTINGS,

@@ -21,10 +21,10 @@ Result = TypeVar("Result")
 
 SQL = read_queries("penstock.store.sqlite.tables")
 
-FEWEST, MOST = 4, 512
+MIN_ROWS, MAX_ROWS = 4, 512
 """Rows that one statement takes: a power of two, so that there are few sizes and each is prepared once."""
 
-LONGEST = 16_000
+MAX_STATEMENT = 16_000
 """Characters of a statement; one that is much longer would be prepared anew at every use."""
 
 _ROW = re.compile(r"VALUES \((:\w+(?:,\s+:\w+)*)\)")
@@ -133,12 +133,12 @@ class Session:
 
         Every statement gives the interpreter away and must get it back: one for each row would have the writing
         thread wait, row by row, for a loop that decides meanwhile. And each of them takes a place among the
-        statements that are kept prepared (`connection.PREPARED`).
+        statements that are kept prepared (`connection.MAX_PREPARED`).
         """
-        if len(rows) < FEWEST:
+        if len(rows) < MIN_ROWS:
             return self.many(query, [(*shared, *row) for row in rows] if shared else rows)
         done, before, sql = 0, self.db.total_changes(), SQL[query]
-        most, columns = _most(sql), len(rows[0])
+        most, columns = _max_rows(sql), len(rows[0])
         while (left := len(rows) - done) > 0:
             width = _width(left, most)
             values = [
@@ -166,10 +166,10 @@ Work = Callable[[Session], Result]
 
 def _width(left: int, most: int) -> int:
     """How many rows the next statement takes: not fewer than there are, where that leaves little of it empty."""
-    width = max(FEWEST, 1 << (left - 1).bit_length())
+    width = max(MIN_ROWS, 1 << (left - 1).bit_length())
     if width > most:
         return most
-    return width if width - left <= max(left // 4, FEWEST - 1) else width // 2
+    return width if width - left <= max(left // 4, MIN_ROWS - 1) else width // 2
 
 
 @cache
@@ -182,10 +182,10 @@ def _widened(sql: str, rows: int) -> str:
 
 
 @cache
-def _most(sql: str) -> int:
+def _max_rows(sql: str) -> int:
     """How many rows a statement takes that is not too long."""
-    rows = MOST
-    while len(_widened(sql, rows)) > LONGEST:
+    rows = MAX_ROWS
+    while len(_widened(sql, rows)) > MAX_STATEMENT:
         rows //= 2
     return rows
 

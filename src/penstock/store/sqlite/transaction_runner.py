@@ -15,17 +15,17 @@ from penstock.store.sqlite.errors import meaning
 from penstock.store.sqlite.session import SQL, Numbers, Session, Ticks, Work
 from penstock.store.sqlite.write_ahead_log import Log
 
-MOMENT = 0.002
+MAX_LOOP_WAIT = 0.002
 """Seconds for which a loop may wait for the disk itself: to have a thread wait and tell takes as long."""
-LONG = 20 * MOMENT
+MAX_COUNTED_WAIT = 20 * MAX_LOOP_WAIT
 """Whatever took longer counts as this."""
-NEWEST = 0.1
+NEWEST_WEIGHT = 0.1
 """How much the last commit says of how long the next one takes; the rest is what those before it said."""
 
 MEMORY = ":memory:"
 BUSY_TIMEOUT, REOPEN_TIMEOUT = 10_000, 200
 """Milliseconds to wait for another process that uses the file: usually, and during a reopening, which holds up all."""
-APART = 0.5
+REOPEN_PAUSE = 0.5
 """Seconds between two tries to reopen."""
 
 SUSPECT = "a commit before this call failed, and what it held may still be there"
@@ -57,13 +57,13 @@ class TransactionRunner:
         self.log, self._follow, self._again = follow(db), follow, again
         self.transactions = 0
         self.suspect, self.reopen_after = False, 0.0
-        self._pace = 2 * MOMENT  # seconds that a commit takes of late
+        self._pace = 2 * MAX_LOOP_WAIT  # seconds that a commit takes of late
         self._begun = False
 
     @property
     def is_quick(self) -> bool:
         """Whether the next commit is expected to take no longer than a moment."""
-        return self._pace < MOMENT
+        return self._pace < MAX_LOOP_WAIT
 
     def session(self) -> Session:
         return Session(self.db, self.numbers, self.ticks.now())
@@ -110,7 +110,7 @@ class TransactionRunner:
         self.transactions += 1
         # One that took some moments, as any may where others use the disk, too, changes little; after one that took
         # longer than a loop should stand still, a thread waits for the next ones.
-        self._pace += NEWEST * (min(perf_counter() - began, LONG) - self._pace)
+        self._pace += NEWEST_WEIGHT * (min(perf_counter() - began, MAX_COUNTED_WAIT) - self._pace)
         return answers
 
     def reopen(self) -> None:
@@ -170,7 +170,7 @@ def recover(runner: TransactionRunner, then: Callable[[], None] = lambda: None) 
         then()
         log.warning("the database was reopened after a commit that failed")
     except Exception as error:
-        runner.suspect, runner.reopen_after = True, perf_counter() + APART
+        runner.suspect, runner.reopen_after = True, perf_counter() + REOPEN_PAUSE
         log.error("the database cannot be reopened after a commit that failed: %s", error)
 
 

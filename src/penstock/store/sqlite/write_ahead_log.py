@@ -15,7 +15,7 @@ log = logging.getLogger("penstock.store")
 HEADER, FRAME = 32, 24
 """Bytes before the first page of a log, and before each."""
 
-LITTLE = 1_000
+FIRST_PAGES = 1_000
 """Pages for which room is taken with the first commit to a file that is hardly written."""
 
 PIECE = bytes(65_536)
@@ -29,7 +29,7 @@ class Log:
     """
 
     def __init__(self, db: apsw.Connection, vfs: str | None, first: int, most: int) -> None:
-        self._db, self._vfs, self._first, self._most = db, vfs or "", min(first, most), most
+        self._db, self._vfs, self._first, self._max_pages = db, vfs or "", min(first, most), most
         self._pages = self._room = 0
         self._failing = False  # and it was logged
         self._full = 1  # pages at which there is something to do
@@ -47,11 +47,11 @@ class Log:
         if not self.is_full:
             return
         try:
-            if self._pages >= self._most:
-                self._full = self._most if self._room >= self._most else 1
+            if self._pages >= self._max_pages:
+                self._full = self._max_pages if self._room >= self._max_pages else 1
                 self._db.wal_checkpoint()
             else:
-                self._take_room(self._most if self._room else self._first)
+                self._take_room(self._max_pages if self._room else self._first)
         except Exception as error:
             if not self._failing:
                 log.warning(
@@ -68,14 +68,14 @@ class Log:
 
     def _take_room(self, pages: int) -> None:
         """Fill the log up with zeros, which SQLite takes for its end."""
-        self._full = self._most  # also where it fails: whoever commits waits for each try
+        self._full = self._max_pages  # also where it fails: whoever commits waits for each try
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_WAL
         # As SQLite calls it: a name that was given may be a link, or mean another file since the folder was changed.
         log = apsw.VFSFile(self._vfs, self._db.filename_wal, [flags, 0])
         try:
             _fill(log, HEADER + pages * (FRAME + self._db.pragma("page_size")))
             self._room = pages
-            if pages < self._most:
+            if pages < self._max_pages:
                 self._full = pages
         finally:
             log.xClose()

@@ -20,7 +20,7 @@ from penstock.store.sqlite.session import Result, Session, Work
 from penstock.store.sqlite.switch_interval import SHORT_TURNS
 from penstock.store.sqlite.transaction_runner import SUSPECT, Served, TransactionRunner, let_go, recover
 
-MOST = 256
+MAX_WORKS = 256
 """Pieces of work that share one transaction: more would make the first wait too long."""
 
 Source = TypeVar("Source")
@@ -127,7 +127,7 @@ class BatchWriter:
         while going:
             asked = [self._queue.get()]
             try:
-                while len(asked) < MOST:
+                while len(asked) < MAX_WORKS:
                     asked.append(self._queue.get_nowait())
             except Empty:
                 pass
@@ -215,7 +215,7 @@ class ThreadWriter:
             left = [self._here.popleft() for _ in range(len(self._here))]
             _answer(left, [(None, StoreAway("it was closed")) for _ in left])
             return
-        asked = [self._here.popleft() for _ in range(min(len(self._here), MOST))]
+        asked = [self._here.popleft() for _ in range(min(len(self._here), MAX_WORKS))]
         served = runner.begin([work for work, _ in asked])
         if len(asked) == 1 and asked[0][1] is brief and runner.is_quick and not runner.log.is_full:
             served = runner.finish(served)

@@ -19,7 +19,7 @@ from penstock.store.postgres.commit.lock_grants import insert_messages, settle_k
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables import approvals
 from penstock.store.postgres.tables.audit_log import note
-from penstock.store.postgres.tables.outbox import post_letters
+from penstock.store.postgres.tables.outbox import insert_outbox_messages
 from penstock.store.rows.change import Belief, Change, Committed, Message, NewTask, Outcome, belief_of
 from penstock.store.rules.conflicts import has_twins, judge
 
@@ -30,7 +30,7 @@ _TASK = "of firing idx attempt kind"
 _KIND = "task task_list priority worker beat start_within run_for end_within held step"
 
 
-FEW = 16
+MAX_STEPS = 16
 """Changes of a batch for which the way to the database and back counts: more are written sooner in some statements,
 each simple, than in one that has to join them all."""
 
@@ -47,7 +47,7 @@ async def commit(database: Database, changes: Sequence[Change]) -> Committed:
         begun = await begin(database, changes)
         if begun is not None:
             return begun
-    if 0 < len(changes) <= FEW and not look and all(map(_is_step, changes)):
+    if 0 < len(changes) <= MAX_STEPS and not look and all(map(_is_step, changes)):
         return await advance(database, changes)
     return await _commit(database, changes, look)
 
@@ -146,7 +146,7 @@ async def commit_once(work: Work, changes: Sequence[Change], look: bool) -> Comm
     await _void_tasks(work, rare, now)
     fence = await _new_tasks(work, fitting, now)
     messages = await _others(work, [c for c in fitting if c.over or not c.plain], now)
-    await post_letters(work, rare, now)
+    await insert_outbox_messages(work, rare, now)
     await approvals.write(work, rare, now)
     await note(work, [audit for change in rare for audit in change.audits])
     told = [

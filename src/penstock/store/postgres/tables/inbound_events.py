@@ -17,7 +17,7 @@ from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import changed, note_one
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
-from penstock.store.rows.rows import KeptRow
+from penstock.store.rows.rows import PendingEventRow
 from penstock.store.rules.lock_grants import first_owner
 
 
@@ -46,11 +46,12 @@ class PostgresInboundEvents:
             return await self.database.transact(lambda work: _redeliver(work, id, audit))
         return await changed(self.database, "drop_kept", audit, ids=[id])
 
-    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+    async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
         found = await self.database.read("list_kept", after=after, limit=limit)
         rows = [dict(row) for row in found]
         return [
-            KeptRow(**(row | {"keys": tuple((name, value) for name, value in row["keys"])})) for row in rows
+            PendingEventRow(**(row | {"keys": tuple((name, value) for name, value in row["keys"])}))
+            for row in rows
         ]
 
     async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:

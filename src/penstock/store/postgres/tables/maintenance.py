@@ -12,9 +12,9 @@ from penstock.store.postgres.backups import write_backup
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import Retained
 
-SLICE = 100
+MAX_RUNS = 100
 """Runs that are deleted in one transaction: others must not wait long."""
-GONE = timedelta(days=1)
+WORKER_RETENTION = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
 
 Ages = Mapping[str, timedelta]
@@ -58,7 +58,7 @@ class PostgresMaintenance:
         left = limit
         while left > 0:
             done = await self.database.transact(
-                partial(_drop_runs, days=days, own=ages, limit=min(left, SLICE))
+                partial(_drop_runs, days=days, own=ages, limit=min(left, MAX_RUNS))
             )
             rows.update(done)
             left = left - done["run"] if done["run"] else 0
@@ -131,5 +131,5 @@ async def _drop_rest(work: Work, limit: int) -> dict[str, int]:
     return {
         **kept,
         "seen": len(await work.rows("drop_outdated_seen", limit=limit)),
-        "worker": len(await work.rows("drop_gone_workers", age=GONE)),
+        "worker": len(await work.rows("drop_gone_workers", age=WORKER_RETENTION)),
     }

@@ -16,7 +16,7 @@ class PostgresOutbox:
 
     database: Database
 
-    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
+    async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
         async def work(work: Work) -> list[OutboxMessageRow]:
             found: list[OutboxMessageRow] = []
             topic: str | None = ""
@@ -37,7 +37,7 @@ class PostgresOutbox:
         return [OutboxRow(*row) for row in await self.database.read("outbox_sizes")]
 
 
-async def post_letters(work: Work, changes: Sequence[Change], now: datetime) -> None:
+async def insert_outbox_messages(work: Work, changes: Sequence[Change], now: datetime) -> None:
     """Put what changes publish into the outbox. Their runs are locked by now: of one, the order is that of the ids."""
     rows = [(letter.bus, letter.topic, c.run, letter.body) for c in changes for letter in c.letters]
     if rows:

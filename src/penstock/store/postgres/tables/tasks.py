@@ -7,7 +7,16 @@ from typing import Any
 
 from penstock.store.postgres.commit.column_arrays import columns
 from penstock.store.postgres.database import Database, Work
-from penstock.store.rows.rows import PRESENT, ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
+from penstock.store.rows.rows import (
+    WORKER_TIMEOUT,
+    ClaimRequest,
+    Heartbeat,
+    Lease,
+    Leased,
+    LogLine,
+    Renewal,
+    Worker,
+)
 
 _LEASE = "run firing idx attempt fence"
 
@@ -70,7 +79,7 @@ class PostgresTasks:
             concurrency=worker.concurrency,
             started_at=worker.started_at,
         )
-        await self.database.rows("drop_gone_workers", age=PRESENT)
+        await self.database.rows("drop_gone_workers", age=WORKER_TIMEOUT)
 
     async def deregister(self, worker: str) -> None:
         await self.database.rows("drop_worker", id=worker)

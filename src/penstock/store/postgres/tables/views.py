@@ -10,7 +10,7 @@ import msgspec
 
 from penstock.store.postgres.database import Database, Work
 from penstock.store.rows.rows import (
-    PRESENT,
+    WORKER_TIMEOUT,
     Backlog,
     Filter,
     Lease,
@@ -131,7 +131,7 @@ class PostgresViews:
 
     async def workers(self) -> list[Worker]:
         lists = ("task_lists", "tasks")
-        found = await self.database.read("list_workers", age=PRESENT)
+        found = await self.database.read("list_workers", age=WORKER_TIMEOUT)
         rows: list[dict[str, Any]] = [dict(row) for row in found]
         return [Worker(**(row | {name: tuple(row[name]) for name in lists})) for row in rows]
 

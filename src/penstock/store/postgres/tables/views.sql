@@ -1,4 +1,4 @@
--- Lists of runs are put together in `store/listing.py`.
+-- Lists of runs are put together in `store/sql/run_lists.py`.
 
 -- name: workflows_of_runs
 -- From one to the next without a look at the runs between.

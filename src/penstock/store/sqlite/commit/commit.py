@@ -15,7 +15,7 @@ from penstock.store.sqlite.commit.lock_grants import insert_messages, settle_key
 from penstock.store.sqlite.session import Session
 from penstock.store.sqlite.tables import approvals
 from penstock.store.sqlite.tables.audit_log import note
-from penstock.store.sqlite.tables.outbox import post_letters
+from penstock.store.sqlite.tables.outbox import insert_outbox_messages
 from penstock.store.sqlite.times import NEVER, after, length, length_or_none, micros, moment
 
 Limits = tuple[timedelta | None, timedelta | None, timedelta | None, timedelta]
@@ -60,7 +60,7 @@ def _write(session: Session, changes: list[Change]) -> list[Message]:
     posts = [(post.run, post.body) for change in others for post in change.posts]
     messages = insert_messages(session, posts + settle_keys(session, others))
     if rare:
-        post_letters(session, rare)
+        insert_outbox_messages(session, rare)
         approvals.write(session, rare)
         note(session, [audit for change in rare for audit in change.audits])
     return messages

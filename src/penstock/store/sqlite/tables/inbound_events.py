@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import PendingEvent, Seen
-from penstock.store.rows.rows import KeptRow
+from penstock.store.rows.rows import PendingEventRow
 from penstock.store.rules.lock_grants import first_owner
 from penstock.store.sqlite.commit.lock_grants import (
     drop_pending,
@@ -39,7 +39,7 @@ class SqliteInboundEvents:
     async def settle(self, id: int, *, deliver: bool, audit: AuditRow | None = None) -> bool:
         return await self._writer.write(lambda session: _settle(session, id, deliver, audit))
 
-    async def undelivered(self, after: int, limit: int) -> list[KeptRow]:
+    async def undelivered(self, after: int, limit: int) -> list[PendingEventRow]:
         return await self._writer.read(lambda session: _undelivered(session, after, limit))
 
     async def refused(self, limit: int) -> list[tuple[str, str, str, str]]:
@@ -87,9 +87,9 @@ def _settle(session: Session, id: int, deliver: bool, audit: AuditRow | None) ->
     return True
 
 
-def _undelivered(session: Session, after: int, limit: int) -> list[KeptRow]:
+def _undelivered(session: Session, after: int, limit: int) -> list[PendingEventRow]:
     return [
-        KeptRow(
+        PendingEventRow(
             id=id,
             event=event,
             keys=tuple((name, value) for name, value in session.rows("kept_keys", (id,))),

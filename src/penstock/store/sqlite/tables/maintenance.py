@@ -20,11 +20,11 @@ from penstock.store.sqlite.times import length
 from penstock.store.sqlite.transaction_runner import MEMORY, TransactionRunner
 from penstock.store.sqlite.writer import Writer
 
-SLICE = 100
+MAX_RUNS = 100
 """Runs that are deleted in one transaction: others must not wait long."""
-PAGES = 256
+MAX_FREE_PAGES = 256
 """Free pages that are given back to the disk in one transaction. As many may stay: they are soon used again."""
-GONE = timedelta(days=1)
+WORKER_RETENTION = timedelta(days=1)
 """After this time without a sign of life a worker is not shown any more."""
 
 Ages = Mapping[str, timedelta]
@@ -74,11 +74,11 @@ class SqliteMaintenance:
         rows = await self._writer.write(lambda session: _drop_outdated_rest(session, limit))
         left = limit
         while left > 0:
-            slice = min(left, SLICE)
+            slice = min(left, MAX_RUNS)
             gone = await self._writer.write(lambda s, n=slice: _drop_outdated_runs(s, days, ages, n))  # type: ignore[misc]
             rows = _add(rows, gone)
             left = left - slice if gone["run"] == slice else 0
-        while await self._writer.write(_shrink) > PAGES:
+        while await self._writer.write(_shrink) > MAX_FREE_PAGES:
             continue
         return Retained(rows)
 
@@ -131,7 +131,7 @@ def _drop_outdated_rest(session: Session, limit: int) -> dict[str, int]:
         "kept": len(kept),
         "kept_key": session.db.total_changes() - before - len(kept),
         "seen": session.run("drop_outdated_seen", (session.now, limit)),
-        "worker": session.run("drop_gone_workers", (session.now - length(GONE),)),
+        "worker": session.run("drop_gone_workers", (session.now - length(WORKER_RETENTION),)),
     }
 
 
@@ -151,7 +151,7 @@ def _add(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
 
 def _shrink(session: Session) -> int:
     """Give free pages back to the disk, a slice of them; how many are left."""
-    session.db.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
+    session.db.execute(f"PRAGMA incremental_vacuum({MAX_FREE_PAGES})").fetchall()
     return int(session.db.pragma("freelist_count"))
 
 

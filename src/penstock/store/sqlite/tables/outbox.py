@@ -16,8 +16,8 @@ class SqliteOutbox:
 
     _writer: Writer
 
-    async def letters(self, bus: str, limit: int) -> list[OutboxMessageRow]:
-        return await self._writer.read(lambda session: _letters(session, bus, limit))
+    async def outbox_messages(self, bus: str, limit: int) -> list[OutboxMessageRow]:
+        return await self._writer.read(lambda session: _outbox_messages(session, bus, limit))
 
     async def sent(self, letters: Sequence[int]) -> None:
         await self._writer.write(lambda session: session.many("drop_letter", [(id,) for id in letters]))
@@ -27,7 +27,7 @@ class SqliteOutbox:
         return [OutboxRow(bus, topic, waiting, moment(oldest)) for bus, topic, waiting, oldest in rows]
 
 
-def post_letters(session: Session, changes: Sequence[Change]) -> None:
+def insert_outbox_messages(session: Session, changes: Sequence[Change]) -> None:
     """Put what changes publish into the outbox, in their order."""
     rows = [(c.run, letter) for c in changes for letter in c.letters]
     ids = session.numbers(len(rows))
@@ -40,7 +40,7 @@ def post_letters(session: Session, changes: Sequence[Change]) -> None:
     )
 
 
-def _letters(session: Session, bus: str, limit: int) -> list[OutboxMessageRow]:
+def _outbox_messages(session: Session, bus: str, limit: int) -> list[OutboxMessageRow]:
     found: list[OutboxMessageRow] = []
     topic = ""
     while (following := session.row("next_topic", (bus, topic))) is not None:

@@ -12,14 +12,14 @@ from penstock.store.sqlite.session import Row, Session, Ticks
 from penstock.store.sqlite.times import length, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
 
-FEW = 4
+MAX_BRIEF = 4
 """Changes of a batch on a system that has little to do: who waits for them is to know soon."""
 
-BESIDE = 64
+MIN_THREAD_CHANGES = 64
 """Changes of a batch that a thread writes, while the loop decides about the next: fewer are written sooner by the loop
 than they are handed over."""
 
-MANY = 2_000
+MAX_LOOP_ROWS = 2_000
 """Rows of a smaller batch that a thread writes nevertheless: the loop must not stand for so long."""
 
 
@@ -33,9 +33,12 @@ class SqliteRuns:
         if not changes:
             return Committed([], [], await self.now())
         count = len(changes)
-        if count >= BESIDE or sum([len(change.tasks) + len(change.parts) for change in changes]) > MANY:
+        if (
+            count >= MIN_THREAD_CHANGES
+            or sum([len(change.tasks) + len(change.parts) for change in changes]) > MAX_LOOP_ROWS
+        ):
             return await self._writer.write(lambda session: commit(session, changes))
-        return await self._writer.write_here(lambda session: commit(session, changes), count <= FEW)
+        return await self._writer.write_here(lambda session: commit(session, changes), count <= MAX_BRIEF)
 
     async def load(self, runs: Sequence[str]) -> list[StoredRun | None]:
         return await self._writer.read(lambda session: _load(session, runs))

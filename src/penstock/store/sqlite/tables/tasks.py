@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.store.rows.rows import PRESENT, ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
+from penstock.store.rows.rows import (
+    WORKER_TIMEOUT,
+    ClaimRequest,
+    Heartbeat,
+    Lease,
+    Leased,
+    LogLine,
+    Renewal,
+    Worker,
+)
 from penstock.store.sqlite.session import Row, Session, json_list, unique
 from penstock.store.sqlite.times import NEVER, length, micros, moment, moment_or_none
 from penstock.store.sqlite.writer import Writer
@@ -107,7 +116,7 @@ def _log(session: Session, lines: Sequence[LogLine]) -> None:
 
 
 def _register(session: Session, worker: Worker) -> None:
-    session.run("drop_gone_workers", (session.now - length(PRESENT),))
+    session.run("drop_gone_workers", (session.now - length(WORKER_TIMEOUT),))
     lists, tasks = json_list(worker.task_lists), json_list(worker.tasks)
     started = micros(worker.started_at)
     session.run(

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from penstock.store.rows.rows import (
-    PRESENT,
+    WORKER_TIMEOUT,
     Backlog,
     Filter,
     Lease,
@@ -262,7 +262,7 @@ def _workers(session: Session) -> list[Worker]:
             seen_at=moment(seen_at),
         )
         for id, name, task_lists, tasks, concurrency, started_at, seen_at in session.rows(
-            "list_workers", (session.now - length(PRESENT),)
+            "list_workers", (session.now - length(WORKER_TIMEOUT),)
         )
     ]
 

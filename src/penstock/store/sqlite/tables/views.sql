@@ -1,4 +1,4 @@
--- Lists of runs are put together in `store/listing.py`.
+-- Lists of runs are put together in `store/sql/run_lists.py`.
 
 -- name: next_workflow
 -- The next workflow that has runs: from one to the next without a look at those between.

@@ -42,6 +42,7 @@ from penstock.store.sqlite.transaction_runner import MEMORY
 from penstock.workers.execute.threads import Threads
 from tests.faults import watched_gate
 from tests.simulation.nodes import SimNode, Surroundings
+from tests.store.builders import publish
 
 T = TypeVar("T")
 
@@ -205,7 +206,7 @@ class Database:
             return self.reset(known)
         for name, text in definitions.items():
             loaded = loaded_once(text)
-            await store.publish(name, text, encode_offers(loaded.flow, loaded.offers), None, True)
+            await publish(store, name, text, encode_offers(loaded.flow, loaded.offers), None, True)
         self._published[key] = self.rows()
 
 

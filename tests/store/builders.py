@@ -19,7 +19,8 @@ from penstock.store.rows.change import (
     Seen,
     Unlock,
 )
-from penstock.store.rows.rows import ClaimRequest, Lease, Leased
+from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.rows import ClaimRequest, Lease, Leased, Version
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 """When every test begins, by the store's time."""
@@ -140,6 +141,17 @@ async def given(store: Store, *changes: Change) -> list[tuple[str | None, bytes]
         committed = await store.commit([one])
         assert committed.outcomes == ["applied"]
         made += [(message.run, message.body) for message in committed.messages]
+    return made
+
+
+async def publish(
+    store: Store, workflow: str, definition: str, offers: bytes, note: str | None, start: bool, **more: Any
+) -> Version:
+    """The version that is made, or the newest; `again`, and an `audit`."""
+    audit = more.pop("audit", None)
+    new = NewVersion(workflow=workflow, definition=definition, offers=offers, note=note, start=start, **more)
+    made = await store.publish(new, audit=audit)
+    assert made is not None
     return made
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine, is_expected
 from penstock.store.rows.rows import RunState, Version
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ class ModelDrafts:
 
     clock: Callable[[], datetime]
     rows: Rows
-    publish: Callable[..., Awaitable[Version]]
-    set_started: Callable[..., Awaitable[bool]]
     _record: Callable[..., None]
 
     @property
@@ -57,22 +55,6 @@ class ModelDrafts:
         dropped = self._drafts.pop(workflow, None) is not None
         self._record(audit if dropped else None)
         return dropped
-
-    async def publish_draft(
-        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> Version | None:
-        if not self._expected(new.workflow, expect):
-            return None
-        was = self._newest(new.workflow)
-        version = await self.publish(new.workflow, new.definition, new.offers, new.note, new.start, new.again)
-        if new.restart:
-            await self.set_started(new.workflow, True)
-        draft = self._drafts.get(new.workflow)
-        dropped = draft is not None and draft.definition == new.definition
-        if dropped:
-            del self._drafts[new.workflow]
-        self._record(audit if dropped or new.restart or version != was else None)
-        return version
 
     async def drafts(self) -> list[DraftLine]:
         return [

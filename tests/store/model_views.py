@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from penstock.flow.values.name_patterns import matches
 from penstock.store.rows.access import AuditRow
 from penstock.store.rows.change import WHOLE, Post
+from penstock.store.rows.drafts import NewVersion
 from penstock.store.rows.rows import (
     WORKER_TIMEOUT,
     Backlog,
@@ -49,32 +50,40 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     # Workflow versions
 
     async def publish(
-        self,
-        workflow: str,
-        definition: str,
-        offers: bytes,
-        note: str | None,
-        start: bool,
-        again: bool = False,
-        audit: AuditRow | None = None,
-    ) -> Version:
-        versions = self.rows.versions.setdefault(workflow, [])
-        if versions and not again and (versions[-1].definition, versions[-1].offers) == (definition, offers):
-            return versions[-1]
-        self.rows.started.setdefault(workflow, start)
-        self.rows.started_at.setdefault(workflow, self.clock())
-        self.rows.paused.setdefault(workflow, False)
-        made = Version(
-            workflow=workflow,
-            version=len(versions) + 1,
-            definition=definition,
-            offers=offers,
-            note=note,
-            at=self.clock(),
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        if not self._expected(new.workflow, expect):
+            return None
+        version, changed = self._make_version(new)
+        draft = self._drafts.get(new.workflow) if new.draft else None
+        if draft is not None and draft.definition == new.definition:
+            del self._drafts[new.workflow]
+            changed = True
+        self._record(audit if changed else None)
+        return version
+
+    def _make_version(self, new: NewVersion) -> tuple[Version, bool]:
+        versions = self.rows.versions.setdefault(new.workflow, [])
+        same = bool(versions) and (versions[-1].definition, versions[-1].offers) == (
+            new.definition,
+            new.offers,
         )
-        versions.append(made)
-        self._record(audit)
-        return made
+        if new.again or not same:
+            self.rows.started.setdefault(new.workflow, new.start)
+            self.rows.started_at.setdefault(new.workflow, self.clock())
+            self.rows.paused.setdefault(new.workflow, False)
+            made = Version(
+                workflow=new.workflow,
+                version=len(versions) + 1,
+                definition=new.definition,
+                offers=new.offers,
+                note=new.note,
+                at=self.clock(),
+            )
+            versions.append(made)
+        if new.restart:
+            self._start(new.workflow, True)
+        return versions[-1], new.again or not same or new.restart
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
         versions = self.rows.versions.get(workflow, [])
@@ -96,13 +105,16 @@ class Model(ModelStore, ModelTokens, ModelApprovals):
     async def set_started(self, workflow: str, started: bool, audit: AuditRow | None = None) -> bool:
         if workflow not in self.rows.versions:
             return False
+        self._start(workflow, started)
+        self._record(audit)
+        return True
+
+    def _start(self, workflow: str, started: bool) -> None:
         if started and not self.rows.started[workflow]:
             self.rows.started_at[workflow] = self.clock()
         if self.rows.started[workflow] and not started:
             self.rows.stopped_at[workflow] = self.clock()
         self.rows.started[workflow] = started
-        self._record(audit)
-        return True
 
     async def source_times(self, workflow: str) -> tuple[datetime | None, datetime | None]:
         return self.rows.started_at.get(workflow), self.rows.stopped_at.get(workflow)

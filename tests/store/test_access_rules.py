@@ -25,7 +25,7 @@ from penstock.store.rows.audit_chain import START, chained
 from penstock.store.rows.change import Seen
 from penstock.store.rows.drafts import NewDraft
 from penstock.store.rows.rows import TokenChange
-from tests.store.builders import NOON, A, B, C, D, change, given, seconds, start
+from tests.store.builders import NOON, A, B, C, D, change, given, publish, seconds, start
 from tests.store.conftest import Clock
 
 MINUTE, HOUR, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(days=7)
@@ -309,7 +309,7 @@ async def test_st12_a_change_that_is_applied_is_recorded_and_one_that_is_not_is_
 
 async def test_st12_what_is_done_to_workflows_is_recorded_where_something_changes(store: Store) -> None:
     for text in ("one", "one", "two"):
-        await store.publish("w", text, b"", None, True, audit=entry(f"publish {text}"))
+        await publish(store, "w", text, b"", None, True, audit=entry(f"publish {text}"))
     for name in ("w", "ghost"):
         await store.set_started(name, False, entry(f"stop {name}"))
     for workflow, paused in (
@@ -368,7 +368,7 @@ async def test_st12_nodes_that_record_at_once_make_one_chain(store: Store, other
         other.commit([change(B, 1, audits=(entry("b"),))]),
         *(node.record([entry("n"), entry("m")]) for node in (store, other) * 5),
         *(node.put_secret("s", "k", b"x", ["k"], entry("s")) for node in (store, other) * 3),
-        *(node.publish("w", "one", b"", None, True, audit=entry("p")) for node in (store, other)),
+        *(publish(node, "w", "one", b"", None, True, audit=entry("p")) for node in (store, other)),
     )
 
     found = await store.audits(100, after=0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.store.protocol import Store
 from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, etag_of
-from tests.store.builders import NOON, A, B, C, end, given, new_run, start
+from tests.store.builders import NOON, A, B, C, end, given, new_run, publish, start
 from tests.store.conftest import Clock
 
 
@@ -44,8 +44,8 @@ async def test_a_draft_that_is_not_what_was_seen_stays(store: Store) -> None:
 
 
 async def test_without_a_draft_the_newest_version_is_what_was_seen(store: Store) -> None:
-    await store.publish("w", "old", b"", None, True)
-    await store.publish("w", "published", b"", None, True)
+    await publish(store, "w", "old", b"", None, True)
+    await publish(store, "w", "published", b"", None, True)
 
     assert await store.save_draft(new("mine"), [etag_of("old")]) is None
     assert await store.drop_draft("w", [etag_of("old")]) is None
@@ -79,8 +79,8 @@ async def test_a_draft_is_discarded_once(store: Store) -> None:
 
 
 async def test_a_list_says_which_drafts_are_not_published(store: Store) -> None:
-    await store.publish("same", "text", b"", None, True)
-    await store.publish("other", "old", b"", None, True)
+    await publish(store, "same", "text", b"", None, True)
+    await publish(store, "other", "old", b"", None, True)
     for name in ("same", "other", "new"):
         await store.save_draft(new("text", name, title=name.title()))
 
@@ -92,8 +92,8 @@ async def test_a_list_says_which_drafts_are_not_published(store: Store) -> None:
 
 async def test_versions_are_listed_newest_first_page_by_page(store: Store) -> None:
     for n in (1, 2, 3):
-        await store.publish("w", f"text {n}", b"", f"note {n}", True)
-    await store.publish("v", "text", b"", None, True)
+        await publish(store, "w", f"text {n}", b"", f"note {n}", True)
+    await publish(store, "v", "text", b"", None, True)
 
     pages = [await store.versions("w", before, 2) for before in (None, 2, 1)]
 
@@ -113,16 +113,18 @@ async def test_runs_are_counted_by_workflow_and_status(store: Store) -> None:
 
 
 def version_of(text: str, **more: Any) -> NewVersion:
-    return NewVersion(workflow="w", definition=text, offers=b"", note=None, **{"start": False} | more)
+    return NewVersion(
+        workflow="w", definition=text, offers=b"", note=None, **{"start": False, "draft": True} | more
+    )
 
 
 async def test_a_draft_is_published_whole_or_not_at_all(store: Store) -> None:
     await store.save_draft(new("one"))
 
-    refused = await store.publish_draft(version_of("one", restart=True), [etag_of("other")])
+    refused = await store.publish(version_of("one", restart=True), [etag_of("other")])
     assert (refused, await store.version("w", None), (await store.drafts())[0].workflow) == (None, None, "w")
 
-    made = await store.publish_draft(version_of("one", restart=True), [etag_of("one")])
+    made = await store.publish(version_of("one", restart=True), [etag_of("one")])
     [state] = await store.workflows()
     assert made is not None
     assert (made.version, made.definition, state.started, await store.drafts()) == (1, "one", True, [])
@@ -131,7 +133,7 @@ async def test_a_draft_is_published_whole_or_not_at_all(store: Store) -> None:
 async def test_a_draft_that_is_not_what_is_published_stays(store: Store) -> None:
     await store.save_draft(new("mine"))
 
-    made = await store.publish_draft(version_of("other"))
+    made = await store.publish(version_of("other"))
 
     [state] = await store.workflows()
     assert made is not None
@@ -140,10 +142,10 @@ async def test_a_draft_that_is_not_what_is_published_stays(store: Store) -> None
 
 
 async def test_of_many_who_publish_over_what_they_saw_one_does(store: Store, other: Store) -> None:
-    await store.publish("w", "seen", b"", None, True)
+    await publish(store, "w", "seen", b"", None, True)
 
     made = await asyncio.gather(
-        *((store, other)[n % 2].publish_draft(version_of(f"{n}"), [etag_of("seen")]) for n in range(6))
+        *((store, other)[n % 2].publish(version_of(f"{n}"), [etag_of("seen")]) for n in range(6))
     )
 
     assert sum(each is not None for each in made) == 1

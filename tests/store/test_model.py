@@ -33,6 +33,7 @@ from tests.store.builders import (
     lock,
     new_run,
     plain_count,
+    publish,
     seconds,
     start,
     task,
@@ -75,7 +76,7 @@ class Machine(RuleBasedStateMachine):
         self.model: Model = self.known.model
         self.runner.run(self.place.begin())
         self.store: Store = self.place.store
-        self.same(lambda store: store.publish("w", "text", b"", None, True))
+        self.same(lambda store: publish(store, "w", "text", b"", None, True))
         self.bodies = 0
         self.timers: dict[int, Twin] = {}
         self.messages: dict[int, Twin] = {}

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import Version, WorkflowState
-from tests.store.builders import NOON, A, B, C, D, end, given, mail, new_run, start
+from tests.store.builders import NOON, A, B, C, D, end, given, mail, new_run, publish, start
 from tests.store.conftest import Clock
 
 
@@ -20,9 +20,9 @@ def state(
 
 
 async def test_versions_count_from_one(store: Store, clock: Clock) -> None:
-    first = await store.publish("w", "text 🐙 'one'", b"\x00", "note", True)
+    first = await publish(store, "w", "text 🐙 'one'", b"\x00", "note", True)
     now = await clock.forward(5)
-    second = await store.publish("w", "two", b"\x00", None, True)
+    second = await publish(store, "w", "two", b"\x00", None, True)
 
     common: dict[str, Any] = {"workflow": "w", "offers": b"\x00"}
     assert first == Version(version=1, definition="text 🐙 'one'", note="note", at=NOON, **common)
@@ -33,26 +33,26 @@ async def test_versions_count_from_one(store: Store, clock: Clock) -> None:
 
 
 async def test_the_same_text_with_the_same_offers_is_the_same_version(store: Store, clock: Clock) -> None:
-    first = await store.publish("w", "text", b"{}", "note", True)
+    first = await publish(store, "w", "text", b"{}", "note", True)
     await clock.forward(5)
 
-    again = await store.publish("w", "text", b"{}", "another note", False)
-    other_offers = await store.publish("w", "text", b"[]", None, True)
-    back = await store.publish("w", "text", b"{}", None, True)
+    again = await publish(store, "w", "text", b"{}", "another note", False)
+    other_offers = await publish(store, "w", "text", b"[]", None, True)
+    back = await publish(store, "w", "text", b"{}", None, True)
 
     assert again == first
     assert (other_offers.version, back.version) == (2, 3)
 
 
 async def test_the_same_text_is_published_again_where_that_is_wanted(store: Store, clock: Clock) -> None:
-    first = await store.publish("w", "text", b"{}", "note", True)
+    first = await publish(store, "w", "text", b"{}", "note", True)
     now = await clock.forward(5)
 
-    again = await store.publish("w", "text", b"{}", "again", True, again=True)
+    again = await publish(store, "w", "text", b"{}", "again", True, again=True)
 
     assert again == Version(workflow="w", version=2, definition="text", offers=b"{}", note="again", at=now)
     assert [await store.version("w", n) for n in (1, None)] == [first, again]
-    assert await store.publish("w", "text", b"{}", None, True) == again
+    assert await publish(store, "w", "text", b"{}", None, True) == again
 
 
 async def test_two_nodes_that_publish_at_once_make_versions_without_a_gap(store: Store, other: Store) -> None:
@@ -60,7 +60,7 @@ async def test_two_nodes_that_publish_at_once_make_versions_without_a_gap(store:
     nodes = [store, other]
 
     made = await asyncio.gather(
-        *(nodes[n % 2].publish("w", text, b"", None, True) for n, text in enumerate(texts))
+        *(publish(nodes[n % 2], "w", text, b"", None, True) for n, text in enumerate(texts))
     )
 
     assert sorted(version.version for version in made) == list(range(1, 9))
@@ -69,22 +69,22 @@ async def test_two_nodes_that_publish_at_once_make_versions_without_a_gap(store:
 
 
 async def test_two_nodes_that_publish_the_same_at_once_make_one_version(store: Store, other: Store) -> None:
-    made = await asyncio.gather(*(node.publish("w", "same", b"", None, True) for node in (store, other) * 3))
+    made = await asyncio.gather(*(publish(node, "w", "same", b"", None, True) for node in (store, other) * 3))
 
     assert {version.version for version in made} == {1}
 
 
 async def test_a_new_workflow_is_started_where_it_is_said_and_one_that_is_not_stays(store: Store) -> None:
-    await store.publish("b", "1", b"", None, False)
-    await store.publish("a", "1", b"", None, True)
-    await store.publish("b", "2", b"", None, True)
-    await store.publish("a", "2", b"", None, False)
+    await publish(store, "b", "1", b"", None, False)
+    await publish(store, "a", "1", b"", None, True)
+    await publish(store, "b", "2", b"", None, True)
+    await publish(store, "a", "2", b"", None, False)
 
     assert await store.workflows() == [state("a", 2, True), state("b", 2, False)]
 
 
 async def test_a_workflow_is_started_and_stopped(store: Store) -> None:
-    await store.publish("w", "1", b"", None, False)
+    await publish(store, "w", "1", b"", None, False)
 
     assert await store.set_started("w", True) is True
     started = await store.workflows()
@@ -96,7 +96,7 @@ async def test_a_workflow_is_started_and_stopped(store: Store) -> None:
 
 async def test_a_pause_is_posted_to_the_live_runs_of_the_workflow(store: Store, clock: Clock) -> None:
     for name in ("w", "v"):
-        await store.publish(name, "1", b"", None, True)
+        await publish(store, name, "1", b"", None, True)
     await given(
         store, start(A), start(B, new_run(workflow="v")), start(C), end(C, 1), start(D, status="waiting")
     )
@@ -109,7 +109,7 @@ async def test_a_pause_is_posted_to_the_live_runs_of_the_workflow(store: Store, 
 
 
 async def test_a_pause_of_the_installation_is_posted_to_every_live_run(store: Store, clock: Clock) -> None:
-    await store.publish("w", "1", b"", None, True)
+    await publish(store, "w", "1", b"", None, True)
     await given(store, start(A), start(B, new_run(workflow="v")), start(C), end(C, 1))
 
     assert await store.set_paused(None, True, b"pause") is True
@@ -120,7 +120,7 @@ async def test_a_pause_of_the_installation_is_posted_to_every_live_run(store: St
 
 
 async def test_to_pause_what_is_paused_posts_nothing(store: Store, clock: Clock) -> None:
-    await store.publish("w", "1", b"", None, True)
+    await publish(store, "w", "1", b"", None, True)
     await given(store, start(A))
 
     answers = [await store.set_paused("w", paused, b"x") for paused in (False, True, True)]
@@ -132,7 +132,7 @@ async def test_to_pause_what_is_paused_posts_nothing(store: Store, clock: Clock)
 
 
 async def test_a_resume_is_posted_like_a_pause(store: Store, clock: Clock) -> None:
-    await store.publish("w", "1", b"", None, True)
+    await publish(store, "w", "1", b"", None, True)
     await given(store, start(A))
     await store.set_paused("w", True, b"pause")
 
@@ -153,7 +153,7 @@ async def test_an_unknown_workflow_cannot_be_paused(store: Store, clock: Clock) 
 
 
 async def test_a_pause_that_nobody_has_read_is_taken_back_by_its_resume(store: Store, clock: Clock) -> None:
-    await store.publish("w", "text", b"{}", None, True)
+    await publish(store, "w", "text", b"{}", None, True)
     await given(store, start(A, new_run(workflow="w")))
     await store.set_paused("w", True, b"pause", b"resume")
     await store.set_paused("w", False, b"resume", b"pause")
@@ -167,7 +167,7 @@ async def test_a_run_that_ended_before_it_read_a_pause_does_not_read_it_after_th
     workflow: str | None, store: Store, clock: Clock
 ) -> None:
     for name in ("w", "v"):
-        await store.publish(name, "text", b"{}", None, True)
+        await publish(store, name, "text", b"{}", None, True)
     await given(store, start(A), start(B, new_run(workflow="v")))
     await store.set_paused(workflow, True, b"pause", b"resume")
     await store.set_paused("v", True, b"pause")
@@ -179,7 +179,7 @@ async def test_a_run_that_ended_before_it_read_a_pause_does_not_read_it_after_th
 
 
 async def test_it_is_kept_since_when_a_source_makes_runs(store: Store, clock: Clock) -> None:
-    await store.publish("w", "text", b"{}", None, True)
+    await publish(store, "w", "text", b"{}", None, True)
     first = (await store.source_times("w"))[0]
     await clock.forward(5)
     await store.set_started("w", True)
@@ -193,7 +193,7 @@ async def test_it_is_kept_since_when_a_source_makes_runs(store: Store, clock: Cl
 
 
 async def test_it_is_kept_when_a_source_was_stopped(store: Store, clock: Clock) -> None:
-    await store.publish("w", "text", b"{}", None, True)
+    await publish(store, "w", "text", b"{}", None, True)
     never = (await store.source_times("w"))[1]
     stopped = await clock.forward(5)
     await store.set_started("w", False)

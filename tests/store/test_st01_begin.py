@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Change, NewRun
 from penstock.store.rows.rows import Filter, StoredRun
-from tests.store.builders import A, B, C, given, new_run, revisions, start, task, wish
+from tests.store.builders import A, B, C, given, new_run, publish, revisions, start, task, wish
 
 
 def begun(run: str, new: NewRun | None = None, **more: object) -> Change:
@@ -43,7 +43,7 @@ async def test_st1_a_plain_run_that_is_there_already_is_left_alone_and_the_other
 
 async def test_st1_of_plain_runs_that_were_decided_on_a_pause_that_is_over_none_is_made(store: Store) -> None:
     for name in ("w", "v"):
-        await store.publish(name, "{}", b"", None, True)
+        await publish(store, name, "{}", b"", None, True)
     await store.set_paused("w", True, b"")
     committed = await store.commit(
         [begun(A), begun(B, new_run(paused=(True, False))), begun(C, new_run(workflow="v"))]
@@ -54,15 +54,15 @@ async def test_st1_of_plain_runs_that_were_decided_on_a_pause_that_is_over_none_
 
 
 async def test_st1_plain_runs_of_a_version_that_is_not_the_newest_any_more_are_not_made(store: Store) -> None:
-    await store.publish("w", "{}", b"", None, True)
-    await store.publish("w", "{ }", b"", None, True)
+    await publish(store, "w", "{}", b"", None, True)
+    await publish(store, "w", "{ }", b"", None, True)
     committed = await store.commit([begun(A, new_run(latest=1)), begun(B, new_run(latest=2))])
 
     assert committed.outcomes == ["stale", "applied"]
 
 
 async def test_st1_plain_runs_are_not_made_while_everything_is_paused(store: Store) -> None:
-    await store.publish("w", "{}", b"", None, True)
+    await publish(store, "w", "{}", b"", None, True)
     await store.set_paused(None, True, b"")
     committed = await store.commit([begun(A), begun(B, new_run(paused=(False, True)))])
 

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.store.protocol import Store
 from penstock.store.rows.change import Change
-from tests.store.builders import A, B, C, D, change, given, mail, new_run, revisions, run_id, start
+from tests.store.builders import A, B, C, D, change, given, mail, new_run, publish, revisions, run_id, start
 
 
 async def test_st2_a_change_of_an_older_revision_is_stale(store: Store) -> None:
@@ -133,7 +133,7 @@ async def test_st2_a_start_that_is_sent_twice_is_known_by_its_key(store: Store) 
 
 @pytest.mark.parametrize("workflow", [None, "w"])
 async def test_st2_a_run_is_not_made_as_if_nothing_were_paused(store: Store, workflow: str | None) -> None:
-    await store.publish("w", "1", b"", None, True)
+    await publish(store, "w", "1", b"", None, True)
     await store.set_paused(workflow, True, b"pause")
     paused = (workflow == "w", workflow is None)
 
@@ -155,7 +155,7 @@ async def test_st2_of_a_workflow_that_was_never_published_no_pause_is_compared(s
 
 async def test_st2_a_run_is_not_made_of_a_version_that_is_not_the_newest_any_more(store: Store) -> None:
     for text in ("1", "2"):
-        await store.publish("w", text, b"", None, True)
+        await publish(store, "w", text, b"", None, True)
     news = [new_run(latest=latest) for latest in (1, 2, None)]
 
     outcomes = (await store.commit([start(run_id(n), new) for n, new in enumerate(news, 1)])).outcomes
@@ -165,7 +165,7 @@ async def test_st2_a_run_is_not_made_of_a_version_that_is_not_the_newest_any_mor
 
 async def test_st2_each_run_is_compared_with_its_own_workflow(store: Store) -> None:
     for name in ("v", "w"):
-        await store.publish(name, "1", b"", None, True)
+        await publish(store, name, "1", b"", None, True)
     await store.set_paused("v", True, b"pause")
     news = [new_run(workflow=name, paused=(said, False)) for name in ("v", "w") for said in (False, True)]
 
@@ -175,7 +175,7 @@ async def test_st2_each_run_is_compared_with_its_own_workflow(store: Store) -> N
 
 
 async def test_st2_a_start_that_is_stale_by_a_pause_leaves_its_start_key_to_the_next(store: Store) -> None:
-    await store.publish("w", "1", b"", None, True)
+    await publish(store, "w", "1", b"", None, True)
     await given(store, start(D, new_run(start_key=("old", b""))))
     await store.set_paused("w", True, b"pause")
     key = ("new", b"")
@@ -190,7 +190,7 @@ async def test_st2_a_start_that_is_stale_by_a_pause_leaves_its_start_key_to_the_
 async def test_st2_no_start_slips_through_a_pause_that_comes_at_once(
     store: Store, other: Store, workflow: str | None
 ) -> None:
-    await store.publish("w", "1", b"", None, True)
+    await publish(store, "w", "1", b"", None, True)
     for n in range(1, 21):
         pausing = other.set_paused(workflow, True, b"pause")
         committed, _ = await asyncio.gather(store.commit([start(run_id(n))]), pausing)

@@ -28,6 +28,7 @@ from tests.store.builders import (
     mail,
     new_run,
     plain_count,
+    publish,
     revisions,
     run_id,
     seconds,
@@ -290,7 +291,7 @@ async def test_st11_a_start_key_can_be_used_again_when_its_run_has_gone(store: S
 
 
 async def test_st11_published_versions_are_not_touched(store: Store, clock: Clock) -> None:
-    version = await store.publish("w", "text", b"{}", None, True)
+    version = await publish(store, "w", "text", b"{}", None, True)
     await clock.forward(3650 * DAY)
 
     await store.retain(DAYS, 100, False)

@@ -240,19 +240,12 @@ class WorkflowVersions(Protocol):
     """Published workflows."""
 
     async def publish(
-        self,
-        workflow: str,
-        definition: str,
-        offers: bytes,
-        note: str | None,
-        start: bool,
-        again: bool = False,
-        audit: AuditRow | None = None,
-    ) -> Version:
-        """The next version; without `again` the newest one where it is the same text with the same offers.
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        """The next version, or the newest one; None: the draft, or else that, is not one of those expected (`etag_of`).
 
-        A workflow that is new is started where `start` says so; one that is not stays as it is.
-        `audit` is written where a version is made.
+        A workflow that is new is started where `start` says so; one that is not stays as it is, unless `restart`.
+        `audit` is written where something was changed.
         """
         ...
 
@@ -315,12 +308,6 @@ class Drafts(Protocol):
         self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> bool | None:
         """False: there is none. None: it is not what was expected, and stays."""
-        ...
-
-    async def publish_draft(
-        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> Version | None:
-        """As `publish`; a draft with that text is then none any more. None: it is not what was expected."""
         ...
 
 

@@ -19,6 +19,7 @@ from penstock.store.postgres.schema import MIGRATIONS
 from penstock.store.postgres.store import PostgresStore, restore
 from penstock.store.rows.change import Post
 from penstock.store.rows.rows import Filter
+from tests.store.builders import publish
 from tests.store.postgres.making import moved, name, opened, started, task, with_store
 
 
@@ -36,7 +37,7 @@ def test_c18_a_backup_under_load_comes_back_as_it_was_at_one_moment(
         return count
 
     async def main(store: PostgresStore) -> tuple[int, list[str], int]:
-        await store.publish("w", "text", b"{}", None, True)
+        await publish(store, "w", "text", b"{}", None, True)
         stop = asyncio.Event()
         load = asyncio.create_task(work(store, stop))
         await store.commit([started(name(1), payloads=((b"d", b"x" * 3_000_000),))])

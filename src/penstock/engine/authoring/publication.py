@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from penstock.engine.authoring.check_gate import refuse_errors
 from penstock.engine.authoring.load import SUFFIXES, Loaded, Source, load, read_text
 from penstock.engine.authoring.offers import kept_offers
@@ -52,10 +54,10 @@ class Catalog:
         self, loaded: Loaded, text: str, note: str | None, start: bool | None, again: bool = True
     ) -> Version:
         """The same with a text that was read and checked before."""
-        offers, begin = encode_offers(loaded.flow, loaded.offers), _begins(loaded, start)
-        name = loaded.flow.name
-        self._flows.managers.refuse(name)
-        version = await self._shelf.publish(name, text, offers, note, begin, again, by_for(name, after=text))
+        new = _version_of(loaded, text, note, start, again)
+        self._flows.managers.refuse(new.workflow)
+        version = await self._shelf.publish(new, None, by_for(new.workflow, after=text))
+        assert version is not None, "nothing was expected of the one before"
         self._flows.forget()
         return version
 
@@ -75,18 +77,21 @@ class Catalog:
         the record.
         """
         self._flows.managers.refuse(loaded.flow.name)
-        new = NewVersion(
-            workflow=loaded.flow.name,
-            definition=text,
-            offers=encode_offers(loaded.flow, loaded.offers),
-            note=note,
-            start=_begins(loaded, start),
-            restart=bool(start),
-            again=again,
-        )
-        version = await self._shelf.publish_draft(new, expect, by_for(new.workflow, before, text))
+        new = replace(_version_of(loaded, text, note, start, again), restart=bool(start), draft=True)
+        version = await self._shelf.publish(new, expect, by_for(new.workflow, before, text))
         self._flows.forget()
         return version
+
+
+def _version_of(loaded: Loaded, text: str, note: str | None, start: bool | None, again: bool) -> NewVersion:
+    return NewVersion(
+        workflow=loaded.flow.name,
+        definition=text,
+        offers=encode_offers(loaded.flow, loaded.offers),
+        note=note,
+        start=_begins(loaded, start),
+        again=again,
+    )
 
 
 def _begins(loaded: Loaded, start: bool | None) -> bool:

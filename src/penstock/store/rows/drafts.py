@@ -19,7 +19,11 @@ class NewDraft(Struct, frozen=True, kw_only=True):
 
 
 class NewVersion(Struct, frozen=True, kw_only=True):
-    """A definition to be published. `start` is about a workflow that is new, `restart` about one that is there."""
+    """A definition to be published. `start` is about a workflow that is new, `restart` about one that is there.
+
+    Without `again` the newest version will do, where it has the same text and the same offers. With `draft` it is the
+    text of a draft, which is then none any more.
+    """
 
     workflow: str
     definition: str
@@ -28,6 +32,7 @@ class NewVersion(Struct, frozen=True, kw_only=True):
     start: bool
     restart: bool = False
     again: bool = False
+    draft: bool = False
 
 
 class DraftRow(Struct, frozen=True, kw_only=True):

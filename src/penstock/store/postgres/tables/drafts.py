@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from penstock.store.postgres.commit.column_arrays import advisory
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
-from penstock.store.postgres.tables.workflow_versions import make_version
+from penstock.store.postgres.tables.workflow_versions import has_text
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
-from penstock.store.rows.rows import Version
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
 
 _LAST = 2**31 - 1
 
@@ -28,7 +26,7 @@ class PostgresDrafts:
         self, draft: NewDraft, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> DraftRow | None:
         async def work(work: Work) -> DraftRow | None:
-            if not await _is_expected(work, draft.workflow, expect):
+            if not await has_text(work, draft.workflow, expect):
                 return None
             values = {name: getattr(draft, name) for name in NewDraft.__struct_fields__}
             [made] = await work.rows("put_draft", **values)
@@ -41,28 +39,12 @@ class PostgresDrafts:
         self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> bool | None:
         async def work(work: Work) -> bool | None:
-            if not await _is_expected(work, workflow, expect):
+            if not await has_text(work, workflow, expect):
                 return None
             if not await work.rows("drop_draft", workflow=workflow):
                 return False
             await note_one(work, audit)
             return True
-
-        return await self.database.transact(work)
-
-    async def publish_draft(
-        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> Version | None:
-        async def work(work: Work) -> Version | None:
-            if not await _is_expected(work, new.workflow, expect):
-                return None
-            version, changed = await make_version(work, new)
-            draft = await work.rows("one_draft", workflow=new.workflow)
-            if draft and draft[0]["definition"] == new.definition:
-                changed = bool(await work.rows("drop_draft", workflow=new.workflow))
-            if changed:
-                await note_one(work, audit)
-            return version
 
         return await self.database.transact(work)
 
@@ -87,12 +69,3 @@ class PostgresDrafts:
             return found
 
         return await self.database.transact(work, changes=False, isolation="repeatable_read")
-
-
-async def _is_expected(work: Work, workflow: str, expect: Collection[str] | None) -> bool:
-    """Whether the draft, or the newest version where there is none, is as expected; it stays so in this transaction."""
-    await work.rows("lock_keys", keys=[advisory("workflow", workflow)])
-    found = await work.rows("one_draft", workflow=workflow) or await work.rows(
-        "newest_version", workflow=workflow
-    )
-    return is_expected(expect, found[0]["definition"] if found else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from penstock.store.postgres.commit.column_arrays import advisory
@@ -9,7 +10,7 @@ from penstock.store.postgres.commit.lock_grants import insert_messages
 from penstock.store.postgres.database import Database, Work
 from penstock.store.postgres.tables.audit_log import note_one
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.drafts import NewVersion, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 
 
@@ -19,22 +20,16 @@ class PostgresWorkflowVersions:
     database: Database
 
     async def publish(
-        self,
-        workflow: str,
-        definition: str,
-        offers: bytes,
-        note: str | None,
-        start: bool,
-        again: bool = False,
-        audit: AuditRow | None = None,
-    ) -> Version:
-        new = NewVersion(
-            workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
-        )
-
-        async def work(work: Work) -> Version:
-            version, made = await make_version(work, new)
-            if made:
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        async def work(work: Work) -> Version | None:
+            if not await has_text(work, new.workflow, expect):
+                return None
+            version, changed = await _make_version(work, new)
+            draft = await work.rows("one_draft", workflow=new.workflow) if new.draft else []
+            if draft and draft[0]["definition"] == new.definition:
+                changed = bool(await work.rows("drop_draft", workflow=new.workflow))
+            if changed:
                 await note_one(work, audit)
             return version
 
@@ -80,9 +75,8 @@ class PostgresWorkflowVersions:
         return await self.database.transact(work)
 
 
-async def make_version(work: Work, new: NewVersion) -> tuple[Version, bool]:
+async def _make_version(work: Work, new: NewVersion) -> tuple[Version, bool]:
     """The next version, or the newest one where that will do; whether something was changed."""
-    await work.rows("lock_keys", keys=[advisory("workflow", new.workflow)])
     newest = await work.rows("newest_version", workflow=new.workflow)
     same = bool(newest) and (newest[0]["definition"], newest[0]["offers"]) == (new.definition, new.offers)
     if same and not new.again:
@@ -126,3 +120,17 @@ async def _set_paused(
 
 async def _installation(work: Work) -> bool:
     return bool(await work.value("installation_paused"))
+
+
+async def has_text(work: Work, workflow: str, expect: Collection[str] | None) -> bool:
+    """Whether the draft, or the newest version where there is none, is one of those expected.
+
+    Nobody else changes either of them until the end of the transaction.
+    """
+    await work.rows("lock_keys", keys=[advisory("workflow", workflow)])
+    if expect is None:
+        return True
+    found = await work.rows("one_draft", workflow=workflow) or await work.rows(
+        "newest_version", workflow=workflow
+    )
+    return is_expected(expect, found[0]["definition"] if found else None)

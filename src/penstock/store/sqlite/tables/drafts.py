@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, NewVersion, VersionLine, is_expected
-from penstock.store.rows.rows import Version
+from penstock.store.rows.drafts import DraftLine, DraftRow, NewDraft, VersionLine
 from penstock.store.sqlite.session import Row, Session, json_list
 from penstock.store.sqlite.tables.audit_log import note_one
-from penstock.store.sqlite.tables.workflow_versions import make_version
+from penstock.store.sqlite.tables.workflow_versions import has_text
 from penstock.store.sqlite.times import NEVER, moment
 from penstock.store.sqlite.writer import Writer
 
@@ -31,11 +30,6 @@ class SqliteDrafts:
         self, workflow: str, expect: Collection[str] | None = None, audit: AuditRow | None = None
     ) -> bool | None:
         return await self._writer.write(lambda session: _drop(session, workflow, expect, audit))
-
-    async def publish_draft(
-        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
-    ) -> Version | None:
-        return await self._writer.write(lambda session: _publish(session, new, expect, audit))
 
     async def drafts(self) -> list[DraftLine]:
         return await self._writer.read(_lines)
@@ -59,19 +53,10 @@ def _row(row: Row) -> DraftRow:
     return DraftRow(workflow=workflow, definition=definition, title=title, author=author, at=moment(at))
 
 
-def _text(session: Session, workflow: str) -> str | None:
-    """What reads as the draft: the draft, or the newest version."""
-    draft = session.row("one_draft", (workflow,))
-    if draft is not None:
-        return str(draft[1])
-    newest = session.row("newest_version", (workflow,))
-    return None if newest is None else str(newest[2])
-
-
 def _save(
     session: Session, draft: NewDraft, expect: Collection[str] | None, audit: AuditRow | None
 ) -> DraftRow | None:
-    if not is_expected(expect, _text(session, draft.workflow)):
+    if not has_text(session, draft.workflow, expect):
         return None
     row = (draft.workflow, draft.definition, draft.title, draft.author, session.now)
     session.run("put_draft", row)
@@ -82,27 +67,12 @@ def _save(
 def _drop(
     session: Session, workflow: str, expect: Collection[str] | None, audit: AuditRow | None
 ) -> bool | None:
-    if not is_expected(expect, _text(session, workflow)):
+    if not has_text(session, workflow, expect):
         return None
     if session.row_changed("drop_draft", (workflow,)) is None:
         return False
     note_one(session, audit)
     return True
-
-
-def _publish(
-    session: Session, new: NewVersion, expect: Collection[str] | None, audit: AuditRow | None
-) -> Version | None:
-    if not is_expected(expect, _text(session, new.workflow)):
-        return None
-    version, changed = make_version(session, new)
-    draft = session.row("one_draft", (new.workflow,))
-    if draft is not None and draft[1] == new.definition:
-        session.run("drop_draft", (new.workflow,))
-        changed = True
-    if changed:
-        note_one(session, audit)
-    return version
 
 
 def _lines(session: Session) -> list[DraftLine]:

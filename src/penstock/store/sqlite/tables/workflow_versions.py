@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from penstock.store.rows.access import AuditRow
-from penstock.store.rows.drafts import NewVersion
+from penstock.store.rows.drafts import NewVersion, is_expected
 from penstock.store.rows.rows import Version, WorkflowState
 from penstock.store.sqlite.commit.lock_grants import insert_messages
 from penstock.store.sqlite.session import Row, Session
@@ -20,19 +21,9 @@ class SqliteWorkflowVersions:
     _writer: Writer
 
     async def publish(
-        self,
-        workflow: str,
-        definition: str,
-        offers: bytes,
-        note: str | None,
-        start: bool,
-        again: bool = False,
-        audit: AuditRow | None = None,
-    ) -> Version:
-        new = NewVersion(
-            workflow=workflow, definition=definition, offers=offers, note=note, start=start, again=again
-        )
-        return await self._writer.write(lambda session: _publish(session, new, audit))
+        self, new: NewVersion, expect: Collection[str] | None = None, audit: AuditRow | None = None
+    ) -> Version | None:
+        return await self._writer.write(lambda session: _publish(session, new, expect, audit))
 
     async def version(self, workflow: str, version: int | None) -> Version | None:
         return await self._writer.read(lambda session: _version(session, workflow, version))
@@ -66,14 +57,33 @@ def _row(row: Row) -> Version:
     )
 
 
-def _publish(session: Session, new: NewVersion, audit: AuditRow | None) -> Version:
-    version, made = make_version(session, new)
-    if made:
+def _publish(
+    session: Session, new: NewVersion, expect: Collection[str] | None, audit: AuditRow | None
+) -> Version | None:
+    if not has_text(session, new.workflow, expect):
+        return None
+    version, changed = _make_version(session, new)
+    if new.draft:
+        draft = session.row("one_draft", (new.workflow,))
+        if draft is not None and draft[1] == new.definition:
+            session.run("drop_draft", (new.workflow,))
+            changed = True
+    if changed:
         note_one(session, audit)
     return version
 
 
-def make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
+def has_text(session: Session, workflow: str, expect: Collection[str] | None) -> bool:
+    """Whether the draft, or the newest version where there is none, is one of those expected."""
+    if expect is None:
+        return True
+    draft = session.row("one_draft", (workflow,))
+    newest = session.row("newest_version", (workflow,)) if draft is None else None
+    text = draft[1] if draft is not None else newest[2] if newest is not None else None
+    return is_expected(expect, text)
+
+
+def _make_version(session: Session, new: NewVersion) -> tuple[Version, bool]:
     """The next version, or the newest one where that will do; whether something was changed."""
     newest = session.row("newest_version", (new.workflow,))
     if not new.again and newest is not None and (newest[2], newest[3]) == (new.definition, new.offers):

@@ -554,4 +554,4 @@ class Store(
     Notifier,
     Protocol,
 ):
-    """All of it: what SQLite and PostgreSQL both are. Whoever uses a store asks for the roles that it needs."""
+    """All roles together, as SQLite and PostgreSQL implement them. Its users ask for the roles that they need."""

@@ -16,7 +16,7 @@ REFUSED = 1000
 
 
 class RunFacts(InboundEvents, Runs, RunViews, TaskViews, Protocol):
-    """All that can hold up a run."""
+    """All that can delay a run."""
 
 
 async def ask_why(store: RunFacts, live: CachedRun, step: str | None = None) -> dict[str, Any]:

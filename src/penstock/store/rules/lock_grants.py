@@ -1,4 +1,4 @@
-"""Who is told that it holds a `serialize` key, and which event goes to which owner of a correlation key."""
+"""Which waiting element gets a `serialize` key next, and which event goes to which owner of a correlation key."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def key_changes(changes: Sequence[Change]) -> KeyChanges:
 
 
 def grants(granted: Iterable[tuple[int, str, bytes]]) -> list[Post]:
-    """Tell runs that they hold a key now: who asked first, by number, is told first."""
+    """Notify runs that hold a key now, in the order in which they asked."""
     return [(run, body) for _, run, body in sorted(granted)]
 
 

@@ -15,15 +15,14 @@ from penstock.engine.authoring.load import load
 from penstock.flow.decisions.advance import new_run
 from penstock.flow.model.plan import Attempt
 from penstock.flow.model.run import Header, Pauser, RunId
-from penstock.flow.model.run_input import Begun, Done, Paused, Reported, Resumed
+from penstock.flow.model.run_input import Begun, Paused, Resumed
 from penstock.runtime.decisions import advancer, plan_to_change
 from penstock.runtime.decisions.decision import Decision, SlotReservation, SlotReservations
-from penstock.runtime.decisions.fast.batch_memo import BatchMemo
+from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.node.run_cache import CachedRun
-from penstock.store.rows.change import WHOLE, Change
-from penstock.store.rows.rows import Lease
+from penstock.store.rows.change import Change
 
 RUN = RunId("0" * 20)
 FLOW = load("penstock: 1\nname: one\nsteps:\n  a: {task: t}\n").flow
@@ -48,9 +47,9 @@ def _decide(*occurrences: Paused | Resumed, paused: tuple[Pauser, ...] = ()) -> 
     )
     snapshot = structs.replace(new_run(header), paused=paused)
     requests = [Request(RUN, Begun(), new=snapshot), *(Request(RUN, each) for each in occurrences)]
-    alike = BatchMemo()
-    decision = decide(CachedRun(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), alike)
-    write_down(decision, _Desks(), alike)
+    fast = FastPath()
+    decision = decide(CachedRun(FLOW, snapshot), requests, datetime(2026, 1, 1, tzinfo=UTC), fast)
+    write_down(decision, _Desks(), fast)
     return decision
 
 
@@ -143,8 +142,8 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
     changes: list[Change] = []
     hidden: list[dict[str, Any]] = []
 
-    def looked(decision: Decision, desks: SlotReservations, alike: BatchMemo) -> None:
-        write_down(decision, desks, alike)
+    def looked(decision: Decision, desks: SlotReservations, fast: FastPath) -> None:
+        write_down(decision, desks, fast)
         if decision.change is not None:
             changes.append(decision.change)
             if decision.change.plain:
@@ -160,46 +159,3 @@ def test_a_change_that_says_it_is_plain_has_nothing_rare(monkeypatch: pytest.Mon
         for each in changes
         if each.plain
     )
-
-
-FORKED = """
-penstock: 1
-name: forked
-steps:
-  a: {task: t}
-  b: {task: t, after: [a], with: {n: 1}, timeouts: {schedule_to_close: 1m}}
-  c: {task: t, after: [a]}
-  d: {task: t, after: [b]}
-"""
-
-
-@pytest.mark.parametrize(
-    "more", [{}, {"labels": {"x": "y"}}, {"parent": "p"}, {"input": {"text": "i" * 5_000}}]
-)
-def test_what_went_straight_is_written_as_all_else_is(
-    more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flow, now = load(FORKED).flow, datetime(2026, 1, 1, tzinfo=UTC)
-    snapshot = new_run(Header(id=RUN, workflow="forked", **more))
-    quick, careful = CachedRun(flow, snapshot), CachedRun(flow, snapshot)
-    outputs = iter([None, {"text": "x" * 5_000}, [1], "small"])
-    waiting = [Request(RUN, Begun(), new=snapshot, latest=1)]
-    went = []
-    while waiting:
-        request, alike = waiting.pop(0), BatchMemo()
-        made = decide(quick, [request], now, alike)
-        with monkeypatch.context() as patch:
-            patch.setattr(plan_to_change, "straight", lambda *_: None)
-            again = decide(careful, [request], now, BatchMemo())
-        for decision in (made, again):
-            write_down(decision, _Desks(), alike)
-            decision.live.snapshot = decision.plan.snapshot
-        went.append((made.straight, again.straight))
-        assert made.change == again.change
-        assert made.plan == again.plan
-        for attempt, _ in made.desks:
-            done = Reported(attempt.firing, None, attempt.attempt, Done(output=next(outputs)))
-            waiting.append(Request(RUN, done, None, Lease(RUN, attempt.firing, WHOLE, attempt.attempt, 1)))
-
-    assert quick.snapshot.status == "succeeded"
-    assert went == [(True, False)] * 5

@@ -17,7 +17,7 @@ from penstock.flow.model.run_input import Canceled, Failed, Reported, TimedOut
 from penstock.runtime.commands.commands import Commands
 from penstock.runtime.decisions import advancer, plan_to_change
 from penstock.runtime.decisions.decision import Decision
-from penstock.runtime.decisions.fast.batch_memo import BatchMemo
+from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.dispatch.gate import Report, Verdict
@@ -63,10 +63,10 @@ def _local_clock(patch: Patch) -> None:
     """Decide by the node's own clock."""
     real = plan_to_change.decide
 
-    def decide(live: CachedRun, requests: Sequence[Request], now: datetime, alike: BatchMemo) -> Decision:
+    def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: FastPath) -> Decision:
         process = current_process()
         ahead = crc32(process.name.encode()) % 3600 if process is not None else 0
-        return real(live, requests, now + timedelta(seconds=ahead), alike)
+        return real(live, requests, now + timedelta(seconds=ahead), fast)
 
     patch.setattr(advancer, "decide", decide)
 

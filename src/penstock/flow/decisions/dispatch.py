@@ -12,7 +12,7 @@ from penstock.flow.decisions.state import DecisionState
 from penstock.flow.model.box import TIMES
 from penstock.flow.model.plan import Acquire, Attempt, Timer
 from penstock.flow.model.retry_policy import Timeouts
-from penstock.flow.model.run import Element, ElementState, Firing
+from penstock.flow.model.run import Element, ElementState, Firing, Header
 from penstock.flow.model.run_input import Reported, TimedOut
 from penstock.flow.values.duration import moment_of
 from penstock.flow.views.run_view import time_text
@@ -35,10 +35,7 @@ def dispatch(turn: DecisionState, step: FlowStep, firing: Firing, element: Eleme
         hold(turn, element, "paused")
         return
     params = element.params if step.under_way == "running" else _asked_now(element.params, turn.now)
-    tried = Element(
-        element.firing, element.index, element.step, step.under_way, params, element.attempt + 1,
-        element.failures, element.timeouts, element.multiplier, element.key,
-    )  # fmt: skip
+    tried = replace(element, state=step.under_way, params=params, attempt=element.attempt + 1, output=None)
     _hand_over(turn, step, firing, tried)
     if element.state != "queued":
         state = turn.steps[step.name]
@@ -61,14 +58,28 @@ def dispatch_plain(turn: DecisionState, step: FlowStep, firing: Firing, params: 
 
 def _hand_over(turn: DecisionState, step: FlowStep, firing: Firing, element: Element) -> None:
     turn.keep_element(element)
-    turn.attempts.append(
-        Attempt(
-            turn.was.run, firing.number, element.index, step.name, step.task, element.attempt, element.params,
-            turn.data, firing.tags, firing.taken,
-            step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
-            step.task_list, step.priority, step.ports, step.secrets,
-        )
-    )  # fmt: skip
+    turn.attempts.append(new_attempt(turn.was.run, step, firing, element, turn.data))
+
+
+def new_attempt(run: Header, step: FlowStep, firing: Firing, element: Element, data: Any) -> Attempt:
+    """What a worker gets of an element that is tried."""
+    return Attempt(
+        run=run,
+        firing=firing.number,
+        index=element.index,
+        step=step.name,
+        task=step.task,
+        attempt=element.attempt,
+        params=element.params,
+        data=data,
+        tags=firing.tags,
+        taken=firing.taken,
+        timeouts=step.timeouts if element.multiplier == 1 else step.timeouts.times(element.multiplier),
+        task_list=step.task_list,
+        priority=step.priority,
+        ports=step.ports,
+        secrets=step.secrets,
+    )
 
 
 def limits(times: Timeouts, attempt: Attempt | Element, now: datetime) -> tuple[Timer, ...]:

@@ -18,7 +18,7 @@ from penstock.flow.model.box import Finish
 from penstock.flow.model.plan import Answer, Timer
 from penstock.flow.model.run import Element, Failure, Firing, Origin, Result, attempts_of
 from penstock.flow.model.run_input import Done, Failed, Parked, Rang, Reported, TimedOut
-from penstock.flow.model.tags import TagChange, change, mark_of
+from penstock.flow.model.tags import TagChange, change
 from penstock.flow.values.merge_patch import merge_patch
 from penstock.flow.values.payload import TooLarge, refuse_large_data
 from penstock.flow.values.text_limits import is_keepable, length_problem
@@ -245,9 +245,8 @@ def _element_ended(
 ) -> None:
     assert element.index is not None
     data = {"index": element.index, "port": port, "output": output}
-    turn.record(
-        "attempt", step.name, None, None, element.attempt or None, data, firing.number, mark_of(tags), tags
-    )
+    attempt = element.attempt or None
+    turn.record("attempt", step.name, attempt=attempt, data=data, firing=firing.number, tags=tags)
     if port not in ("done", None) and not step.collect:
         decided = {"item": firing.items[element.index], "index": element.index, "output": output}
         attempts = attempts_of(turn.elements, firing) + element.attempt
@@ -351,7 +350,7 @@ def end_firing(
     """The firing ended on a port: its events are fired."""
     attempts = attempt or 0 if firing.total is None else firing.attempts
     close_firing(turn, firing, "disabled" if disabled else "complete", attempts, port, output)
-    turn.record("ended", step.name, None, port, attempt, output, firing.number, mark_of(tags), tags)
+    turn.record("ended", step.name, port=port, attempt=attempt, data=output, firing=firing.number, tags=tags)
     fire_way(turn, step, firing, step.ways[port], output, None)
 
 

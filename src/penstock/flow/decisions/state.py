@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from penstock.flow.compile.compile import Flow, FlowStep
 from penstock.flow.model.plan import (
     Acquire,
@@ -80,7 +82,7 @@ class DecisionState:
         "unfinished",
         "was",
         "withdrawn",
-    )  # fmt: skip
+    )
 
     def __init__(self, flow: Flow, snapshot: Snapshot, now: datetime) -> None:
         self.flow, self.was, self.now = flow, snapshot, now
@@ -133,8 +135,10 @@ class DecisionState:
         id: str | None = None,
         tags: TagChange | None = None,
     ) -> int:
-        """Append one entry to the history; its number. By position where every firing comes by: it is faster."""
+        """Append one entry to the history; its number."""
         self.seq = number = self.seq + 1
+        if tags is not None:
+            id = tags.mark()
         self.history.append(Entry(number, self.now, kind, step, event, port, attempt, data, firing, id, tags))
         return number
 
@@ -172,10 +176,20 @@ class DecisionState:
         if self.withdrawn:
             self._drop_void_attempts()
         return Plan(
-            self.was.revision, self._snapshot(), self.history, self.answers, self.attempts, self.withdrawn,
-            self.timers, self.acquires, self.releases, self.correlations, self.emissions, self.unfinished,
-            self.touched,
-        )  # fmt: skip
+            base=self.was.revision,
+            snapshot=self._snapshot(),
+            history=self.history,
+            answers=self.answers,
+            attempts=self.attempts,
+            withdrawn=self.withdrawn,
+            timers=self.timers,
+            acquires=self.acquires,
+            releases=self.releases,
+            correlations=self.correlations,
+            emissions=self.emissions,
+            unfinished=self.unfinished,
+            touched=self.touched,
+        )
 
     def _drop_void_attempts(self) -> None:
         """An attempt made and withdrawn in one decision must not reach a worker."""
@@ -200,11 +214,34 @@ class DecisionState:
     def _snapshot(self) -> Snapshot:
         if not self.history and not self._changed():
             return self.was
-        # By position: so many keywords would be gathered into a dictionary first, in every decision.
-        return Snapshot(
-            self.was.run, self.seq, self.status, self.ending, self.paused, self.started_at, self.ended_at,
-            self.data, self.tags, self.result, self.error, self.ok, self.put_off, self.board.marking(),
-            self.firings, self.elements, self.results, self.steps, self.failed, self.halted, self.kept,
-            self.came, self.seen, self.keys, self.disabled, self.aside, self.epoch, self.agenda,
-            self.was.revision + 1,
-        )  # fmt: skip
+        return replace(
+            self.was,
+            seq=self.seq,
+            status=self.status,
+            ending=self.ending,
+            paused=self.paused,
+            started_at=self.started_at,
+            ended_at=self.ended_at,
+            data=self.data,
+            tags=self.tags,
+            result=self.result,
+            error=self.error,
+            ok=self.ok,
+            put_off=self.put_off,
+            marking=self.board.marking(),
+            firings=self.firings,
+            elements=self.elements,
+            results=self.results,
+            steps=self.steps,
+            failed=self.failed,
+            halted=self.halted,
+            kept=self.kept,
+            came=self.came,
+            seen=self.seen,
+            keys=self.keys,
+            disabled=self.disabled,
+            aside=self.aside,
+            epoch=self.epoch,
+            agenda=self.agenda,
+            revision=self.was.revision + 1,
+        )

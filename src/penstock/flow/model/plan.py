@@ -36,7 +36,7 @@ class Entry(Struct, frozen=True, gc=False):
     tags: TagChange | None = None  # what it did to the tags of the run
 
 
-class Attempt(Struct, frozen=True, gc=False):
+class Attempt(Struct, frozen=True, gc=False, kw_only=True):
     """One try at an element, to be put on its task list now."""
 
     run: Header
@@ -94,7 +94,7 @@ class Emission(Struct, frozen=True, kw_only=True):
     id: str | None = None
 
 
-class Plan(Struct):
+class Plan(Struct, kw_only=True):
     """What one decision leads to. `base` is the `revision` it was computed from: a stale plan is not applied."""
 
     base: int
@@ -102,14 +102,14 @@ class Plan(Struct):
     history: list[Entry]
     answers: list[Answer]
     attempts: list[Attempt]
-    withdrawn: tuple[ElementKey, ...]
-    timers: tuple[Timer, ...]
-    acquires: tuple[Acquire, ...]
-    releases: tuple[Release, ...]
-    correlations: tuple[tuple[str, str], ...]
-    emissions: tuple[Emission, ...]
-    unfinished: bool
-    touched: list[ElementKey]  # elements of an `each` that changed, or whose result did
+    withdrawn: tuple[ElementKey, ...] = ()
+    timers: tuple[Timer, ...] = ()
+    acquires: tuple[Acquire, ...] = ()
+    releases: tuple[Release, ...] = ()
+    correlations: tuple[tuple[str, str], ...] = ()
+    emissions: tuple[Emission, ...] = ()
+    unfinished: bool = False
+    touched: list[ElementKey] = []  # elements of an `each` that changed, or whose result did
 
     @property
     def is_plain(self) -> bool:

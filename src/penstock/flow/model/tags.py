@@ -48,10 +48,6 @@ class TagChange(Struct, frozen=True):
         return cls({name: value for name, value in given.items() if value is not None}, gone, replace)
 
 
-def mark_of(change: TagChange | None) -> str | None:
-    return None if change is None else change.mark()
-
-
 class Conflict(Struct, frozen=True):
     """Two branches changed one tag to different values since they parted; `kept` is the later change."""
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 from penstock.flow.model.run_input import Outside, Retried, Skipped
 from penstock.runtime.decisions.decision import Decision, Reserved, SlotReservations
-from penstock.runtime.decisions.fast.batch_memo import BatchMemo
+from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.poison_runs import PoisonRuns
 from penstock.runtime.decisions.request import Request
@@ -148,13 +148,13 @@ class Advancer:
         lives = await self._lives(batch)
         decisions: list[Decision] = []
         written: list[Decision] = []
-        now, alike, desks = self._clock.now(), BatchMemo(), self._dispatch.reserving()
+        now, fast, desks = self._clock.now(), FastPath(), self._dispatch.reserving()
         try:
             runs = list(batch)
             for at in range(0, len(runs), TOGETHER):
-                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, alike)
+                decided = self._decide_some(runs[at : at + TOGETHER], batch, lives, now, fast)
                 decisions += decided
-                written += self._write_down(decided, desks, alike)
+                written += self._write_down(decided, desks, fast)
             self.decided += len(written)
             await self._write(written)
         except BaseException:
@@ -188,7 +188,7 @@ class Advancer:
         batch: dict[str, list[Request]],
         lives: dict[str, CachedRun | BaseException],
         now: datetime,
-        alike: BatchMemo,
+        fast: FastPath,
     ) -> list[Decision]:
         """One run that cannot be decided about must not hold the others."""
         decisions: list[Decision] = []
@@ -198,19 +198,19 @@ class Advancer:
                 self._refuse(run, requests, live)
                 continue
             try:
-                decisions.append(decide(live, requests, now, alike))
+                decisions.append(decide(live, requests, now, fast))
             except Exception as error:
                 self._undecided(live, requests, error)
         return decisions
 
     def _write_down(
-        self, decisions: Sequence[Decision], desks: SlotReservations, alike: BatchMemo
+        self, decisions: Sequence[Decision], desks: SlotReservations, fast: FastPath
     ) -> list[Decision]:
         """Nor may one whose decision cannot be written down."""
         written: list[Decision] = []
         for decision in decisions:
             try:
-                write_down(decision, desks, alike)
+                write_down(decision, desks, fast)
                 written.append(decision)
             except Exception as error:
                 self._undecided(decision.live, decision.requests, error)
@@ -258,7 +258,7 @@ class Advancer:
         self._clock.tell(committed.now, asked)
         took = self._clock.asked() - asked
         self._settle(changed, committed)
-        _observe(self.wrote, len(changed), took)
+        _observe((self.wrote,), len(changed), took)
 
     async def _find_culprit(
         self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
@@ -337,8 +337,7 @@ class Advancer:
             self._tell_workers(*each)
         for decision in decisions:
             self._answer(decision)
-        for settled in self.settled:
-            _observe(settled, decisions)
+        _observe(self.settled, decisions)
 
     def _tell_workers(self, decision: Decision, change: Change, desks: Reserved) -> None:
         """There is work that was not handed over, or some is not wanted any more."""
@@ -355,9 +354,6 @@ class Advancer:
             self._dispatch.withdrawn(change.run, change.void)
 
     def _answer(self, decision: Decision) -> None:
-        if decision.straight:
-            decision.requests[0].tell("accepted")
-            return
         for request, answer in zip(decision.requests, decision.answers, strict=False):
             request.tell(answer)
 
@@ -389,12 +385,13 @@ class Advancer:
                 self.submit(request)
 
 
-def _observe(observer: Callable[..., None], *what: Any) -> None:
-    """Show what is durable to who looks on: one that fails must not make it look as if it were not."""
-    try:
-        observer(*what)
-    except Exception:
-        log.exception("what is written could not be shown to %r", observer)
+def _observe(observers: Iterable[Callable[..., None]], *what: Any) -> None:
+    """Show what is durable to those who look on: one that fails must not make it look as if it were not."""
+    for observer in observers:
+        try:
+            observer(*what)
+        except Exception:
+            log.exception("what is written could not be shown to %r", observer)
 
 
 def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:

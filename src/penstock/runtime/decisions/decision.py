@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -55,21 +55,29 @@ class Decision(Struct, eq=False):
     parked: tuple[PendingEvent, ...] = ()  # events that did not fit the workflow
     change: Change | None = None  # None: nothing is to be written
     desks: Reserved = []
-    straight: bool = False  # the plan is one of `straight`
-    bare: bool = False  # nothing came with what happened: see `batch_memo`
-    move: Any = None  # of `batch_memo`: what the runs that are alike share
-    state: bytes | None = None  # what `Live.state` is from then on
+    bare: bool = False  # nothing came with what happened, and the fast path decided: equal runs may repeat it
+    first: Decision | None = None  # that about an equal run, which this one repeats
+    state: bytes | None = None  # what `CachedRun.state` is from then on
 
 
 def new_task(attempt: Attempt, desk: SlotReservation | None, held: bool) -> NewTask:
     """The row of an attempt; with a desk it is leased at once."""
     times = attempt.timeouts
     return NewTask(
-        attempt.firing, WHOLE if attempt.index is None else attempt.index, attempt.attempt, attempt.task,
-        attempt.task_list, attempt.priority, times.schedule_to_start, times.start_to_close,
-        times.schedule_to_close, times.heartbeat or HEARTBEAT, None if desk is None else desk.worker,
-        held, attempt.step,
-    )  # fmt: skip
+        firing=attempt.firing,
+        index=WHOLE if attempt.index is None else attempt.index,
+        attempt=attempt.attempt,
+        task=attempt.task,
+        task_list=attempt.task_list,
+        priority=attempt.priority,
+        schedule_to_start=times.schedule_to_start,
+        start_to_close=times.start_to_close,
+        schedule_to_close=times.schedule_to_close,
+        heartbeat=times.heartbeat or HEARTBEAT,
+        worker=None if desk is None else desk.worker,
+        held=held,
+        step=attempt.step,
+    )
 
 
 def new_run_of(live: CachedRun, request: Request, now: datetime) -> NewRun | None:

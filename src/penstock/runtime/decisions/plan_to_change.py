@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from penstock.flow.compile.compile import LONE
 from penstock.flow.decisions.advance import advance
-from penstock.flow.decisions.fast_path import straight
 from penstock.flow.decisions.quiescence import parked_steps, starving, waiting_for
 from penstock.flow.model.plan import Answer, Attempt, Plan
-from penstock.flow.model.run import Element, ElementKey, Snapshot
+from penstock.flow.model.run import ENDED, Element, ElementKey, Snapshot
 from penstock.flow.model.run_input import (
     Canceled,
     CleanupTimedOut,
@@ -40,15 +39,7 @@ from penstock.runtime.decisions.decision import (
     new_task,
     wider,
 )
-from penstock.runtime.decisions.fast.batch_memo import (
-    BatchMemo,
-    Move,
-    followed,
-    followed_change,
-    is_bare,
-    place_of,
-)
-from penstock.runtime.decisions.fast.fast_change import straight_change
+from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.limits import refuse_full
 from penstock.runtime.decisions.outbox_messages import letters_of
 from penstock.runtime.decisions.pending_events import kept
@@ -71,14 +62,13 @@ from penstock.store.rows.change import (
 
 _ENDINGS = (Canceled, RunTimedOut, CleanupTimedOut)
 _CONTINUED = Continued()
+_WAITING = ("waiting", "stalled")
 
 
-def decide(live: CachedRun, requests: Sequence[Request], now: datetime, alike: BatchMemo) -> Decision:
+def decide(live: CachedRun, requests: Sequence[Request], now: datetime, fast: FastPath) -> Decision:
     """Decide about all that happened to one run, in order."""
-    if len(requests) == 1:
-        decision = _decide_straight(live, requests, now, alike)
-        if decision is not None:
-            return decision
+    if len(requests) == 1 and (decision := fast.decide(live, requests, now)) is not None:
+        return decision
     occurrences, parked = _occurrences(live, requests, now)
     plan = advance(live.flow, live.snapshot, occurrences, now)
     if not parked:
@@ -87,25 +77,7 @@ def decide(live: CachedRun, requests: Sequence[Request], now: datetime, alike: B
     return Decision(live, requests, answers, plan, now, tuple(parked.values()))
 
 
-def _decide_straight(
-    live: CachedRun, requests: Sequence[Request], now: datetime, alike: BatchMemo
-) -> Decision | None:
-    """The decision about one plain thing: as about a run that is alike, or straight; None: the rules are asked."""
-    request = requests[0]
-    bare = is_bare(live, request)
-    place = place_of(live, request) if bare else None
-    if place is not None and (known := alike.moves.get(place)) is not None:
-        return followed(live, requests, known, now)
-    plan = straight(live.flow, live.snapshot, request.occurrence, now)
-    if plan is None:
-        return None
-    decision = Decision(live, requests, plan.answers, plan, now, straight=True, bare=bare)
-    if place is not None:
-        decision.move = alike.moves[place] = Move(plan)
-    return decision
-
-
-def write_down(decision: Decision, desks: SlotReservations, alike: BatchMemo) -> None:
+def write_down(decision: Decision, desks: SlotReservations, fast: FastPath) -> None:
     """Say what is to be written, with the work promised to who will do it.
 
     Apart from deciding, so that many are decided and then many written down: few lines that are run again and
@@ -117,22 +89,17 @@ def write_down(decision: Decision, desks: SlotReservations, alike: BatchMemo) ->
         or _uses_up(decision)
     ):
         try:
-            change = _straight_change(decision, desks.reserve, alike) if decision.straight else None
-            decision.change = _change(decision, desks.reserve) if change is None else change
+            tasks = _tasks(decision, desks.reserve, fast) if decision.plan.attempts else ()
+            change = None if decision.first is None else fast.repeat(decision, tasks)
+            if change is None:
+                change = _change(decision, tasks)
+                if decision.bare:
+                    fast.remember(decision, change)
+            decision.change = change
         except BaseException:
             desks.free(decision.desks)
             decision.desks = []
             raise
-
-
-def _straight_change(decision: Decision, reserve: Reserve, alike: BatchMemo) -> Change | None:
-    move = decision.move
-    if move is not None and move.change is not None:
-        return followed_change(decision, move.change, reserve, alike)
-    change = straight_change(decision, reserve, alike)
-    if move is not None and decision.state is not None:
-        move.change = change
-    return change
 
 
 def _occurrences(
@@ -193,22 +160,34 @@ def _ended(decision: Decision) -> tuple[EndedTask, ...]:
     return ended
 
 
-def _change(decision: Decision, reserve: Reserve) -> Change:
+def _change(decision: Decision, tasks: tuple[NewTask, ...]) -> Change:
     live, plan = decision.live, decision.plan
     was, snapshot = live.snapshot, plan.snapshot
     live.pack.begin()
-    tasks = _tasks(decision, reserve) if plan.attempts else ()
     # A retry that ends at once ends the run anew: it had asked for its keys again.
-    over = snapshot.ended and (not was.ended or snapshot.epoch != was.epoch)
-    new = new_run_of(live, decision.requests[0], decision.now)
-    # By position: so many keywords would cost more than all else here.
+    over = snapshot.status in ENDED and (was.status not in ENDED or snapshot.epoch != was.epoch)
+    request = decision.requests[0]
+    new = None if request.new is None else new_run_of(live, request, decision.now)
+    head = live.encode(snapshot)
+    page = encode_page(plan.history, live.pack) if plan.history else None
     change = Change(
-        snapshot.run.id, plan.base, snapshot.revision, snapshot.seq, snapshot.status, snapshot.ended_at,
-        None if snapshot.status == "running" else _waiting(live, snapshot), live.encode(snapshot), new,
-        encode_page(plan.history, live.pack) if plan.history else None, was.seq + 1, tasks, _ended(decision),
-        over, _is_plain(decision, tasks, over, new) and not live.pack.fresh,
-        new is None and was.status == snapshot.status == "running",
-    )  # fmt: skip
+        run=snapshot.run.id,
+        base=plan.base,
+        revision=snapshot.revision,
+        seq=snapshot.seq,
+        status=snapshot.status,
+        ended_at=snapshot.ended_at,
+        waiting=_waiting(live, snapshot) if snapshot.status in _WAITING else None,
+        head=head,
+        new=new,
+        page=page,
+        page_from=was.seq + 1,
+        tasks=tasks,
+        ended=_ended(decision),
+        over=over,
+        plain=_is_plain(decision, tasks, over, new) and not live.pack.fresh,
+        goes_on=new is None and was.status == snapshot.status == "running",
+    )
     return change if change.plain else replace(change, **_rare(decision, change))
 
 
@@ -216,9 +195,10 @@ def _is_plain(decision: Decision, tasks: tuple[NewTask, ...], over: bool, new: N
     """Whether nothing rare follows: most decisions are so, and nobody need look for what they have not."""
     live, plan, request = decision.live, decision.plan, decision.requests[0]
     was, snapshot = live.snapshot, plan.snapshot
-    alone = len(decision.requests) == 1 and not decision.parked and request.is_plain
+    alone = len(decision.requests) == 1 and not decision.parked
     return (
         alone
+        and (request.lease is not None or request.is_plain)
         and live.flow.is_plain
         and plan.is_plain
         and len(tasks) == len(plan.attempts)
@@ -319,17 +299,19 @@ def _posts(
     return posts
 
 
-def _tasks(decision: Decision, reserve: Reserve) -> tuple[NewTask, ...]:
+def _tasks(decision: Decision, reserve: Reserve, fast: FastPath) -> tuple[NewTask, ...]:
     tasks: list[NewTask] = []
     # A pause that is decided together with what it holds: nobody may get it in between. A clean-up goes on.
-    held = _held(decision.plan.snapshot)
+    snapshot, flow = decision.plan.snapshot, decision.live.flow
+    held = bool(snapshot.paused) and _held(snapshot)
     for attempt in decision.plan.attempts:
         if attempt.task in LONE:
             continue  # a child run does it, or a person
         desk = None if held else reserve(attempt)
         if desk is not None:
             decision.desks.append((attempt, desk))
-        tasks.append(new_task(attempt, desk, held))
+        shared = attempt.attempt == 1 and attempt.index is None and not held
+        tasks.append(fast.task(flow, attempt, desk) if shared else new_task(attempt, desk, held))
     return tuple(tasks)
 
 
@@ -361,12 +343,10 @@ def _lock(key: str, most: int, element: ElementKey) -> Lock:
     return Lock(key, most, *_place(element), encode_message(Granted(*element)))
 
 
-def _waiting(live: CachedRun, snapshot: Snapshot) -> str | None:
+def _waiting(live: CachedRun, snapshot: Snapshot) -> str:
     """What a run at rest waits for, so that it can be looked for."""
     if snapshot.status == "waiting":
         names = [*waiting_for(live.flow, snapshot), *parked_steps(snapshot)]
-    elif snapshot.status == "stalled":
-        names = sorted({name for each in starving(live.flow, snapshot) for name in each.events()})
     else:
-        return None
+        names = sorted({name for each in starving(live.flow, snapshot) for name in each.events()})
     return msgspec.json.encode(names).decode()

@@ -40,8 +40,8 @@ class Request(Struct, eq=False):
 
     @property
     def is_plain(self) -> bool:
-        """Whether its decision uses up no more than a lease, and nobody is told of it beside who asked."""
-        return self.lease is not None or (
+        """Whether its decision uses up nothing beside a lease, and nobody is told of it but who asked."""
+        return (
             self.rung is None
             and self.read is None
             and self.seen is None

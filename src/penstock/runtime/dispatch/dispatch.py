@@ -11,6 +11,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
+from penstock.flow.decisions.dispatch import new_attempt
 from penstock.flow.model.plan import Answer, Attempt
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Snapshot
@@ -380,9 +381,4 @@ def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:
     firing = snapshot.firings.get(lease.firing)
     if element is None or firing is None or element.attempt != lease.attempt or element.state != "running":
         return None
-    step = flow.steps[element.step]
-    return Attempt(
-        snapshot.run, firing.number, index, step.name, step.task, element.attempt, element.params,
-        snapshot.data, firing.tags, firing.taken, step.timeouts.times(element.multiplier), step.task_list,
-        step.priority, step.ports, step.secrets,
-    )  # fmt: skip
+    return new_attempt(snapshot.run, flow.steps[element.step], firing, element, snapshot.data)

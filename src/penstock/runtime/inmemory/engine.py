@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.advance import Do, advance, new_run
-from penstock.flow.decisions.inline_run import play_through
 from penstock.flow.model.plan import Answer, Entry, Plan
 from penstock.flow.model.run import Header, RunId, Snapshot
 from penstock.flow.model.run_input import (
@@ -49,6 +48,7 @@ from penstock.runtime.errors import (
     UnknownStep,
 )
 from penstock.runtime.inmemory.executor import Executor
+from penstock.runtime.inmemory.inline_run import play_through
 from penstock.runtime.inmemory.locks import Locks
 from penstock.runtime.node.clock import Alarm, Clock
 

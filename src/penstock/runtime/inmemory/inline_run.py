@@ -1,6 +1,6 @@
 """A run in memory, played through: its attempts are done as they come, and what follows is decided at once.
 
-Most of it goes the straight way; from where something rare follows, the rules of `advance` go on.
+Most of it goes the fast path; from where something rare follows, the rules of `advance` go on.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through
-from penstock.flow.decisions.fast_path import straight
 from penstock.flow.model.plan import Attempt, Entry, Plan
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.run_input import Reported, RunInput
+from penstock.runtime.decisions.fast.fast_path import plain_plan
 
 
 def play_through(flow: Flow, was: Snapshot, events: Sequence[RunInput], now: datetime, do: Do) -> Plan:
@@ -27,7 +27,7 @@ def play_through(flow: Flow, was: Snapshot, events: Sequence[RunInput], now: dat
     history: list[Entry] = []
     line: deque[Attempt] = deque()
     for _ in range(AT_ONCE):
-        plan = straight(flow, snapshot, event, now)
+        plan = plain_plan(flow, snapshot, event, now)
         if plan is None:
             break
         snapshot = plan.snapshot

@@ -10,16 +10,16 @@ import pytest
 from msgspec.structs import replace
 
 from penstock.flow.compile.compile import Flow
-from penstock.flow.decisions import inline_run
 from penstock.flow.decisions.advance import AT_ONCE, Do, advance_through, new_run
-from penstock.flow.decisions.fast_path import straight as straight_plan
-from penstock.flow.decisions.inline_run import play_through
 from penstock.flow.model.plan import Attempt, Plan
 from penstock.flow.model.run import Failure, Header, RunId, Snapshot
 from penstock.flow.model.run_input import Begun, Done, Failed, RunInput
+from penstock.runtime.decisions.fast.fast_path import plain_plan
+from penstock.runtime.inmemory import inline_run
+from penstock.runtime.inmemory.inline_run import play_through
 from tests.flow import test_laws as laws
 from tests.flow.driver import START_TIME, flow_of
-from tests.flow.test_straight import CHAIN, plain_flow
+from tests.runtime.test_fast_path import CHAIN, plain_flow
 
 Play = Callable[[Flow, Snapshot, list[RunInput], Any, Do], Plan]
 ENOUGH = 60
@@ -55,13 +55,13 @@ def played(play: Play, flow: Flow, begun: Begun, do: Do) -> Plan:
 def test_it_comes_to_what_the_rules_come_to(
     flow_by: Callable[[random.Random], Flow], least: int, rare: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    straight: list[Plan | None] = []
+    plain: list[Plan | None] = []
 
     def noted(*given: Any) -> Plan | None:
-        straight.append(straight_plan(*given))
-        return straight[-1]
+        plain.append(plain_plan(*given))
+        return plain[-1]
 
-    monkeypatch.setattr(inline_run, "straight", noted)
+    monkeypatch.setattr(inline_run, "plain_plan", noted)
 
     for seed in range(150):
         chance = random.Random(seed)
@@ -71,10 +71,10 @@ def test_it_comes_to_what_the_rules_come_to(
 
         assert found == played(advance_through, flow, begun, does(seed, rare))
 
-    assert sum(plan is not None for plan in straight) >= least, "the straight way was hardly gone"
+    assert sum(plan is not None for plan in plain) >= least, "the fast path was hardly gone"
 
 
-def test_a_chain_takes_one_straight_decision_for_each_end() -> None:
+def test_a_chain_takes_one_decision_for_each_end() -> None:
     done: list[str] = []
 
     def do(attempt: Attempt) -> Done:

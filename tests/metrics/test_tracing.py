@@ -125,7 +125,7 @@ def at(seconds: int) -> datetime:
 
 def ended(seconds: int) -> Snapshot:
     run = Header(id=RunId("r"), workflow="w")
-    return Snapshot(run, started_at=T0, ended_at=at(seconds), status="canceled")
+    return Snapshot(run=run, started_at=T0, ended_at=at(seconds), status="canceled")
 
 
 def test_elements_and_steps_that_were_withdrawn_have_their_spans() -> None:

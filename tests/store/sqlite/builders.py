@@ -15,7 +15,19 @@ def run_id(number: int) -> str:
 
 
 def a_task(firing: int, worker: str | None = "me") -> NewTask:
-    return NewTask(firing, -1, 1, "task", "default", 0, None, None, None, BEAT, worker)
+    return NewTask(
+        firing=firing,
+        index=-1,
+        attempt=1,
+        task="task",
+        task_list="default",
+        priority=0,
+        schedule_to_start=None,
+        start_to_close=None,
+        schedule_to_close=None,
+        heartbeat=BEAT,
+        worker=worker,
+    )
 
 
 def begin(number: int, size: int = 300, tasks: tuple[NewTask, ...] = (a_task(1),)) -> Change:

@@ -137,7 +137,7 @@ class Aside(Struct, frozen=True):
     reason: str
 
 
-class Snapshot(Struct, frozen=True, gc=False):
+class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     """The whole state of a run after history entry `seq`."""
 
     run: Header

@@ -39,7 +39,7 @@ class NewRun(Struct, frozen=True, gc=False, kw_only=True):
     )
 
 
-class NewTask(Struct, frozen=True, gc=False):
+class NewTask(Struct, frozen=True, gc=False, kw_only=True):
     """An attempt put on its task list. With `worker` it is leased to that worker at once: see `Committed.fence`."""
 
     firing: int
@@ -143,7 +143,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     decision: bytes | None = None
 
 
-class Change(Struct, frozen=True, gc=False):
+class Change(Struct, frozen=True, gc=False, kw_only=True):
     """Everything that follows from one decision about one run."""
 
     run: str

@@ -349,10 +349,16 @@ def scheduled(**source: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "source",
     [
-        {"cron": "* * * * * *"}, {"cron": "60 25 * * *"}, {"cron": "0 0 30 2 *"}, {"cron": "0 0 * * *", "tz": "Mars/X"},
-        {"cron": "0 0 * * *", "tz": "../../etc/passwd"}, {"cron": "0 0 * * *", "every": "1m"}, {}, {"cron": ""},
+        {"cron": "* * * * * *"},
+        {"cron": "60 25 * * *"},
+        {"cron": "0 0 30 2 *"},
+        {"cron": "0 0 * * *", "tz": "Mars/X"},
+        {"cron": "0 0 * * *", "tz": "../../etc/passwd"},
+        {"cron": "0 0 * * *", "every": "1m"},
+        {},
+        {"cron": ""},
     ],
-)  # fmt: skip
+)
 def test_60_a_clock_that_cannot_be_is_refused(serve: Serve, source: dict[str, Any]) -> None:
     answer = serve(lambda client: client.ask("PUT", "/api/workflows/ticking", scheduled(**source)))
 

@@ -18,13 +18,21 @@ DEFINITION: dict[str, Any] = {
     "name": THEIRS,
     "title": f"Title {WORD}",
     "source": {"kind": "schedule", "every": "1d"},
-    "external": [{"name": f"paid-{WORD}", "from": {"kind": "webhook", "verify": {"method": "token", "secret": "s"},
-                  "key": {"order": "body.order"}}}],
+    "external": [
+        {
+            "name": f"paid-{WORD}",
+            "from": {
+                "kind": "webhook",
+                "verify": {"method": "token", "secret": "s"},
+                "key": {"order": "body.order"},
+            },
+        }
+    ],
     "steps": {
         "ask": {"task": "approval", "with": {"text": f"May {WORD}?"}},
         "ship": {"task": "set", "after": [f"paid-{WORD}"], "with": {"x": 1}},
     },
-}  # fmt: skip
+}
 FAILS = {
     "penstock": 1,
     "name": f"fails-{WORD}",
@@ -130,9 +138,17 @@ def test_18_no_list_and_no_figure_tells_of_what_is_of_others(serve: Serve) -> No
 
     assert (wrong, unchanged) == ([], True)
     assert told >= {
-        "list_runs", "list_workflows", "list_approvals", "list_incidents", "list_schedules", "list_hooks", "list_views",
-        "list_undelivered", "show_pulse", "list_tokens",
-    }, "the lists have something to hide"  # fmt: skip
+        "list_runs",
+        "list_workflows",
+        "list_approvals",
+        "list_incidents",
+        "list_schedules",
+        "list_hooks",
+        "list_views",
+        "list_undelivered",
+        "show_pulse",
+        "list_tokens",
+    }, "the lists have something to hide"
 
 
 def test_18_a_token_under_ones_own_name_leads_to_no_run_of_others(serve: Serve) -> None:

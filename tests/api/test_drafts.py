@@ -195,9 +195,15 @@ def test_workflows_are_listed_page_by_page(serve: Serve) -> None:
     none = dict.fromkeys(("running", "waiting", "paused", "stalled", "failed", "canceled", "timed_out"), 0)
     times = {"updated_at": chain.pop("updated_at")}
     assert chain == {
-        "name": "chain", "title": "Two steps", "published_version": 1, "started": True, "paused": False,
-        "changed": True, "updated_by": "local", "runs": {**none, "succeeded": 1},
-    }  # fmt: skip
+        "name": "chain",
+        "title": "Two steps",
+        "published_version": 1,
+        "started": True,
+        "paused": False,
+        "changed": True,
+        "updated_by": "local",
+        "runs": {**none, "succeeded": 1},
+    }
     assert (shop["name"], shop["title"], shop["published_version"], shop["changed"]) == (
         "shop",
         "A shop",

@@ -151,8 +151,14 @@ def test_who_is_bound_to_a_workflow_sees_its_runs_alone(serve: Serve) -> None:
     assert [row["id"] for row in answers["list"].json["items"]] == [runs[1]]
     assert answers["bulk"].json["count"] == 1
     assert {name: answer.status for name, answer in answers.items()} == {
-        "list": 200, "why": 404, "stats": 404, "all tokens": 403, "own tokens": 200, "other tokens": 404, "bulk": 200,
-    }  # fmt: skip
+        "list": 200,
+        "why": 404,
+        "stats": 404,
+        "all tokens": 403,
+        "own tokens": 200,
+        "other tokens": 404,
+        "bulk": 200,
+    }
 
 
 def test_incidents_and_statistics_are_told(serve: Serve) -> None:
@@ -183,8 +189,10 @@ def test_tokens_are_claimed(serve: Serve) -> None:
     answers = serve(talk)
 
     assert [[each["name"] for each in answer.json["items"]] for answer in answers] == [
-        ["/custom/2"], ["/custom/1"], [],
-    ]  # fmt: skip
+        ["/custom/2"],
+        ["/custom/1"],
+        [],
+    ]
 
 
 @pytest.mark.parametrize(

@@ -122,8 +122,11 @@ def test_a_definition_in_the_body_is_published_and_the_draft_stays(serve: Serve)
     answers, draft, last = serve(talk)
 
     assert [(each.status, each.json.get("version", each.json.get("code"))) for each in answers] == [
-        (201, 2), (200, 2), (422, "name_mismatch"), (422, "invalid_definition"),
-    ]  # fmt: skip
+        (201, 2),
+        (200, 2),
+        (422, "name_mismatch"),
+        (422, "invalid_definition"),
+    ]
     assert (draft["title"], draft["published_version"], last) == ("Draft", 2, 3)
 
 
@@ -157,8 +160,11 @@ def test_a_workflow_and_the_installation_are_started_stopped_and_held(serve: Ser
     states = [answer.json for answer in answers]
     assert [answer.status for answer in answers] == [200] * 6
     assert [(state["started"], state["paused"]) for state in states[:4]] == [
-        (False, False), (True, False), (True, True), (True, False),
-    ]  # fmt: skip
+        (False, False),
+        (True, False),
+        (True, True),
+        (True, False),
+    ]
     assert states[4:] == [{"paused": True}, {"paused": False}]
     assert (unknown.status, unknown.json["code"]) == (404, "unknown_workflow")
 

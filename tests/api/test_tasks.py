@@ -17,16 +17,16 @@ from penstock.api.work.worker_registry import POLLS, WorkerRegistry
 from tests.api.conftest import OWN, Answer, Client
 from tests.waiting import until
 
+SOON = {"initial": "0.01s", "jitter": 0}
 FAR: dict[str, Any] = {
     "penstock": 1,
     "name": "far",
     "defaults": {"task_list": "far"},
     "steps": {
-        "load": {"task": "far.load", "with": {"path": "${ data.path }"}, "retries": 1,
-                 "backoff": {"initial": "0.01s", "jitter": 0}},
+        "load": {"task": "far.load", "with": {"path": "${ data.path }"}, "retries": 1, "backoff": SOON},
         "store": {"task": "far.store", "after": ["load"]},
     },
-}  # fmt: skip
+}
 TOKENS: dict[str, dict[str, Any]] = {
     "far": {"task_lists": ["far"]},
     "gpu": {"task_lists": ["gpu*"]},
@@ -374,13 +374,15 @@ def test_many_reports_are_answered_one_by_one(play: Play) -> None:
         runs = await worker.start(5)
         tasks = (await worker.poll(max=10)).json["tasks"]
         ids = [{"id": task["id"], "lease": task["lease"]} for task in tasks]
-        said: list[dict[str, Any]] = [
-            {"complete": {"output": 1}}, {"fail": {"error": "no"}}, {"release": {}},
-            {"heartbeat": {"progress": 1}}, {"log": {"lines": ["x"]}},
-        ]  # fmt: skip
+        said: list[dict[str, Any]] = [{"complete": {"output": 1}}, {"fail": {"error": "no"}}, {"release": {}}]
+        said += [{"heartbeat": {"progress": 1}}, {"log": {"lines": ["x"]}}]
         items = [{**id, **each} for id, each in zip(ids, said, strict=True)]
-        extra = [{**ids[0], "complete": {"output": 2}}, {**ids[1], "lease": "x", "release": {}}, ids[2],
-                 {**ids[3], "complete": {"output": "x" * 300_000}}]  # fmt: skip
+        extra = [
+            {**ids[0], "complete": {"output": 2}},
+            {**ids[1], "lease": "x", "release": {}},
+            ids[2],
+            {**ids[3], "complete": {"output": "x" * 300_000}},
+        ]
         answer = await worker.post("report", worker="w", items=items)
         more = await worker.post("report", worker="w", items=extra)
         other = await worker.post("report", worker="other", items=[{**ids[4], "release": {}}])
@@ -579,8 +581,11 @@ def test_a_worker_that_polls_or_offers_is_listed_until_it_leaves(play: Play) -> 
 
 
 def test_a_workflow_may_use_the_ports_that_a_worker_elsewhere_offers(play: Play) -> None:
-    flow = {**FAR, "steps": {"load": {"task": "far.sort", "emits": {"empty": "nothing", "done": "some"}},
-                             "after": {"task": "far.store", "after": ["nothing | some"]}}}  # fmt: skip
+    steps = {
+        "load": {"task": "far.sort", "emits": {"empty": "nothing", "done": "some"}},
+        "after": {"task": "far.store", "after": ["nothing | some"]},
+    }
+    flow = {**FAR, "steps": steps}
 
     async def talk(worker: Talk) -> Any:
         offers = [{"name": "far.sort", "ports": ["done", "empty", "failed"]}]

@@ -97,7 +97,12 @@ def test_the_past_has_runs_of_every_kind_and_each_filter_finds_some(place: Place
         ]
 
     assert {name: count for name, count in counts.items() if count} == {
-        "succeeded": 901, "failed": 40, "canceled": 20, "timed_out": 10, "waiting": 20, "stalled": 10,
-    }  # fmt: skip
+        "succeeded": 901,
+        "failed": 40,
+        "canceled": 20,
+        "timed_out": 10,
+        "waiting": 20,
+        "stalled": 10,
+    }
     assert [len(each) for each in found] == [1, 5, 30, 1]
     assert len(set(queries(CHAIN, 1_000).values())) == 16

@@ -29,12 +29,22 @@ from tests.waiting import until_sync
 from bench import flames, setup
 
 WORKS = {
-    "W1": (5_000.0, "runs/s"), "W2 100": (0.02, "s"), "W2 1000": (0.1, "s"), "W3 median": (4.0, "ms"),
-    "W3 p95": (6.0, "ms"), "W4 first run": (0.6, "s"), "W4 memory": (50.0, "MB"), "W4 processor": (0.0, "%"),
-    "W1 of floor": (0.5, ""), "floor W1": (10_000.0, "runs/s"), "floor W3 median": (2.0, "ms"), "W6": (1.0, "times"),
+    "W1": (5_000.0, "runs/s"),
+    "W2 100": (0.02, "s"),
+    "W2 1000": (0.1, "s"),
+    "W3 median": (4.0, "ms"),
+    "W3 p95": (6.0, "ms"),
+    "W4 first run": (0.6, "s"),
+    "W4 memory": (50.0, "MB"),
+    "W4 processor": (0.0, "%"),
+    "W1 of floor": (0.5, ""),
+    "floor W1": (10_000.0, "runs/s"),
+    "floor W3 median": (2.0, "ms"),
+    "W6": (1.0, "times"),
     "floor W3 p95": (3.5, "ms"),
-    "W7": (2_000.0, "runs/s"), "nodes of floor": (1.0, "times"),
-}  # fmt: skip
+    "W7": (2_000.0, "runs/s"),
+    "nodes of floor": (1.0, "times"),
+}
 
 
 def made(rounds: int = 3) -> Results:
@@ -210,8 +220,10 @@ def test_the_json_is_read_back_and_the_exit_code_says_whether_a_bar_was_missed(
     assert decode(encode(good)) == good
     assert re.search(r"W4 idle memory +91 MB +at most 90 +MISSED", capsys.readouterr().out)
     assert {each.name for each in (tmp_path / "out").glob("good*")} == {
-        "good.json", "good.md", *(f"good-{name}.svg" for name in ("w1", "w2", "w3", "w5", "bars", "growth")),
-    }  # fmt: skip
+        "good.json",
+        "good.md",
+        *(f"good-{name}.svg" for name in ("w1", "w2", "w3", "w5", "bars", "growth")),
+    }
 
 
 def test_it_ends_after_so_many_minutes_where_that_is_wanted(

@@ -217,8 +217,16 @@ def test_a_withdrawn_firing_closes_its_approval(url: str, tmp_path: Path) -> Non
 
 
 def test_each_asks_for_every_item_and_all_must_be_approved_or_not(url: str, tmp_path: Path) -> None:
-    workflow = {"steps": {"ask": {"task": "decide", "with": {"if": "true"}}, "votes": {
-        "task": "workflow", "each": "data.people", "with": {"name": "vote", "subject": "${ item }"}}}}  # fmt: skip
+    workflow = {
+        "steps": {
+            "ask": {"task": "decide", "with": {"if": "true"}},
+            "votes": {
+                "task": "workflow",
+                "each": "data.people",
+                "with": {"name": "vote", "subject": "${ item }"},
+            },
+        }
+    }
 
     async def main() -> None:
         async with site(tmp_path, url) as here:

@@ -48,9 +48,20 @@ async def framework(name: str) -> AsyncIterator[str]:
         port = free.getsockname()[1]
     source = str(FOLDER / f"{name}.py")
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "functions_framework", "--source", source, "--target", name,
-        "--host", "127.0.0.1", "--port", str(port), start_new_session=True, **QUIET,
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        "functions_framework",
+        "--source",
+        source,
+        "--target",
+        name,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        start_new_session=True,
+        **QUIET,
+    )
     try:
         await until(lambda: listens(port), "functions-framework to answer")
         yield f"http://127.0.0.1:{port}/"
@@ -104,8 +115,11 @@ class RuntimeApi:
     async def runtime(self, request: web.Request) -> web.StreamResponse:
         if request.path.endswith("/next"):
             id, event = await self.events.get()
-            headers = {"Lambda-Runtime-Aws-Request-Id": id, "Lambda-Runtime-Deadline-Ms": "4102444800000",
-                       "Lambda-Runtime-Invoked-Function-Arn": "arn:f"}  # fmt: skip
+            headers = {
+                "Lambda-Runtime-Aws-Request-Id": id,
+                "Lambda-Runtime-Deadline-Ms": "4102444800000",
+                "Lambda-Runtime-Invoked-Function-Arn": "arn:f",
+            }
             return web.Response(body=event, headers=headers, content_type="application/json")
         self.answers[request.path.split("/")[4]].set_result(await request.read())
         return web.Response(status=202)
@@ -116,12 +130,23 @@ def test_a_function_on_lambda_is_invoked_by_its_name(tmp_path: Path) -> None:
         api = RuntimeApi()
         async with functions(**{"2015-03-31": api.invoke, "2018-06-01": api.runtime}) as cloud:
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "awslambdaric", "file_type.handler", cwd=FOLDER, start_new_session=True,
-                env={**os.environ, "AWS_LAMBDA_RUNTIME_API": cloud.base.removeprefix("http://")}, **QUIET,
-            )  # fmt: skip
+                sys.executable,
+                "-m",
+                "awslambdaric",
+                "file_type.handler",
+                cwd=FOLDER,
+                start_new_session=True,
+                env={**os.environ, "AWS_LAMBDA_RUNTIME_API": cloud.base.removeprefix("http://")},
+                **QUIET,
+            )
             try:
-                call = {"kind": "lambda-invoke", "url": cloud.base, "function": "file-type", "region": "eu-central-1",
-                        "credentials": {"id": "AKID", "secret": "hush"}}  # fmt: skip
+                call = {
+                    "kind": "lambda-invoke",
+                    "url": cloud.base,
+                    "function": "file-type",
+                    "region": "eu-central-1",
+                    "credentials": {"id": "AKID", "secret": "hush"},
+                }
                 run = await described(tmp_path, kind=call)
                 assert run["tags"] == {"mime": "image/jpeg"}
             finally:

@@ -85,10 +85,15 @@ def test_a_lambda_is_invoked_with_a_signature(tmp_path: Path) -> None:
     keys = {"id": "AKID", "secret": {"secret": "KEY"}}
     run, there = asyncio.run(
         called(
-            tmp_path, path="2015-03-31", url="BASE", kind="lambda-invoke", function="scale", region="eu-central-1",
+            tmp_path,
+            path="2015-03-31",
+            url="BASE",
+            kind="lambda-invoke",
+            function="scale",
+            region="eu-central-1",
             credentials=keys,
         )
-    )  # fmt: skip
+    )
 
     [(path, headers, _)] = there.got
     assert path == "/2015-03-31/functions/scale/invocations"

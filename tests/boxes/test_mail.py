@@ -70,11 +70,16 @@ def test_a_mail_is_sent_to_all_who_are_named(post: tuple[Postbox, str], tmp_path
 
     step = asyncio.run(
         mailed(
-            tmp_path, smtp, {"user": "ann@example.com"},
-            to=["${ data.user }", "Bob Brown <bob@example.com>"], cc="eve@example.com", reply_to="r@example.com",
-            subject="Grüße: video ${ data.user }", text="Es ist fertig.\nZeile zwei.",
+            tmp_path,
+            smtp,
+            {"user": "ann@example.com"},
+            to=["${ data.user }", "Bob Brown <bob@example.com>"],
+            cc="eve@example.com",
+            reply_to="r@example.com",
+            subject="Grüße: video ${ data.user }",
+            text="Es ist fertig.\nZeile zwei.",
         )
-    )  # fmt: skip
+    )
 
     [envelope] = box.got
     message = message_from_bytes(envelope.content, policy=policy.default)  # type: ignore[arg-type]
@@ -82,8 +87,10 @@ def test_a_mail_is_sent_to_all_who_are_named(post: tuple[Postbox, str], tmp_path
     assert envelope.rcpt_tos == ["ann@example.com", "bob@example.com", "eve@example.com"]
     assert message["Subject"] == "Grüße: video ann@example.com"
     assert (message["From"], message["Cc"], message["Reply-To"]) == (
-        "robot@penstock.example", "eve@example.com", "r@example.com",
-    )  # fmt: skip
+        "robot@penstock.example",
+        "eve@example.com",
+        "r@example.com",
+    )
     assert message.get_content().split() == ["Es", "ist", "fertig.", "Zeile", "zwei."]
     assert step["output"]["to"] == envelope.rcpt_tos
 
@@ -215,8 +222,11 @@ def test_who_is_refused_beside_others_is_told_and_the_others_get_one_mail(
     step = asyncio.run(mailed(tmp_path, smtp, to=["a@example.com", "no@example.com"]))
 
     assert (step["status"], step["output"]["to"], step["output"]["refused"], len(box.got)) == (
-        "complete", ["a@example.com"], ["no@example.com"], 1,
-    )  # fmt: skip
+        "complete",
+        ["a@example.com"],
+        ["no@example.com"],
+        1,
+    )
 
 
 def test_who_is_put_off_beside_others_is_tried_again_and_nobody_else(

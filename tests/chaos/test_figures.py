@@ -23,8 +23,12 @@ def test_experiments_are_summed_up_by_kind_and_by_what_was_broken() -> None:
     assert record["experiments"] == {"one": first, "two": second}
     assert record["faults"] == dict.fromkeys(FAULTS, 0) | {"kills": 9}
     assert record["total"] == {
-        "chaos experiments": 2, **dict.fromkeys(SUMS, 0), "runs verified": 7, "lost": 2, "seconds": 3.8,
-    }  # fmt: skip
+        "chaos experiments": 2,
+        **dict.fromkeys(SUMS, 0),
+        "runs verified": 7,
+        "lost": 2,
+        "seconds": 3.8,
+    }
     assert len(flat(record)) == len(FAULTS) + len(SUMS) + 1
 
 

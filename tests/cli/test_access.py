@@ -36,13 +36,16 @@ def test_a_token_is_shown_once_listed_and_revoked(db: str) -> None:
     ("args", "sentence"),
     [
         (["--role", "king"], "--role 'king' is not known: say viewer, operator, author, admin, worker."),
-        (["--role", "viewer", "--expires", "soon"], "--expires 'soon' is no number of days: write 30, or never."),
+        (
+            ["--role", "viewer", "--expires", "soon"],
+            "--expires 'soon' is no number of days: write 30, or never.",
+        ),
         (
             ["--role", "viewer", "--task-list", "gpu"],
             "'task_lists' and 'concurrency' are for workers: leave them out, or use the role worker.",
         ),
     ],
-)  # fmt: skip
+)
 def test_a_token_that_cannot_be_is_told(db: str, args: list[str], sentence: str) -> None:
     said = penstock("access", "create", *args, "--db", db)
 

@@ -116,9 +116,14 @@ def test_a_second_demo_on_a_database_has_all_that_the_first_had(tmp_path: Path) 
         released = json.loads(read(f"{told['server']}/releases/{told['release']}")[1])
         for line in told["tries"][:3]:
             subprocess.run(
-                line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path,
+                line,
+                shell=True,
+                check=True,
+                capture_output=True,
+                timeout=60,
+                cwd=tmp_path,
                 env=environment(PATH="/usr/bin:/bin", PENSTOCK_SERVER=told["server"]),
-            )  # fmt: skip
+            )
         waiting = next(run["run"] for run in told["runs"] if run["subject"] == "uploads/slow.mov")
         until(told["server"], f"/api/runs/{waiting}", "status", "succeeded")
         demo.stop()
@@ -264,16 +269,23 @@ def test_the_links_open_and_the_five_things_to_try_work(tmp_path: Path, path: st
             "tries"
         ]:  # in another terminal, which knows nothing of where this one found the command
             subprocess.run(
-                line, shell=True, check=True, capture_output=True, timeout=60, cwd=tmp_path.parent,
+                line,
+                shell=True,
+                check=True,
+                capture_output=True,
+                timeout=60,
+                cwd=tmp_path.parent,
                 env=environment(PATH="/usr/bin:/bin", PENSTOCK_SERVER=told["server"]),
-            )  # fmt: skip
+            )
         waiting = {
             run["workflow"]: run["run"]
             for run in told["runs"]
             if run["status"] in ("waiting", "running", "stalled")
         }
-        ended = {name: until(told["server"], f"/api/runs/{waiting[name]}", "status", "succeeded")
-                 for name in ("mediathread", "viblio", "stuck")}  # fmt: skip
+        ended = {
+            name: until(told["server"], f"/api/runs/{waiting[name]}", "status", "succeeded")
+            for name in ("mediathread", "viblio", "stuck")
+        }
         released = until(told["server"], f"/releases/{told['release']}", "state", "published")
         tagged = until_run(told["server"], "auto_tag", "pictures/new.jpg")
         demo.stop()
@@ -359,15 +371,19 @@ def test_drawings_without_a_tour_are_refused() -> None:
     said = penstock("demo", "-o", "drawings")
 
     assert (said.code, said.err) == (
-        2, "error: --output says where drawings go, which only --tour makes: give --tour as well.\n",
-    )  # fmt: skip
+        2,
+        "error: --output says where drawings go, which only --tour makes: give --tour as well.\n",
+    )
 
 
 def test_the_wheel_has_the_examples(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
-        cwd=ROOT, check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
 
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:

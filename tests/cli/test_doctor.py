@@ -40,9 +40,13 @@ def test_every_setting_is_shown_with_its_origin_and_without_secrets(tmp_path: Pa
     write(tmp_path, "penstock.toml", 'retention_days = 3\nrelease_token = "x"\n')
 
     said = process(
-        "doctor", "--db", "postgresql://ann:pw@127.0.0.1:1/x", cwd=tmp_path,
-        PENSTOCK_TOKEN="very-secret-token-0001", PENSTOCK_SERVER=closed,
-    )  # fmt: skip
+        "doctor",
+        "--db",
+        "postgresql://ann:pw@127.0.0.1:1/x",
+        cwd=tmp_path,
+        PENSTOCK_TOKEN="very-secret-token-0001",
+        PENSTOCK_SERVER=closed,
+    )
 
     lines = {line.split()[0]: line.split()[1:] for line in said.out.splitlines() if line}
     assert said.code == 1

@@ -41,8 +41,10 @@ def test_json_tells_the_format_and_where_the_drawing_is(tmp_path: Path) -> None:
     path = tmp_path / "out.pnml"
 
     assert penstock("draw", CYCLE, "-o", path, "--json").json == {
-        "file": str(CYCLE), "format": "pnml", "output": str(path),
-    }  # fmt: skip
+        "file": str(CYCLE),
+        "format": "pnml",
+        "output": str(path),
+    }
     assert list(penstock("draw", CYCLE, "--json").json) == ["file", "format", "output", "drawing"]
 
 

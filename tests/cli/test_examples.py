@@ -31,8 +31,11 @@ def test_the_links_of_a_copy_lead_to_what_is_in_it(tmp_path: Path) -> None:
     home = tmp_path / "mine"
     penstock("examples", "--to", home)
 
-    links = [(page.parent / link).resolve() for page in home.rglob("*.md")
-             for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))]  # fmt: skip
+    links = [
+        (page.parent / link).resolve()
+        for page in home.rglob("*.md")
+        for link in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
+    ]
     assert len(links) > 5
     assert [link for link in links if not (link.is_file() and link.is_relative_to(home.resolve()))] == []
 

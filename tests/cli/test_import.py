@@ -14,8 +14,13 @@ from tests.importing.others import PINBALL, VPW, Diagram
 
 JOIN = Diagram(
     "new>which which>a which!>end a>both new>b b>both",
-    new="data", which="decision", a="tag", b="tag", both="update", end="stopper",
-)  # fmt: skip
+    new="data",
+    which="decision",
+    a="tag",
+    b="tag",
+    both="update",
+    end="stopper",
+)
 """A join of a branch that is always taken and one that is not: it may wait for ever."""
 
 
@@ -74,13 +79,19 @@ def test_strict_refuses_what_was_not_carried_over() -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "sentence"),
     [
-        ("zenco", "{}", 
-         "error: <stdin>: 'zenco' cannot be imported, only zenko, viblio, pinball; did you mean 'zenko'?\n"),
+        (
+            "zenco",
+            "{}",
+            "error: <stdin>: 'zenco' cannot be imported, only zenko, viblio, pinball; did you mean 'zenko'?\n",
+        ),
         ("zenko", "", "error: <stdin>: the text is empty: there is nothing to import\n"),
-        ("viblio", "VPW = {\n  'A': {'prerequisites': ['B']}}",
-         "error: <stdin>:2:1: 'A' waits for 'B', which is no stage\n"),
+        (
+            "viblio",
+            "VPW = {\n  'A': {'prerequisites': ['B']}}",
+            "error: <stdin>:2:1: 'A' waits for 'B', which is no stage\n",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_imported_is_told_with_its_place(kind: str, text: str, sentence: str) -> None:
     said = penstock("import", "-", "--from", kind, stdin=text)
 
@@ -121,10 +132,12 @@ def test_a_workflow_of_a_server_is_exported_in_any_version(place: Place) -> None
         (("waiting", "--version", "99"), "has no version 99"),
         (("tea.yaml", "--version", "2"), "--version is for a workflow of a server: a file has only one."),
         (("waiting", "--format", "bpmn"), "--format 'bpmn' is not known: say yaml, json, mmd, pnml, svg."),
-        (("waiting", "-o", "x.doc"),
-         "'x.doc' does not say what to write: end it in .yaml, .yml, .json, .mmd, .pnml, .svg"),
+        (
+            ("waiting", "-o", "x.doc"),
+            "'x.doc' does not say what to write: end it in .yaml, .yml, .json, .mmd, .pnml, .svg",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_exported_is_told(place: Place, args: tuple[str, ...], sentence: str) -> None:
     said = place("export", *args)
 

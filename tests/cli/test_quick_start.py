@@ -29,9 +29,14 @@ def clone(folder: Path) -> Path:
 def typed(lines: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """What is typed into a new terminal, which knows nothing of another."""
     return subprocess.run(
-        ["bash", "-euc", lines], cwd=folder, env=environment(PATH="/usr/bin:/bin", **variables),
-        capture_output=True, text=True, timeout=50, check=False,
-    )  # fmt: skip
+        ["bash", "-euc", lines],
+        cwd=folder,
+        env=environment(PATH="/usr/bin:/bin", **variables),
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
 
 
 def test_what_the_readme_says_works_for_a_newcomer(tmp_path: Path) -> None:

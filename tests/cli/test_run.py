@@ -65,10 +65,28 @@ def test_the_json_is_the_run_and_history_only_when_asked_for(shop: Path) -> None
     with_history = penstock("run", shop, "--json", "--history", "--event", "paid").json
 
     assert list(plain) == [
-        "id", "workflow", "version", "subject", "status", "ending", "input", "data", "tags", "result", "labels",
-        "keys", "parent", "rerun_of", "started_at", "ended_at", "error", "waiting_for", "starving", "set_aside",
+        "id",
+        "workflow",
+        "version",
+        "subject",
+        "status",
+        "ending",
+        "input",
+        "data",
+        "tags",
+        "result",
+        "labels",
+        "keys",
+        "parent",
+        "rerun_of",
+        "started_at",
+        "ended_at",
+        "error",
+        "waiting_for",
+        "starving",
+        "set_aside",
         "steps",
-    ]  # fmt: skip
+    ]
     assert list(with_history) == [*plain, "history"]
     assert [entry["seq"] for entry in with_history["history"]] == list(
         range(1, len(with_history["history"]) + 1)
@@ -140,8 +158,13 @@ def test_what_tasks_print_and_the_progress_go_to_stderr(shop: Path) -> None:
         "packing",
     ]
     assert [line.split(maxsplit=1)[1] for line in told[3:]] == [
-        "event START", "pack begins", "event paid", "pack ends on done", "ship begins", "ship ends on done",
-    ]  # fmt: skip
+        "event START",
+        "pack begins",
+        "event paid",
+        "pack ends on done",
+        "ship begins",
+        "ship ends on done",
+    ]
 
 
 def test_with_json_stdout_has_nothing_but_json(shop: Path) -> None:

@@ -154,8 +154,14 @@ def test_workers_and_task_lists_are_listed(at: Place) -> None:
 
     assert (worker["task_lists"], sorted(worker["tasks"])) == (["default"], ["breaks", "greet"])
     assert at("workers").out.splitlines()[0].split() == [
-        "worker", "task", "lists", "concurrency", "started", "seen", "tasks",
-    ]  # fmt: skip
+        "worker",
+        "task",
+        "lists",
+        "concurrency",
+        "started",
+        "seen",
+        "tasks",
+    ]
     assert at("queues").code == 0
 
 
@@ -183,11 +189,14 @@ def test_tokens_and_secrets_are_kept(at: Place) -> None:
         (["cancel"], "name a run, or many with --filter NAME=VALUE."),
         (["pause"], "name a run or a workflow, or say --all for the whole installation."),
         (["runs", "--status", "odd"], "--status 'odd' is not known: say "),
-        (["runs", "--since", "soon"], "--since 'soon' is no time: write 2026-03-02T15:30:00Z, 2026-03-02, or 2h "),
+        (
+            ["runs", "--since", "soon"],
+            "--since 'soon' is no time: write 2026-03-02T15:30:00Z, 2026-03-02, or 2h ",
+        ),
         (["cancel", "--filter", "colour=red"], "--filter 'colour=red' is not known: use "),
         (["runs", "--db", "x.db"], "--server and --db contradict each other: give one of them."),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_is_told_in_one_sentence(at: Place, args: list[str], sentence: str) -> None:
     said = at(*args)
 

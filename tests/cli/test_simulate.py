@@ -71,12 +71,28 @@ def test_tasks_lists_the_built_in_ones_and_those_of_modules() -> None:
     own = penstock("tasks", EXAMPLES / "mirrors.py").out
 
     assert [task["name"] for task in built_in] == [
-        "decide", "switch", "tag", "set", "terminate", "fail", "wait", "emit",
-        "http", "update", "approval", "workflow", "service", "mail", "shell",
-    ]  # fmt: skip
+        "decide",
+        "switch",
+        "tag",
+        "set",
+        "terminate",
+        "fail",
+        "wait",
+        "emit",
+        "http",
+        "update",
+        "approval",
+        "workflow",
+        "service",
+        "mail",
+        "shell",
+    ]
     assert own.splitlines()[1].split("  ") == [
-        "mirrors.checksum", "mirror, file", "done, failed", "Ask a mirror for the checksum of a file.",
-    ]  # fmt: skip
+        "mirrors.checksum",
+        "mirror, file",
+        "done, failed",
+        "Ask a mirror for the checksum of a file.",
+    ]
 
 
 def test_the_tour_proves_draws_and_runs_every_example(tmp_path: Path) -> None:

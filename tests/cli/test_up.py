@@ -79,8 +79,10 @@ def test_up_logs_for_machines_where_it_is_asked_to(folder: Path) -> None:
 
     said = [json.loads(line) for line in stopped.err.splitlines() if line.startswith("{")]
     assert (said[-1]["level"], said[-1]["logger"], said[-1]["message"]) == (
-        "info", "penstock.life", "penstock up has stopped",
-    )  # fmt: skip
+        "info",
+        "penstock.life",
+        "penstock up has stopped",
+    )
 
 
 def test_a_workflow_that_did_not_change_gets_no_new_version(folder: Path) -> None:

@@ -17,9 +17,15 @@ from tests.postgres_server import free_port
 
 BEGAN = datetime(2026, 3, 2, 15, 30, tzinfo=UTC)
 STEP = {
-    "status": "blocked", "reason": None, "firings": 0, "attempts": 0, "port": None, "output": None, "error": None,
+    "status": "blocked",
+    "reason": None,
+    "firings": 0,
+    "attempts": 0,
+    "port": None,
+    "output": None,
+    "error": None,
     "elements": None,
-}  # fmt: skip
+}
 
 
 def at(seconds: float) -> str:
@@ -40,8 +46,12 @@ def lines(picture: Picture, seconds: float) -> list[str]:
 def test_a_picture_shows_steps_with_their_times_and_what_happened_last() -> None:
     picture = Picture(
         {
-            "id": "1a1e21b4904dfa6a32b7", "workflow": "shop", "status": "running", "started_at": at(0),
-            "ended_at": None, "waiting_for": [],
+            "id": "1a1e21b4904dfa6a32b7",
+            "workflow": "shop",
+            "status": "running",
+            "started_at": at(0),
+            "ended_at": None,
+            "waiting_for": [],
             "steps": {
                 "look": {**STEP, "status": "complete", "port": "then", "attempts": 1},
                 "pack": {**STEP, "status": "running", "attempts": 2},
@@ -49,7 +59,7 @@ def test_a_picture_shows_steps_with_their_times_and_what_happened_last() -> None
                 "ship": STEP,
             },
         }
-    )  # fmt: skip
+    )
     picture.add(
         [
             entry(1, 0, "event", event="START"),

@@ -63,9 +63,15 @@ def test_units_have_no_privileges(name: str) -> None:
     service = unit(name)
 
     wanted = {
-        "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "ProtectSystem": "strict", "ProtectHome": "yes",
-        "PrivateTmp": "yes", "PrivateDevices": "yes", "RestrictSUIDSGID": "yes", "UMask": "0077",
-    }  # fmt: skip
+        "NoNewPrivileges": "yes",
+        "CapabilityBoundingSet": "",
+        "ProtectSystem": "strict",
+        "ProtectHome": "yes",
+        "PrivateTmp": "yes",
+        "PrivateDevices": "yes",
+        "RestrictSUIDSGID": "yes",
+        "UMask": "0077",
+    }
     assert {key: service.get(key) for key in wanted} == wanted
     assert service["User"].startswith("penstock")
 
@@ -101,8 +107,10 @@ def test_services_call_commands_as_they_are_without_privileges(name: str) -> Non
 
     refuse_unknown(service["command"])
     assert (service["read_only"], service["cap_drop"], service["security_opt"]) == (
-        True, ["ALL"], ["no-new-privileges:true"],
-    )  # fmt: skip
+        True,
+        ["ALL"],
+        ["no-new-privileges:true"],
+    )
     words = service["command"]
     grace = words[words.index("--grace") + 1] if "--grace" in words else "30s"
     assert seconds(service["stop_grace_period"]) > seconds(grace)

@@ -47,9 +47,13 @@ def make(clone: Path, target: str, cut: int = 0, pages_cut: int = 0, **variables
     (clone / "said").write_text("")
     done = subprocess.run(
         ["make", target, "PYTHON=./python"],
-        cwd=clone, env={**outside_make(), "CUT": str(cut), "PAGES_CUT": str(pages_cut), **variables},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=clone,
+        env={**outside_make(), "CUT": str(cut), "PAGES_CUT": str(pages_cut), **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert (done.returncode == 0) == (cut == pages_cut == 0), done.stderr
     return (clone / "said").read_text().splitlines()
 
@@ -137,10 +141,13 @@ def test_the_sources_of_the_pages_are_found_in_a_folder_of_any_name(tmp_path: Pa
 
 def test_what_the_demo_needs_is_locked_as_the_tools_have_it() -> None:
     locked = {
-        name: {line.split(" ")[0] for line in (ROOT / "requirements" / f"{name}.lock").read_text().splitlines()
-               if "==" in line}
+        name: {
+            line.split(" ")[0]
+            for line in (ROOT / "requirements" / f"{name}.lock").read_text().splitlines()
+            if "==" in line
+        }
         for name in ("runtime", "build", "node", "dev")
-    }  # fmt: skip
+    }
 
     assert [each for each in locked["runtime"] | locked["build"] if each.startswith("nodejs")] == []
     assert (locked["runtime"] | locked["build"] | locked["node"]) - locked["dev"] == set(), "run `make lock`"

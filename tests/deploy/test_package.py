@@ -60,8 +60,12 @@ def build(python: Path, folder: Path, kind: str, into: Path) -> Path:
     """Build the sdist or the wheel of a folder, with no Node to be found; where it is."""
     subprocess.run(
         [python, "-m", "hatchling", "build", "-t", kind, "-d", into],
-        cwd=folder, env={"PATH": "/nowhere"}, check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        cwd=folder,
+        env={"PATH": "/nowhere"},
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     [made] = into.glob("*.tar.gz" if kind == "sdist" else "*.whl")
     return made
 
@@ -143,9 +147,22 @@ def test_the_demo_and_its_five_things_work_from_the_wheel_in_a_bare_environment(
 ) -> None:
     python = bare(tmp_path / "env", *PROJECT["dependencies"])
     subprocess.run(
-        [sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", "-q", made[1]],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            python,
+            "install",
+            "--no-index",
+            "--no-deps",
+            "-q",
+            made[1],
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
     (tmp_path / "empty").mkdir()
 
     command, args = python.parent / "penstock", ("demo", "--json", "--log-level", "info")

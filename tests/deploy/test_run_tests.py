@@ -31,12 +31,20 @@ def tried(folder: Path, *arguments: str) -> tuple[int, str]:
     write(folder, "test_some.py", TESTS)
     write(folder, "pyproject.toml", '[tool.pytest.ini_options]\nmarkers = ["long"]\n')
     environment = {
-        **os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p xdist",
-    }  # fmt: skip
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_ADDOPTS": "-p xdist",
+    }
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/run_tests.py", *arguments],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 

@@ -18,8 +18,12 @@ def checked(folder: Path, text: str) -> tuple[int, str]:
     subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/sleeps.py"],
-        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 

@@ -80,9 +80,12 @@ def start(
     program = ["scripts/web.py"] if script is None else ["-c", script]
     return subprocess.Popen(
         [sys.executable, "-S", *program, command],
-        cwd=clone, env={**os.environ, "PYTHONPATH": str(clone / "fakes"), **variables},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=clone,
+        env={**os.environ, "PYTHONPATH": str(clone / "fakes"), **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def web(clone: Path, command: str = "build", **variables: str) -> tuple[int, str]:

@@ -68,9 +68,13 @@ def test_every_command_of_a_page_says_what_it_shows(name: str, folder: Path) -> 
 def test_what_the_page_about_zenko_shows_is_what_its_diagram_becomes() -> None:
     diagram = Diagram(
         "new>type type>picture picture>mark picture!>stop mark>write",
-        new="data", type="function", picture="decision", mark=("tag", {"key": "kind", "value": "picture"}),
-        write="update", stop="stopper",
-    )  # fmt: skip
+        new="data",
+        type="function",
+        picture="decision",
+        mark=("tag", {"key": "kind", "value": "picture"}),
+        write="update",
+        stop="stopper",
+    )
 
     [shown] = workflows(DOCS / "coming-from" / "zenko.md")
     assert import_zenko(diagram.text(), "tagging").definition == read_definition(shown, "tagging.yaml")

@@ -32,8 +32,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
-        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -153,8 +157,11 @@ def test_every_example_that_a_page_names_is_there() -> None:
 
 def written(text: str) -> Iterator[list[str]]:
     """The words of each command of Penstock that a page shows, in a block or in a line."""
-    lines = [line for block in re.findall(r"^```(?:sh|console|text)\n(.*?)^```$", text, re.M | re.S)
-             for line in block.splitlines()]  # fmt: skip
+    lines = [
+        line
+        for block in re.findall(r"^```(?:sh|console|text)\n(.*?)^```$", text, re.M | re.S)
+        for line in block.splitlines()
+    ]
     found = [re.sub(r"^\$ |^\S*/bin/(?=penstock )|^[A-Z_]+=\S+ ", "", line) for line in lines]
     for line in [*found, *re.findall(r"`(penstock [^`]+)`", text)]:
         if re.match(r"penstock [a-z]", line):

@@ -196,8 +196,12 @@ def test_retry_goes_on_and_rerun_begins_anew(place: Place) -> None:
             await engine.retry(id)
         again = await engine.wait(await engine.rerun(id))
         assert (again["status"], again["rerun_of"], again["input"], again["subject"], again["tags"]) == (
-            "succeeded", id, {"n": 1}, "s", {"k": "v"},
-        )  # fmt: skip
+            "succeeded",
+            id,
+            {"n": 1},
+            "s",
+            {"k": "v"},
+        )
 
     place.run(main, {"echo": echo, "sometimes": sometimes})
 

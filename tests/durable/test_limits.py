@@ -119,9 +119,7 @@ def test_what_is_no_json_is_no_input() -> None:
     async def main(engine: Engine) -> None:
         await engine.publish(EVENTS)
         keys = {f"{number}": 1 for number in range(10_001)}
-        bad: list[Any] = [
-            set(), {1: 2}, {"a": [{"b": {1}}]}, {"a": deep(64)}, {"a": keys}, {"a": object()},
-        ]  # fmt: skip
+        bad: list[Any] = [set(), {1: 2}, {"a": [{"b": {1}}]}, {"a": deep(64)}, {"a": keys}, {"a": object()}]
         for wrong in bad:
             with pytest.raises(BadPayload):
                 await engine.start("w", input=wrong)

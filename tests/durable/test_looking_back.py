@@ -44,8 +44,10 @@ def test_data_and_tags_are_read_at_any_entry(place: Place) -> None:
 
         assert (await engine.marking(run, at=1))["tags"] == {"z": 0}
         assert [then[step]["tags"] for step in ("first", "each", "last")] == [
-            {"z": 0, "a": 1, "b": 1}, {"z": 0, "a": 1, "b": 2}, {"z": 0, "b": 2},
-        ]  # fmt: skip
+            {"z": 0, "a": 1, "b": 1},
+            {"z": 0, "a": 1, "b": 2},
+            {"z": 0, "b": 2},
+        ]
         assert then["first"]["data"] == {"n": 1, "first": True}
         now = await engine.marking(run)
         assert (now["tags"], now["data"]) == ({"z": 0, "b": 2}, (await engine.show(run))["data"])

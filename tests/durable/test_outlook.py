@@ -48,10 +48,14 @@ PUT_A = {"step": "both", "slot": 0, "event": "a"}
     ("put", "verdict", "text"),
     [
         (PUT_B, "ends", "The run can still end, whatever its steps come to."),
-        (PUT_C, "may_stall", "The run can end, but it can also get stuck: 'both' waits for b, which would not come."),
+        (
+            PUT_C,
+            "may_stall",
+            "The run can end, but it can also get stuck: 'both' waits for b, which would not come.",
+        ),
         (PUT_A, "stalls", "The run cannot end so: it gets stuck: 'both' waits for b, which would not come."),
     ],
-)  # fmt: skip
+)
 @VIRTUAL
 def test_a_tried_repair_tells_whether_the_run_can_end(
     place: Place, put: dict[str, Any], verdict: str, text: str

@@ -31,7 +31,9 @@ def test_two_kept_events_of_different_names_may_have_the_same_id(place: Place) -
             await engine.emit(event, key={"job": "7"}, id="1")
         view = await engine.wait(await engine.start("w"), 30)
         assert (view["status"], view["steps"]["l"]["firings"], view["steps"]["r"]["firings"]) == (
-            "succeeded", 1, 1,
-        )  # fmt: skip
+            "succeeded",
+            1,
+            1,
+        )
 
     place.run(main, {"ask": ask, "nop": nop})

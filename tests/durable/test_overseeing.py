@@ -255,8 +255,11 @@ def test_incidents_are_what_waits_for_a_person(place: Place) -> None:
         await engine.emit("x", key={"k": "1"})
         page = await engine.incidents()
         assert [(item["kind"], item["run"]) for item in page["items"]] == [
-            ("failed", failed), ("stalled", hungry), ("set_aside", odd), ("undelivered", None),
-        ]  # fmt: skip
+            ("failed", failed),
+            ("stalled", hungry),
+            ("set_aside", odd),
+            ("undelivered", None),
+        ]
         assert page["next"] is None
         assert page["items"][0]["text"] == "The run failed at step 'a': it is broken"
         assert page["items"][1]["starving"] == [{"step": "c", "missing": ["a", "b"]}]
@@ -285,8 +288,10 @@ def test_the_same_is_done_to_many_runs(place: Place) -> None:
         for run in waiting:
             await engine.wait(run, rest=True)
         assert await engine.bulk("cancel", {"workflow": "w"}, dry_run=True) == {
-            "action": "cancel", "count": 7, "statuses": {"waiting": 7},
-        }  # fmt: skip
+            "action": "cancel",
+            "count": 7,
+            "statuses": {"waiting": 7},
+        }
         told: list[Any] = []
         done = await engine.bulk("pause", {"workflow": "w"}, tell=told.append)
         assert (done["done"], done["refused"], done["more"], told[-1]) == (7, 0, False, done)
@@ -450,8 +455,9 @@ def test_a_workflow_tells_how_it_does(place: Place) -> None:
         assert (said["runs"]["started"], said["runs"]["per_hour"]) == (3, 1.5)
         assert said["versions"] == {1: {"failed": 1}, 2: {"succeeded": 2}}
         assert {name: (step["firings"], step["failed"]) for name, step in said["steps"].items()} == {
-            "a": (3, 1), "b": (2, 0),
-        }  # fmt: skip
+            "a": (3, 1),
+            "b": (2, 0),
+        }
         assert (await engine.stats("chain", version=2, **asked))["runs"]["statuses"] == {"succeeded": 2}
         assert said["sampled"] == {"runs": 3, "of": 3}
         with pytest.raises(Invalid, match="must be before"):

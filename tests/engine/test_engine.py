@@ -58,8 +58,11 @@ def test_publish_start_wait_and_read() -> None:
             id = await engine.start("chain", subject="s", input={"n": 1}, labels={"team": "video"})
             view = await engine.wait(id, timeout=10)
             assert (view["status"], view["version"], view["subject"], view["labels"]) == (
-                "succeeded", 2, "s", {"team": "video"},
-            )  # fmt: skip
+                "succeeded",
+                2,
+                "s",
+                {"team": "video"},
+            )
             assert (view["data"], view["tags"]) == ({"n": 1, "a": True}, {"seen": "yes"})
             assert view["steps"]["b"]["output"] == 20
             history = await engine.history(id)

@@ -84,8 +84,11 @@ def script(file: Path, *args: object, cwd: Path, **variables: str) -> Iterator[s
     """A script of the examples that listens; its address."""
     process = subprocess.Popen(
         [sys.executable, str(file), *map(str, args)],
-        cwd=cwd, env=environment(**variables), stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=cwd,
+        env=environment(**variables),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     end = threading.Timer(2 * LIMIT, process.kill)
     end.start()
     try:

@@ -115,5 +115,7 @@ def test_the_files_of_the_examples_can_be_laid_out_in_one_folder_and_again(tmp_p
 
     assert [path.name for path in (tmp_path / "media").iterdir()] == ["uploads"]
     assert sorted(path.name for path in (tmp_path / "media" / "uploads").iterdir()) == [
-        "42.mov", "birthday.mov", "lecture.mp3",
-    ]  # fmt: skip
+        "42.mov",
+        "birthday.mov",
+        "lecture.mp3",
+    ]

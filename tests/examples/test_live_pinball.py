@@ -39,8 +39,10 @@ def worker(live: Live, *args: str) -> Iterator[subprocess.Popen[str]]:
     """A token worker as a process."""
     process = subprocess.Popen(
         [sys.executable, str(WORKER), "--server", live.base, *args],
-        env=environment(), stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         yield process
     finally:
@@ -88,8 +90,12 @@ def test_the_worker_puts_the_records_of_a_file_and_works_until_nothing_is_left(
 
     assert said[0] == "5 tokens\n"
     assert [line.rpartition("/")[2] for line in said[1].splitlines()] == [
-        "000004", "000002", "000001", "000003", "000000",
-    ], "the largest amount first"  # fmt: skip
+        "000004",
+        "000002",
+        "000001",
+        "000003",
+        "000000",
+    ], "the largest amount first"
     assert live.until(run, "succeeded")["result"] == {"records": 5, "total": 67}
 
 

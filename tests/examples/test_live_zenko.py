@@ -105,8 +105,11 @@ def test_a_request_is_judged_within_the_call(place: Place) -> None:
     ]
 
     assert [(answer["allowed"], answer["reason"]) for answer in answers] == [
-        (True, "within the rules"), (False, "foreign address"), (False, "after hours"), (False, "too big"),
-    ]  # fmt: skip
+        (True, "within the rules"),
+        (False, "foreign address"),
+        (False, "after hours"),
+        (False, "too big"),
+    ]
 
 
 def test_the_search_tags_what_has_no_type_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,13 @@ def said(*script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     name, *args = script
     return subprocess.run(
         [sys.executable, str(FOLDER / name), *args],
-        env=environment(), cwd=cwd, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        env=environment(),
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("script", [("release/release.py",), ("pinball/token_worker.py", "--once")])
@@ -54,8 +59,12 @@ def test_what_listens_ends_by_ctrl_c_without_a_word(script: tuple[str, ...], tmp
     name, *args = script
     listening = subprocess.Popen(
         [sys.executable, str(FOLDER / name), *args, "--port", "0"],
-        env=environment(), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        env=environment(),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert listening.stdout is not None
     listening.stdout.readline()  # it says where it listens
     listening.send_signal(signal.SIGINT)

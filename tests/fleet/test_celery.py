@@ -67,8 +67,10 @@ def test_each_task_of_the_app_is_offered_with_its_parameters(celery: Any) -> Non
     assert {"celery", "celery.echo", "celery.shop.ship"} <= set(offers)
     assert (offers["celery.echo"].title, offers["celery.echo"].doc) == ("Echo", "Answer what was given.")
     assert offers["celery.fail"].parameters == {
-        "type": "object", "properties": {"message": {"type": "string"}}, "required": ["message"]
-    }  # fmt: skip
+        "type": "object",
+        "properties": {"message": {"type": "string"}},
+        "required": ["message"],
+    }
 
 
 def test_a_failure_tells_type_message_and_traceback(celery: Any) -> None:
@@ -114,9 +116,11 @@ def test_what_celery_retries_by_itself_is_one_attempt(celery: Any, tmp_path: Pat
 def test_a_task_over_its_time_is_revoked_and_stopped(celery: Any, tmp_path: Path) -> None:
     begun, seen = tmp_path / "begun", tmp_path / "seen"
     step = {
-        "task": "celery.until_canceled", "with": {"begun": str(begun), "seen": str(seen)},
-        "timeouts": {"start_to_close": "700ms"}, "timeout_retries": [],
-    }  # fmt: skip
+        "task": "celery.until_canceled",
+        "with": {"begun": str(begun), "seen": str(seen)},
+        "timeouts": {"start_to_close": "700ms"},
+        "timeout_retries": [],
+    }
 
     async def main() -> dict[str, Any]:
         run = await ended(celery, step)

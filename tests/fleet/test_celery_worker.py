@@ -33,9 +33,16 @@ def test_a_bridge_that_is_killed_is_followed_by_one_that_sends_the_next_attempt(
 
     def bridge() -> Any:
         return serving(
-            "worker", "--db", db, "--celery", "tests.fleet.celery_app:app", "--stats", tmp_path / "stats",
-            cwd=ROOT, FLEET_BROKER=broker,
-        )  # fmt: skip
+            "worker",
+            "--db",
+            db,
+            "--celery",
+            "tests.fleet.celery_app:app",
+            "--stats",
+            tmp_path / "stats",
+            cwd=ROOT,
+            FLEET_BROKER=broker,
+        )
 
     with bridge() as first:
         seen(first, begun)

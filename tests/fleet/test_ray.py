@@ -69,10 +69,12 @@ def test_a_task_whose_node_is_killed_is_lost_and_done_on_another(
     go, names = tmp_path / "go", ("one", "two")
     steps = {
         name: {
-            "task": "hold_slot", "with": {"begun": str(tmp_path / name), "go": str(go)}, "timeout_retries": [1]
+            "task": "hold_slot",
+            "with": {"begun": str(tmp_path / name), "go": str(go)},
+            "timeout_retries": [1],
         }
         for name in names
-    }  # fmt: skip
+    }
     nodes.add_far()
 
     async def main() -> tuple[dict[str, Any], list[Any], list[str]]:
@@ -155,9 +157,10 @@ async def until_free(lock: Path) -> None:
 def test_penstock_worker_runs_its_tasks_on_a_cluster(nodes: Nodes, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     flow = write(
-        tmp_path, "hello.yaml",
+        tmp_path,
+        "hello.yaml",
         f"penstock: 1\nname: hello\nsteps:\n  one: {{task: touch, with: {{path: {mark}}}}}\n",
-    )  # fmt: skip
+    )
     db = str(tmp_path / "runs.db")
     run = started(db, flow)
 

@@ -174,7 +174,7 @@ PLANTED: dict[str, list[tuple[Any, Any, Any]]] = {
     "a report needs no attempt number": [(advance_module._RULES, Reported, unfenced)],
     "a firing that ended stays": [(finish, "close_firing", skip)],
     "an event is fired and not recorded": [(finish, "put_event", unrecorded)],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("bug", PLANTED)

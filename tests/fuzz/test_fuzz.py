@@ -30,9 +30,13 @@ def fuzz(*options: str) -> Found:
     """What came of it, target by target."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz", *options],
-        cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": "0"}, capture_output=True,
-        text=True, timeout=300 + 30 * SECONDS, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300 + 30 * SECONDS,
+        check=False,
+    )
     assert done.stdout, done.stderr[-2000:]
     found: Found = json.loads(done.stdout)
     return found

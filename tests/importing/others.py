@@ -16,9 +16,14 @@ from penstock.steps.kinds import OFFERS
 from penstock.workers.task import make_task, missing_tasks
 
 PORTS = {
-    "data": ("output",), "search": ("output",), "tag": ("input", "output"), "function": ("input", "output"),
-    "decision": ("input", "output", "output2"), "update": ("input",), "stopper": ("input",),
-}  # fmt: skip
+    "data": ("output",),
+    "search": ("output",),
+    "tag": ("input", "output"),
+    "function": ("input", "output"),
+    "decision": ("input", "output", "output2"),
+    "update": ("input",),
+    "stopper": ("input",),
+}
 FIELDS: dict[str, dict[str, Any]] = {
     "data": {"subType": "basic", "key": "pictures", "value": "*.jpg"},
     "search": {"subType": "basic", "key": "pictures", "cronRule": "0 3 * * *"},
@@ -57,15 +62,31 @@ class Diagram:
 def _node(name: str, kind: str, number: int, fields: dict[str, Any]) -> dict[str, Any]:
     ports = [
         {
-            "id": f"{name}.{port}", "_class": "DefaultPortModel", "selected": False, "name": port, "parentNode": name,
-            "links": [], "in": port == "input", "label": port,
+            "id": f"{name}.{port}",
+            "_class": "DefaultPortModel",
+            "selected": False,
+            "name": port,
+            "parentNode": name,
+            "links": [],
+            "in": port == "input",
+            "label": port,
         }
         for port in PORTS[kind]
-    ]  # fmt: skip
+    ]
     return {
-        "id": name, "_class": f"{kind.capitalize()}NodeModel", "selected": False, "type": kind, "x": 100 * number,
-        "y": 40, "extras": {}, "ports": ports, "name": name, "color": "rgb(0, 0, 0)", **FIELDS[kind], **fields,
-    }  # fmt: skip
+        "id": name,
+        "_class": f"{kind.capitalize()}NodeModel",
+        "selected": False,
+        "type": kind,
+        "x": 100 * number,
+        "y": 40,
+        "extras": {},
+        "ports": ports,
+        "name": name,
+        "color": "rgb(0, 0, 0)",
+        **FIELDS[kind],
+        **fields,
+    }
 
 
 def _link(number: int, words: str) -> dict[str, Any]:
@@ -73,9 +94,17 @@ def _link(number: int, words: str) -> dict[str, Any]:
     port = "output2" if start.endswith("!") else "output"
     start = start.rstrip("!")
     return {
-        "id": f"link{number}", "_class": "LinkModel", "selected": False, "type": "default", "source": start,
-        "sourcePort": f"{start}.{port}", "target": end, "targetPort": f"{end}.input", "points": [], "extras": {},
-    }  # fmt: skip
+        "id": f"link{number}",
+        "_class": "LinkModel",
+        "selected": False,
+        "type": "default",
+        "source": start,
+        "sourcePort": f"{start}.{port}",
+        "target": end,
+        "targetPort": f"{end}.input",
+        "points": [],
+        "extras": {},
+    }
 
 
 VPW = """

@@ -20,22 +20,28 @@ from penstock.importing.viblio import import_viblio
 from penstock.importing.zenko import import_zenko
 from tests.importing.others import PINBALL, VPW, Diagram
 
-ODD: list[Any] = [
-    None, True, -1, 5, 1e308, "", "²", "9" * 5000, "x\0y", [{}], ["s"], {}, {"a": []},
-]  # fmt: skip
+ODD: list[Any] = [None, True, -1, 5, 1e308, "", "²", "9" * 5000, "x\0y", [{}], ["s"], {}, {"a": []}]
 DIAGRAM = Diagram(
     "find>g g>which which>mark which!>end",
     find=("search", {"subType": "advanced", "script": "tags.a == 'b'", "value": "*.png"}),
     g=("function", {"subType": "azure_function", "endpoint": "https://f.example", "postData": {"a": 1}}),
-    which="decision", mark="update", end="stopper",
-)  # fmt: skip
+    which="decision",
+    mark="update",
+    end="stopper",
+)
 STAGES = {
     "A": {
-        "name": "A", "task_list": "L", "prerequisites": [], "failure_retries": 1, "timeout_retries": [1, 2],
-        "default_task_schedule_to_close_timeout": "60", "default_task_heartbeat_timeout": "NONE", "lock_retries": 2,
+        "name": "A",
+        "task_list": "L",
+        "prerequisites": [],
+        "failure_retries": 1,
+        "timeout_retries": [1, 2],
+        "default_task_schedule_to_close_timeout": "60",
+        "default_task_heartbeat_timeout": "NONE",
+        "lock_retries": 2,
     },
     "B": {"prerequisites": ["A"]},
-}  # fmt: skip
+}
 JOBS = {
     "workflows": {
         "w": {

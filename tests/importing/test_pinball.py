@@ -56,19 +56,27 @@ def test_jobs_keep_their_attempts_their_limits_and_their_priority() -> None:
     found = plain(PINBALL, "nightly")
 
     assert found["steps"]["fetch"] == {
-        "task": "FetchLogs", "retries": 2, "backoff": {"initial": "5s", "factor": 1, "max": "5s", "jitter": 0},
-    }  # fmt: skip
+        "task": "FetchLogs",
+        "retries": 2,
+        "backoff": {"initial": "5s", "factor": 1, "max": "5s", "jitter": 0},
+    }
     assert found["steps"]["rank"] == {"task": "RankPins", "after": "fetch", "priority": 7, "warn_after": "1m"}
     assert found["steps"]["count"]["timeouts"] == {"start_to_close": "10m"}
     assert found["steps"]["final"] == {
-        "task": "shell", "after": ["count", "rank"], "emits": "OK",
+        "task": "shell",
+        "after": ["count", "rank"],
+        "emits": "OK",
         "with": {"command": ["sh", "-c", "exec 1>&2\necho success"]},
-    }  # fmt: skip
+    }
     assert found["on_failure"] == "continue"
     assert found["steps"]["mail failure"] == {
-        "task": "mail", "after": "FAIL",
-        "with": {"to": ["a@example.org", "b@example.org"], "subject": "FAILURE for workflow ${ run.workflow }"},
-    }  # fmt: skip
+        "task": "mail",
+        "after": "FAIL",
+        "with": {
+            "to": ["a@example.org", "b@example.org"],
+            "subject": "FAILURE for workflow ${ run.workflow }",
+        },
+    }
 
 
 def test_attributes_of_the_jobs_before_come_in_as_variables_of_the_environment() -> None:
@@ -76,8 +84,9 @@ def test_attributes_of_the_jobs_before_come_in_as_variables_of_the_environment()
 
     run = played(made)
     assert run["steps"]["child"]["output"]["given"] == {
-        "command": ["sh", "-c", 'exec 1>&2\necho "got ${ATTR_a}"; true'], "env": {"ATTR_a": ""},
-    }  # fmt: skip
+        "command": ["sh", "-c", 'exec 1>&2\necho "got ${ATTR_a}"; true'],
+        "env": {"ATTR_a": ""},
+    }
     assert any("takes 'a' from what the jobs before it printed" in note for note in made.notes)
 
 
@@ -140,30 +149,42 @@ def test_a_job_of_another_workflow_is_an_event_from_outside() -> None:
 @pytest.mark.parametrize(
     ("schedule", "source"),
     [
-        ("recurrence=timedelta(days=1), reference_timestamp=datetime(2015, 2, 1, 4, 30)",
-         {"cron": "30 4 * * *", "tz": "UTC"}),
-        ("recurrence=timedelta(hours=1), reference_timestamp=datetime(year=2015, month=2, day=1, minute=5)",
-         {"cron": "5 * * * *", "tz": "UTC"}),
-        ("recurrence=timedelta(weeks=1), reference_timestamp=datetime(2015, 2, 1)",
-         {"cron": "0 0 * * 0", "tz": "UTC"}),
+        (
+            "recurrence=timedelta(days=1), reference_timestamp=datetime(2015, 2, 1, 4, 30)",
+            {"cron": "30 4 * * *", "tz": "UTC"},
+        ),
+        (
+            "recurrence=timedelta(hours=1), reference_timestamp=datetime(year=2015, month=2, day=1, minute=5)",
+            {"cron": "5 * * * *", "tz": "UTC"},
+        ),
+        (
+            "recurrence=timedelta(weeks=1), reference_timestamp=datetime(2015, 2, 1)",
+            {"cron": "0 0 * * 0", "tz": "UTC"},
+        ),
         ("recurrence=timedelta(minutes=90), reference_timestamp=datetime(2015, 2, 1)", {"every": "90m"}),
         ("recurrence=timedelta(days=1), overrun_policy=OverrunPolicy.SKIP", {"every": "1d"}),
-        ("recurrence=timedelta(days=1), overrun_policy=OverrunPolicy.START_NEW",
-         {"every": "1d", "overrun": "start", "max_running": 3}),
-        ("recurrence=timedelta(days=1), overrun_policy=OverrunPolicy.ABORT_RUNNING, max_running_instances=5",
-         {"every": "1d", "overrun": "abort", "max_running": 5}),
+        (
+            "recurrence=timedelta(days=1), overrun_policy=OverrunPolicy.START_NEW",
+            {"every": "1d", "overrun": "start", "max_running": 3},
+        ),
+        (
+            "recurrence=timedelta(days=1), overrun_policy=OverrunPolicy.ABORT_RUNNING, max_running_instances=5",
+            {"every": "1d", "overrun": "abort", "max_running": 5},
+        ),
         ("recurrence=timedelta(days=1), overrun_policy='DELAY'", {"every": "1d", "overrun": "delay"}),
     ],
-)  # fmt: skip
+)
 def test_a_schedule_becomes_a_source_on_a_clock(schedule: str, source: dict[str, Any]) -> None:
     assert scheduled(schedule) == {"kind": "schedule", **source}
 
 
 def test_the_same_is_read_from_json() -> None:
-    text = json.dumps({
-        "jobs": {"a": {"command": "true", "max_attempts": 2}, "b": {"class": "Rank", "parents": ["a"]}},
-        "schedule": {"recurrence_seconds": 3600},
-    })  # fmt: skip
+    text = json.dumps(
+        {
+            "jobs": {"a": {"command": "true", "max_attempts": 2}, "b": {"class": "Rank", "parents": ["a"]}},
+            "schedule": {"recurrence_seconds": 3600},
+        }
+    )
 
     found = plain(text, "w")
     assert (found["source"], found["steps"]["b"]) == (
@@ -204,16 +225,22 @@ def test_a_condition_has_its_own_attempts() -> None:
         ("WORKFLOWS = 3", "there is no workflow configuration here: "),
         ("def f(:", "this is not Python: "),
         ("W = {'w': WorkflowConfig(jobs={})}", "the workflow 'w' has no `jobs`: a map from name to job"),
-        (MODEL.replace("['parent']", "['paren']"),
-         "job 'child' waits for 'paren', which is no job; did you mean 'parent'?"),
-        (MODEL.replace("JobConfig(CommandJobTemplate('parent', 'echo PINBALL:EVENT_ATTR:a=1'), [])", "5"),
-         "the job 'parent' is no JobConfig(template, [parents])"),
+        (
+            MODEL.replace("['parent']", "['paren']"),
+            "job 'child' waits for 'paren', which is no job; did you mean 'parent'?",
+        ),
+        (
+            MODEL.replace("JobConfig(CommandJobTemplate('parent', 'echo PINBALL:EVENT_ATTR:a=1'), [])", "5"),
+            "the job 'parent' is no JobConfig(template, [parents])",
+        ),
         (MODEL.replace("a=1'), [])", "a=1'), ['child'])"), "these jobs wait for each other, "),
         (MODEL.replace("['parent']", "'parent'"), "the parents of job 'child' must be a list of names"),
-        (MODEL.replace("final_job_config=", "schedule=ScheduleConfig(), final_job_config="),
-         "the schedule says no `recurrence`, such as timedelta(days=1)"),
+        (
+            MODEL.replace("final_job_config=", "schedule=ScheduleConfig(), final_job_config="),
+            "the schedule says no `recurrence`, such as timedelta(days=1)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_configuration_is_told(text: str, sentence: str) -> None:
     assert problems(text)[0].message.startswith(sentence)
 

@@ -48,9 +48,12 @@ def test_a_stage_keeps_its_list_its_budgets_and_its_time_outs() -> None:
     found = to_plain(import_viblio(VPW).definition)["steps"]
 
     assert found["Transcode"] == {
-        "task": "Transcode", "task_list": "TranscodeTask", "retries": 1, "timeout_retries": [1, 2, 4],
+        "task": "Transcode",
+        "task_list": "TranscodeTask",
+        "retries": 1,
+        "timeout_retries": [1, 2, 4],
         "timeouts": {"start_to_close": "10h", "schedule_to_close": "15h", "heartbeat": "5m"},
-    }  # fmt: skip
+    }
     assert found["NotifyComplete"]["after"] == ["FaceRecognize", "ActivityDetect"]
 
 
@@ -84,21 +87,39 @@ def test_what_is_done_in_another_way_is_told() -> None:
 @pytest.mark.parametrize(
     ("was", "becomes", "sentence"),
     [
-        ("[ 'FaceDetect' ]", "[ 'FaceDetct' ]",
-         "'FaceRecognize' waits for 'FaceDetct', which is no stage; did you mean 'FaceDetect'?"),
+        (
+            "[ 'FaceDetect' ]",
+            "[ 'FaceDetct' ]",
+            "'FaceRecognize' waits for 'FaceDetct', which is no stage; did you mean 'FaceDetect'?",
+        ),
         ("[ 'FaceDetect' ]", "'FaceDetect'", "`prerequisites` of 'FaceRecognize' must be a list of stages"),
-        ("'prerequisites'   : []", "'prerequisites'   : ['NotifyComplete']",
-         "these stages wait for each other, so that none would ever begin: "),
-        ("'failure_retries' : 1", "'failure_retries' : -1",
-         "`failure_retries` of 'Transcode' must be a whole number from 0 on, not -1"),
-        ("'timeout_retries' : [1, 2, 4]", "'timeout_retries' : 3",
-         "`timeout_retries` of 'Transcode' must be a list of numbers above 0, not 3"),
-        ("str( 15*60*60 )", "hours(15)",
-         "`default_task_schedule_to_close_timeout` of 'Transcode' must be seconds as a text, or NONE, not "),
-        ("'name'            : 'FaceDetect'", "'name'            : 'Other'",
-         "the stage 'FaceDetect' is called 'Other' inside: make them the same"),
+        (
+            "'prerequisites'   : []",
+            "'prerequisites'   : ['NotifyComplete']",
+            "these stages wait for each other, so that none would ever begin: ",
+        ),
+        (
+            "'failure_retries' : 1",
+            "'failure_retries' : -1",
+            "`failure_retries` of 'Transcode' must be a whole number from 0 on, not -1",
+        ),
+        (
+            "'timeout_retries' : [1, 2, 4]",
+            "'timeout_retries' : 3",
+            "`timeout_retries` of 'Transcode' must be a list of numbers above 0, not 3",
+        ),
+        (
+            "str( 15*60*60 )",
+            "hours(15)",
+            "`default_task_schedule_to_close_timeout` of 'Transcode' must be seconds as a text, or NONE, not ",
+        ),
+        (
+            "'name'            : 'FaceDetect'",
+            "'name'            : 'Other'",
+            "the stage 'FaceDetect' is called 'Other' inside: make them the same",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_stage_is_told_with_its_line(was: str, becomes: str, sentence: str) -> None:
     found = problems(VPW.replace(was, becomes, 1))
 

@@ -45,9 +45,13 @@ def test_the_synchronization_point_of_the_proposal_waits_for_both_and_merges_the
     made = import_zenko(
         Diagram(
             "new>step1 step1>step2 step1>step3 step2>step4 step3>step4",
-            new="data", step1="function", step2="tag", step3=("tag", {"key": "size", "value": "large"}), step4="update",
+            new="data",
+            step1="function",
+            step2="tag",
+            step3=("tag", {"key": "size", "value": "large"}),
+            step4="update",
         ).text()
-    )  # fmt: skip
+    )
 
     run = played(made, OBJECT)
     assert (errors(made), run["status"], run["tags"]) == ([], "succeeded", {"colour": "red", "size": "large"})
@@ -75,10 +79,12 @@ def test_boxes_become_built_in_tasks() -> None:
         "call": {"task": "http", "with": {"url": url, "kind": "fission", "params": "deep", "mode": "async"}},
         "mark": {"task": "tag", "after": "call", "with": {"set": {"colour": "red"}, "tags_mode": "replace"}},
         "azure": {
-            "task": "http", "after": "mark", "with": {"url": "https://f.example/a", "kind": "azure", "body": "x"},
+            "task": "http",
+            "after": "mark",
+            "with": {"url": "https://f.example/a", "kind": "azure", "body": "x"},
         },
         "write": {"task": "update", "after": "azure"},
-    }  # fmt: skip
+    }
     assert found["view"] == {
         "positions": {"call": [100, 40], "mark": [200, 40], "azure": [300, 40], "write": [400, 40]}
     }
@@ -89,9 +95,12 @@ def test_what_functions_must_be_taught_is_told() -> None:
     made = import_zenko(
         Diagram(
             "new>slow slow>azure azure>end",
-            new="data", slow=("function", {"asynchronous": True}), azure=("function", azure), end="stopper",
+            new="data",
+            slow=("function", {"asynchronous": True}),
+            azure=("function", azure),
+            end="stopper",
         ).text()
-    )  # fmt: skip
+    )
 
     assert any(note.startswith("'slow' is asynchronous: its function") for note in made.notes)
     assert any(note.startswith("'azure' is sent its `postData` alone") for note in made.notes)
@@ -140,9 +149,12 @@ def test_a_decision_asks_its_tag_and_a_missing_one_is_false(
     made = import_zenko(
         Diagram(
             "new>which which>yes which!>no",
-            new="data", which=("decision", {"operator": operator, "value": value}), yes="update", no="stopper",
+            new="data",
+            which=("decision", {"operator": operator, "value": value}),
+            yes="update",
+            no="stopper",
         ).text()
-    )  # fmt: skip
+    )
 
     run = played(made, OBJECT, tags)
     assert (run["status"], run["steps"]["yes"]["status"]) == ("succeeded", "complete" if taken else "blocked")
@@ -152,9 +164,14 @@ def test_branches_of_a_decision_meet_in_one_slot() -> None:
     made = import_zenko(
         Diagram(
             "new>a new>which which>b which!>c a>join b>join c>join",
-            new="data", a="tag", which="decision", b="tag", c="tag", join="update",
+            new="data",
+            a="tag",
+            which="decision",
+            b="tag",
+            c="tag",
+            join="update",
         ).text()
-    )  # fmt: skip
+    )
 
     assert (errors(made), to_plain(made.definition)["steps"]["join"]["after"]) == ([], ["a", "b | c"])
     assert any("joins branches of which only one is taken" in note for note in made.notes)
@@ -222,9 +239,10 @@ def test_scripts_that_cannot_be_carried_over_are_told_and_take_nothing() -> None
             new=("data", {"subType": "advanced", "script": "Bucket === 'cats';"}),
             which=("decision", {"subType": "advanced", "script": "let a = 1; a"}),
             mark=("tag", {"subType": "advanced", "script": "({a: 1})"}),
-            no="stopper", end="update",
+            no="stopper",
+            end="update",
         ).text()
-    )  # fmt: skip
+    )
 
     found = to_plain(made.definition)
     assert (found["source"]["store"], found["steps"]["which"]["with"]) == ("cats", {"if": "false"})
@@ -246,8 +264,9 @@ def test_names_that_cannot_be_names_of_steps_are_made_so() -> None:
     diagram.node("b")["name"] = "write: tags|all"
 
     assert {name: step.get("title") for name, step in plain(diagram)["steps"].items()} == {
-        "update": "OK", "write_ tags_all": "write: tags|all",
-    }  # fmt: skip
+        "update": "OK",
+        "write_ tags_all": "write: tags|all",
+    }
 
 
 # -- what the validator refuses ----------------------------------------------------------------------------
@@ -263,31 +282,48 @@ def broken(change: Any, links: str = "new>f f>end", **nodes: Any) -> list[str]:
     ("change", "sentence"),
     [
         (lambda d: d.node("f").pop("id"), "node 1 has no `id`"),
-        (lambda d: d.nodes.append({**d.node("end"), "name": "other"}),
-         "'other' has the id 'end', which 'end' has too"),
-        (lambda d: d.node("f")["ports"][0].update(links=[{}]),
-         "'f': port 'input' names the link {}, which is not there"),
+        (
+            lambda d: d.nodes.append({**d.node("end"), "name": "other"}),
+            "'other' has the id 'end', which 'end' has too",
+        ),
+        (
+            lambda d: d.node("f")["ports"][0].update(links=[{}]),
+            "'f': port 'input' names the link {}, which is not there",
+        ),
         (lambda d: d.links[1].update(source=["f"]), "link 1 begins at a port that is not there"),
-        (lambda d: d.node("f").update(type="magic"),
-         "'f' is of type 'magic', which Zenko does not have: data, search, tag, function, decision, update, stopper"),
+        (
+            lambda d: d.node("f").update(type="magic"),
+            "'f' is of type 'magic', which Zenko does not have: data, search, tag, function, decision, update, stopper",
+        ),
         (lambda d: d.node("f").pop("func"), "'f' says no `func`, which a fission function needs"),
-        (lambda d: d.node("f").update(subType="aws_lambda"), "'f': 'aws_lambda' is not supported for a function"),
+        (
+            lambda d: d.node("f").update(subType="aws_lambda"),
+            "'f': 'aws_lambda' is not supported for a function",
+        ),
         (lambda d: d.node("f").pop("ports"), "'f' has no `ports`"),
         (lambda d: d.node("f")["ports"][0].pop("id"), "'f': port 'input' has no `id`"),
-        (lambda d: d.node("f")["ports"][0].update(parentNode="new"),
-         "'f': port 'input' says that it belongs to another node"),
+        (
+            lambda d: d.node("f")["ports"][0].update(parentNode="new"),
+            "'f': port 'input' says that it belongs to another node",
+        ),
         (lambda d: d.node("f")["ports"][0].pop("links"), "'f': port 'input' has no `links`"),
         (lambda d: d.node("f")["ports"][1]["links"].clear(), "'f': port 'output' is not linked to anything"),
-        (lambda d: d.node("f")["ports"][1]["links"].append("gone"),
-         "'f': port 'output' names the link 'gone', which is not there"),
+        (
+            lambda d: d.node("f")["ports"][1]["links"].append("gone"),
+            "'f': port 'output' names the link 'gone', which is not there",
+        ),
         (lambda d: d.links[1].pop("id"), "link 1 has no `id`"),
         (lambda d: d.links[1].update(target="nowhere"), "link 1 ends at a port that is not there"),
-        (lambda d: d.links[1].update(targetPort="f.output", target="f"),
-         "link 1 ends at port 'output': it must be an input"),
-        (lambda d: d.links[1].update(source="end", sourcePort="end.input"),
-         "link 1 begins at port 'input': it must be an output or output2"),
+        (
+            lambda d: d.links[1].update(targetPort="f.output", target="f"),
+            "link 1 ends at port 'output': it must be an input",
+        ),
+        (
+            lambda d: d.links[1].update(source="end", sourcePort="end.input"),
+            "link 1 begins at port 'input': it must be an output or output2",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_the_validator_of_zenko_refuses_is_refused(change: Any, sentence: str) -> None:
     assert sentence in broken(change)
 

@@ -52,8 +52,11 @@ def compare(board: MutableMarking, model: Model, marking: Marking) -> None:
             waiting[wiring.steps[slot.step].name, slot.position, token.number] += 1
     expected = Counter((*place, event[0]) for place, queue in model.waiting.items() for event in queue)
     assert waiting == expected
-    found = {step.name: [key for _, key in board.complete.get(step.index, ())] if step.keyed else [""]
-             for step in wiring.steps if board.enabled(step)}  # fmt: skip
+    found = {
+        step.name: [key for _, key in board.complete.get(step.index, ())] if step.keyed else [""]
+        for step in wiring.steps
+        if board.enabled(step)
+    }
     assert found == model.enabled()
     debts = sum(marking.owed.values())
     assert debts == len(model.owed)

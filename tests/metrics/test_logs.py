@@ -109,8 +109,10 @@ def test_an_error_is_one_line_of_json() -> None:
     [line] = stream.getvalue().splitlines()
     said = json.loads(line)
     assert (said["message"], said["error"].splitlines()[-1], said["odd"]) == (
-        "it failed", "ValueError: oh", "<class 'object'>",
-    )  # fmt: skip
+        "it failed",
+        "ValueError: oh",
+        "<class 'object'>",
+    )
 
 
 @pytest.mark.parametrize("format", ["text", "json"])

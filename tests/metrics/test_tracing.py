@@ -62,12 +62,18 @@ def test_a_run_is_a_trace_with_a_span_a_step_and_an_attempt() -> None:
     assert by_id[int(told[0].split("-")[2], 16)].name == "last attempt 1"
     status = {span.name: span.status.status_code.name for span in found}
     assert (status["w"], status["flaky"], status["flaky attempt 1"], status["flaky attempt 2"]) == (
-        "OK", "OK", "ERROR", "OK",
-    )  # fmt: skip
+        "OK",
+        "OK",
+        "ERROR",
+        "OK",
+    )
     [whole] = [span for span in found if span.name == "w"]
     assert dict(whole.attributes or {}) == {
-        "penstock.run": run, "penstock.workflow": "w", "penstock.version": 1, "penstock.status": "succeeded",
-    }  # fmt: skip
+        "penstock.run": run,
+        "penstock.workflow": "w",
+        "penstock.version": 1,
+        "penstock.status": "succeeded",
+    }
     for span in found:
         assert whole.start_time is not None and whole.end_time is not None
         assert span.start_time is not None and span.end_time is not None

@@ -114,12 +114,24 @@ class SeaweedFS(S3Server):
         ]
         self.begin(
             [
-                str(BIN / "weed"), "-logdir=.", "server", "-dir=.", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *ports,
-                "-s3", "-s3.config=s3.json", f"-s3.port={self.port}", f"-s3.port.grpc={free_port()}",
-                "-s3.port.iceberg=0", "-s3.port.lance=0", "-volume.max=500",
-                "-master.volumeSizeLimitMB=16", "-master.telemetry=false",
+                str(BIN / "weed"),
+                "-logdir=.",
+                "server",
+                "-dir=.",
+                "-ip=127.0.0.1",
+                "-ip.bind=127.0.0.1",
+                *ports,
+                "-s3",
+                "-s3.config=s3.json",
+                f"-s3.port={self.port}",
+                f"-s3.port.grpc={free_port()}",
+                "-s3.port.iceberg=0",
+                "-s3.port.lance=0",
+                "-volume.max=500",
+                "-master.volumeSizeLimitMB=16",
+                "-master.telemetry=false",
             ]
-        )  # fmt: skip
+        )
         return self
 
 
@@ -161,12 +173,21 @@ class JuiceFS(S3Server):
         }
         self.begin(
             [
-                str(BIN / "juicefs"), "gateway", "--multi-buckets", "--keep-etag", "--object-tag", "--object-meta",
-                "--no-bgjob", "--no-banner", "--no-usage-report", "--log", str(self.folder / "gateway.log"),
-                "--cache-dir", str(self.folder / "cache"), "--metrics", "127.0.0.1:0", meta, f"127.0.0.1:{self.port}",
+                str(BIN / "juicefs"),
+                "gateway",
+                *["--multi-buckets", "--keep-etag", "--object-tag", "--object-meta"],
+                *["--no-bgjob", "--no-banner", "--no-usage-report"],
+                "--log",
+                str(self.folder / "gateway.log"),
+                "--cache-dir",
+                str(self.folder / "cache"),
+                "--metrics",
+                "127.0.0.1:0",
+                meta,
+                f"127.0.0.1:{self.port}",
             ],
             variables,
-        )  # fmt: skip
+        )
         return self
 
     def telling(self, name: str) -> str:

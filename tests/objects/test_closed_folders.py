@@ -82,8 +82,11 @@ def test_a_closed_folder_stops_no_other(case: tuple[str, str], tmp_path: Path) -
     root.mkdir()
     done = subprocess.run(
         [sys.executable, "-c", MORTAL, str(root), mode, when],
-        capture_output=True, timeout=60, preexec_fn=give_up_rights, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        timeout=60,
+        preexec_fn=give_up_rights,
+        check=False,
+    )
 
     assert done.returncode == 0, done.stderr.decode()
     told = msgspec.json.decode(done.stdout)

@@ -109,9 +109,12 @@ def test_a_listing_goes_on_behind_a_key_in_its_own_order(kept: StorePlace) -> No
 
     async def talk(store: ObjectStore) -> Any:
         return (
-            await keys_of(store), await keys_of(store, after="a/b"), await keys_of(store, "b"),
-            await keys_of(store, "b/", after="b/1"), await keys_of(store, "none"),
-        )  # fmt: skip
+            await keys_of(store),
+            await keys_of(store, after="a/b"),
+            await keys_of(store, "b"),
+            await keys_of(store, "b/", after="b/1"),
+            await keys_of(store, "none"),
+        )
 
     every, after, under, rest, none = kept.run(talk)
     assert sorted(every) == sorted(keys)  # in bytes' order, but for SeaweedFS, where folders come first

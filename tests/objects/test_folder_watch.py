@@ -98,8 +98,11 @@ def test_each_file_starts_one_run_with_what_is_known_of_it(place: Place, folder:
     run = play(place, folder, main)
     told = run["input"]
     assert (run["status"], run["subject"], told["bucket"], told["key"]) == (
-        "succeeded", "pics/in/a b.png", "pics", "in/a b.png",
-    )  # fmt: skip
+        "succeeded",
+        "pics/in/a b.png",
+        "pics",
+        "in/a b.png",
+    )
     assert (told["size"], told["event"], told["version"], told["metadata"]) == (4, "created", None, {})
     assert told["system"]["content_type"] == "image/png"
 
@@ -153,8 +156,11 @@ def test_what_came_and_went_while_no_node_ran_is_told(place: Place, folder: Fold
     folder.put("d.png")
     folder.delete("a.png")
     assert sorted(play(place, folder, second)) == [
-        ("created", "a.png"), ("created", "b/c.png"), ("created", "d.png"), ("deleted", "a.png"),
-    ]  # fmt: skip
+        ("created", "a.png"),
+        ("created", "b/c.png"),
+        ("created", "d.png"),
+        ("deleted", "a.png"),
+    ]
 
 
 def test_a_stopped_source_starts_nothing_and_later_only_what_is_new(

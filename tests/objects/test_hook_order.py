@@ -47,9 +47,11 @@ def test_the_records_of_a_notification_start_in_their_order(
     for key in ("a.png", "b.png", "c.png"):
         folder.put(key)
     records = [
-        record("a.png", sequencer="1"), record("a.png", "ObjectRemoved:Delete", sequencer="2"),
-        record("b.png", sequencer="3"), record("c.png", sequencer="4"),
-    ]  # fmt: skip
+        record("a.png", sequencer="1"),
+        record("a.png", "ObjectRemoved:Delete", sequencer="2"),
+        record("b.png", sequencer="3"),
+        record("c.png", sequencer="4"),
+    ]
 
     async def talk(client: Client) -> Any:
         for name in ("pics", "others"):

@@ -31,6 +31,17 @@ async def tell(client: Client, data: bytes | BytesIO, store: str = "pics", **hea
     return answer.status, answer.json
 
 
+TRANSPORT = {
+    "name": "ObjectCreated:Put",
+    "at": "2026-01-31T12:00:00.000Z",
+    "region": "eu-west-1",
+    "user": "AWS:ABC",
+    "source_ip": "192.0.2.7",
+    "request_id": "C3D13FE58DE4C810",
+    "sequencer": "0055AED6DCD90281E5",
+}
+
+
 def test_the_context_of_an_object_is_the_input_of_its_run(seaweed: SeaweedFS, tmp_path: Path) -> None:
     bucket = seaweed.bucket("context", versions=True)
     put = seaweed.put(
@@ -61,12 +72,9 @@ def test_the_context_of_an_object_is_the_input_of_its_run(seaweed: SeaweedFS, tm
         "size": 4,
         "etag": put["ETag"].strip('"'),
         "metadata": {"who": "me"},
-        "transport": {
-            "name": "ObjectCreated:Put", "at": "2026-01-31T12:00:00.000Z", "region": "eu-west-1", "user": "AWS:ABC",
-            "source_ip": "192.0.2.7", "request_id": "C3D13FE58DE4C810", "sequencer": "0055AED6DCD90281E5",
-        },
+        "transport": TRANSPORT,
         "event": "created",
-    }  # fmt: skip
+    }
     assert (system["store"], system["content_type"]) == ("pics", "image/png")
 
 
@@ -191,10 +199,13 @@ def test_one_notification_starts_every_workflow_that_wants_it(folder: FolderPlac
 def test_forged_calls_are_refused_and_change_nothing(folder: FolderPlace, tmp_path: Path) -> None:
     folder.put("a.png")
     wrong = [
-        {"authorization": "Bearer another"}, {"authorization": ""}, {"authorization": f"Bearer {TOKEN}x"},
-        {"authorization": "Basic !!!"}, {"authorization": "Bearer"},
+        {"authorization": "Bearer another"},
+        {"authorization": ""},
+        {"authorization": f"Bearer {TOKEN}x"},
+        {"authorization": "Basic !!!"},
+        {"authorization": "Bearer"},
         {"authorization": "Basic " + base64.b64encode(b"user:another").decode()},
-    ]  # fmt: skip
+    ]
 
     async def talk(client: Client) -> Any:
         await client.engine.publish(PICS, start=True)
@@ -247,17 +258,23 @@ def test_bad_notifications_get_a_plain_answer(folder: FolderPlace, tmp_path: Pat
     async def talk(client: Client) -> Any:
         await client.engine.publish(PICS, start=True)
         cases: list[tuple[bytes | BytesIO, str]] = [
-            (b"{", "pics"), (b'{"a": 1}', "pics"), (body(record(bucket="theirs")), "pics"),
-            (body(record()), "none"), (BytesIO(b"x" * (1024 * 1024 + 1)), "pics"),
-        ]  # fmt: skip
+            (b"{", "pics"),
+            (b'{"a": 1}', "pics"),
+            (body(record(bucket="theirs")), "pics"),
+            (body(record()), "none"),
+            (BytesIO(b"x" * (1024 * 1024 + 1)), "pics"),
+        ]
         answers = [await tell(client, data, store) for data, store in cases]
         return [(status, told["code"]) for status, told in answers], await inputs_of(client)
 
     answers, started = talk_to(talk, tmp_path, stores_of(folder))
     assert answers == [
-        (400, "invalid_json"), (400, "bad_notification"), (422, "other_bucket"), (404, "unknown_store"),
+        (400, "invalid_json"),
+        (400, "bad_notification"),
+        (422, "other_bucket"),
+        (404, "unknown_store"),
         (413, "body_too_large"),
-    ]  # fmt: skip
+    ]
     assert started == []
 
 
@@ -291,9 +308,12 @@ def test_cloudevents_carry_notifications_too(folder: FolderPlace, tmp_path: Path
     folder.put("a.png")
     folder.put("b.png")
     event = {
-        "specversion": "1.0", "id": "1", "source": "aws:s3", "type": "Object Created",
+        "specversion": "1.0",
+        "id": "1",
+        "source": "aws:s3",
+        "type": "Object Created",
         "data": {"bucket": {"name": "pics"}, "object": {"key": "a.png", "etag": "e", "sequencer": "1"}},
-    }  # fmt: skip
+    }
 
     async def talk(client: Client) -> Any:
         await client.engine.publish(PICS, start=True)
@@ -301,8 +321,11 @@ def test_cloudevents_carry_notifications_too(folder: FolderPlace, tmp_path: Path
             client, json.dumps(event).encode(), **{"content-type": "application/cloudevents+json"}
         )
         binary = {
-            "ce-specversion": "1.0", "ce-id": "2", "ce-source": "s3", "ce-type": "com.amazonaws.s3.objectcreated",
-        }  # fmt: skip
+            "ce-specversion": "1.0",
+            "ce-id": "2",
+            "ce-source": "s3",
+            "ce-type": "com.amazonaws.s3.objectcreated",
+        }
         second = await tell(client, body(record("b.png")), **binary)
         return first[0], second[0], sorted(each["key"] for each in await inputs_of(client))
 

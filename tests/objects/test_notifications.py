@@ -154,11 +154,17 @@ def test_seaweedfs_tells_paths_of_its_filer() -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "text", 7, None, {}, {"Records": [7]}, {"Records": [{"eventName": "ObjectCreated:Put"}]},
+        "text",
+        7,
+        None,
+        {},
+        {"Records": [7]},
+        {"Records": [{"eventName": "ObjectCreated:Put"}]},
         {"Records": [{"eventName": "ObjectCreated:Put", "s3": {"bucket": {}, "object": {"key": "a"}}}]},
-        {"Records": [record("")]}, {"Records": [record()] * 1001},
+        {"Records": [record("")]},
+        {"Records": [record()] * 1001},
     ],
-)  # fmt: skip
+)
 def test_what_is_no_notification_is_refused(body: Any) -> None:
     with pytest.raises(Unreadable, match="no notification"):
         read_notices(body)

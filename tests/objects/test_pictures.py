@@ -37,10 +37,12 @@ def function(target: str) -> Iterator[str]:
     """One of the examples under the framework that clouds run functions with; its address."""
     port = free_port()
     command = [
-        str(Path(sys.executable).parent / "functions-framework"), f"--target={target}",
+        str(Path(sys.executable).parent / "functions-framework"),
+        f"--target={target}",
         f"--source={EXAMPLES / target}.py",
-        "--host=127.0.0.1", f"--port={port}",
-    ]  # fmt: skip
+        "--host=127.0.0.1",
+        f"--port={port}",
+    ]
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )

@@ -90,9 +90,14 @@ def test_500_puts_during_a_kill_of_the_node_are_500_runs(telling: JuiceFS, tmp_p
     (tmp_path / "flows" / "pics.yaml").write_text(WORKFLOW)
     (tmp_path / "flows" / "pics.py").write_text(LOOKER)
     up = [
-        "up", "--port", port, "--workflows", tmp_path / "flows",
-        "--store", f"pics={telling.address(bucket, hook_token=TOKEN)}",
-    ]  # fmt: skip
+        "up",
+        "--port",
+        port,
+        "--workflows",
+        tmp_path / "flows",
+        "--store",
+        f"pics={telling.address(bucket, hook_token=TOKEN)}",
+    ]
     puts = [f"in/{number:03}.png" for number in range(500)]
     putting = threading.Thread(target=lambda: [telling.put(bucket, key) for key in puts])
 

@@ -29,9 +29,7 @@ def test_a_page_has_its_objects_and_the_way_to_the_next() -> None:
     top = "<IsTruncated>true</IsTruncated><NextContinuationToken>a/+=</NextContinuationToken>"
     body = listing(row("a", more="<StorageClass>COLD</StorageClass>"), row("b", 2), top=top)
 
-    assert read_page(body) == Page(
-        [Listed("a", 1, "e", NOON, "COLD"), Listed("b", 2, "e", NOON)], "a/+="
-    )  # fmt: skip
+    assert read_page(body) == Page([Listed("a", 1, "e", NOON, "COLD"), Listed("b", 2, "e", NOON)], "a/+=")
 
 
 @pytest.mark.parametrize(

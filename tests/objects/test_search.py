@@ -92,8 +92,11 @@ def test_each_object_that_is_found_starts_a_run(kept: StorePlace) -> None:
     assert (last["tick"], last["looked"], last["started"]) == ("2026-01-31T12:00:00Z", 2, 1)
     told = run["input"]
     assert (run["subject"].endswith("/in/a.png"), told["key"], told["size"], told["event"]) == (
-        True, "in/a.png", 4, "found",
-    )  # fmt: skip
+        True,
+        "in/a.png",
+        4,
+        "found",
+    )
     assert told["transport"] == {"name": "search", "tick": "2026-01-31T12:00:00Z"}
 
 
@@ -201,6 +204,10 @@ def test_the_progress_of_a_search_is_seen_and_a_store_that_is_away_is_told(tmp_p
     seen, last = play(folder, main)
     assert "no folder" in seen["error"]
     assert seen["under_way"] == {
-        "tick": "2026-01-31T12:00:00Z", "looked": 0, "started": 0, "refused": 0, "after": "",
-    }  # fmt: skip
+        "tick": "2026-01-31T12:00:00Z",
+        "looked": 0,
+        "started": 0,
+        "refused": 0,
+        "after": "",
+    }
     assert last["started"] == 1

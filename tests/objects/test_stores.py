@@ -226,9 +226,13 @@ def test_sns_brings_notifications_of_the_topic_that_the_store_names(tmp_path: Pa
                 return None
 
             hooks = Hooks(
-                running.node.flows, running.node.intake, secret, fetch=web.fetch,
-                certificates=Certificates(web.fetch, [AMAZON.root]), now=lambda: NOW,
-            )  # fmt: skip
+                running.node.flows,
+                running.node.intake,
+                secret,
+                fetch=web.fetch,
+                certificates=Certificates(web.fetch, [AMAZON.root]),
+                now=lambda: NOW,
+            )
             kept = running.means.stores
             taking = ObjectHooks(hooks, kept, ObjectStarts(running.node.flows, running.node.intake, kept))
             await engine.publish(PICS, start=True)

@@ -19,9 +19,23 @@ from tests.release.remote import Remote, serving
 
 LIST = Path(__file__).parent / "permissions.txt"
 RELEASE = {
-    "kf_id", "name", "description", "state", "studies", "tasks", "notes", "version", "created_at", "tags", "author",
-    "is_major", "partly_published", "run", "states", "next_version",
-}  # fmt: skip
+    "kf_id",
+    "name",
+    "description",
+    "state",
+    "studies",
+    "tasks",
+    "notes",
+    "version",
+    "created_at",
+    "tags",
+    "author",
+    "is_major",
+    "partly_published",
+    "run",
+    "states",
+    "next_version",
+}
 
 
 TAGGED = {"name": "R", "studies": [STUDY]}
@@ -156,10 +170,9 @@ def test_a_release_that_is_stored_is_not_told_to_be_made_again(
             status, answer = await here.ask("POST", "/releases", TAGGED)
 
             [release] = (await here.good("GET", "/releases"))["results"]
-            assert (status, answer) == (503, {"detail": (
-                f"Release {release['kf_id']} was made and will begin by itself, but not just now (disk I/O error): "
-                "do not make it again."
-            )})  # fmt: skip
+            later = "was made and will begin by itself, but not just now (disk I/O error)"
+            told = f"Release {release['kf_id']} {later}: do not make it again."
+            assert (status, answer) == (503, {"detail": told})
             await here.until(release["kf_id"], "staged")
 
     asyncio.run(talk())

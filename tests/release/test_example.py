@@ -50,9 +50,12 @@ async def address(said: asyncio.StreamReader) -> str:
 @asynccontextmanager
 async def upped(folder: Path) -> AsyncIterator[str]:
     more = {
-        "PYTHONPATH": str(ROOT / "src"), "PENSTOCK_TOKEN": OWN, "PENSTOCK_EGRESS_ALLOW": "127.0.0.1",
-        "PENSTOCK_RELEASE_POLL_INTERVAL": "50ms", "PENSTOCK_RELEASE_OPEN_REPORTS": "true",
-    }  # fmt: skip
+        "PYTHONPATH": str(ROOT / "src"),
+        "PENSTOCK_TOKEN": OWN,
+        "PENSTOCK_EGRESS_ALLOW": "127.0.0.1",
+        "PENSTOCK_RELEASE_POLL_INTERVAL": "50ms",
+        "PENSTOCK_RELEASE_OPEN_REPORTS": "true",
+    }
     how: dict[str, Any] = {"cwd": folder, "env": {**os.environ, **more}}
     async with process("-m", "penstock", "up", "--port", "0", **how) as said:
         yield await address(said)
@@ -169,8 +172,10 @@ def test_the_example_of_a_release_can_be_run_again(tmp_path: Path) -> None:
             found = (await here.good("GET", "/task-services?limit=100"))["results"]
 
             assert [(each["name"], each["enabled"]) for each in found] == [
-                ("archive", False), ("portal", False), ("index", False),
-            ]  # fmt: skip
+                ("archive", False),
+                ("portal", False),
+                ("index", False),
+            ]
 
     asyncio.run(talk())
 

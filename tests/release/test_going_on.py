@@ -61,8 +61,10 @@ def test_the_rest_stages_again_before_anybody_of_it_publishes(url: str, tmp_path
             shown = await here.until(id, "running")
             again = {t["service_name"]: t["kf_id"] for t in shown["tasks"]}
             assert (again["good"], again["bad"] != tasks["bad"], again["slow"] != tasks["slow"]) == (
-                tasks["good"], True, True,
-            )  # fmt: skip
+                tasks["good"],
+                True,
+                True,
+            )
             await here.until_task(again["bad"], "staged")
             assert "publish" not in [action for action, body in bad.log if body["task_id"] == again["bad"]]
             slow.polled = True

@@ -70,9 +70,7 @@ def test_a_service_that_is_not_enabled_cannot_be_chosen(tmp_path: Path) -> None:
             status, said = await here.ask(
                 "POST", "/releases", {"name": "R", "studies": [STUDY], "services": [id]}
             )
-            assert (status, said) == (
-                400, {"services": [f"sleepy ({id}) is not enabled: enable it first."]},
-            )  # fmt: skip
+            assert (status, said) == (400, {"services": [f"sleepy ({id}) is not enabled: enable it first."]})
 
     asyncio.run(talk())
 
@@ -130,11 +128,21 @@ def test_a_release_tells_when_it_and_its_tasks_were_in_which_state(url: str, tmp
 
             of_task = shown["tasks"][0]["states"]
             assert [each["state"] for each in shown["states"]] == [
-                "waiting", "initializing", "running", "staged", "publishing", "published",
-            ]  # fmt: skip
+                "waiting",
+                "initializing",
+                "running",
+                "staged",
+                "publishing",
+                "published",
+            ]
             assert [each["state"] for each in of_task] == [
-                "waiting", "initialized", "running", "staged", "publishing", "published",
-            ]  # fmt: skip
+                "waiting",
+                "initialized",
+                "running",
+                "staged",
+                "publishing",
+                "published",
+            ]
             assert all(a["at"] <= b["at"] for a, b in [*pairwise(shown["states"]), *pairwise(of_task)])
 
     asyncio.run(talk())

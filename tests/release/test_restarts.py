@@ -32,9 +32,16 @@ class Host(Client):
 
     async def start(self) -> None:
         self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.release.host", self.url, str(self.folder), str(self.port),
-            stdout=asyncio.subprocess.PIPE, cwd=ROOT, env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "tests.release.host",
+            self.url,
+            str(self.folder),
+            str(self.port),
+            stdout=asyncio.subprocess.PIPE,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+        )
         assert self.process.stdout is not None
         async with asyncio.timeout(LIMIT):
             assert await self.process.stdout.readline() == b"ready\n"

@@ -29,9 +29,21 @@ def words() -> list[tuple[str, str]]:
 
 def by_curl(base: str, path: str, body: str) -> tuple[int, Any]:
     said = subprocess.run(
-        ["curl", "-s", "-w", "\n%{http_code}", "-H", "content-type: application/json", base + path, "-d", body],
-        capture_output=True, check=True, timeout=30,
-    ).stdout  # fmt: skip
+        [
+            "curl",
+            "-s",
+            "-w",
+            "\n%{http_code}",
+            "-H",
+            "content-type: application/json",
+            base + path,
+            "-d",
+            body,
+        ],
+        capture_output=True,
+        check=True,
+        timeout=30,
+    ).stdout
     text, _, status = said.rpartition(b"\n")
     return int(status), msgspec.json.decode(text)
 
@@ -77,6 +89,11 @@ def test_the_conversation_of_the_document_does_a_task(speaker: str, tmp_path: Pa
     told, output = asyncio.run(play())
 
     assert told == [
-        ("poll", 200), ("heartbeat", 200), ("log", 200), ("complete", 200), ("complete", 200), ("complete", 409),
-    ]  # fmt: skip
+        ("poll", 200),
+        ("heartbeat", 200),
+        ("log", 200),
+        ("complete", 200),
+        ("complete", 200),
+        ("complete", 409),
+    ]
     assert output == {"bytes": 3}

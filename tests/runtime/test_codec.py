@@ -127,9 +127,23 @@ def test_what_is_written_of_a_random_run_is_what_is_read(block: int) -> None:
         met |= played(seed).met
 
     assert met >= {
-        "ending", "paused", "tags", "error", "put_off", "tokens", "owed", "filled", "results", "failed",
-        "halted", "came", "disabled", "epoch", "format 1", "format 2",
-    }, "the random runs met too little: the test says little"  # fmt: skip
+        "ending",
+        "paused",
+        "tags",
+        "error",
+        "put_off",
+        "tokens",
+        "owed",
+        "filled",
+        "results",
+        "failed",
+        "halted",
+        "came",
+        "disabled",
+        "epoch",
+        "format 1",
+        "format 2",
+    }, "the random runs met too little: the test says little"
 
 
 def begun(steps: str, head: str = "", input: Any = None) -> Recorded:
@@ -304,9 +318,16 @@ def test_a_payload_that_is_gone_makes_the_run_unreadable() -> None:
 
 def test_a_run_id_is_read_as_it_was_written() -> None:
     header = Header(
-        id=RunId("0f"), workflow="w", version=3, subject="s", labels={"a": "b"}, input=[1], parent="p",
-        rerun_of="r", tags={"t": 1},
-    )  # fmt: skip
+        id=RunId("0f"),
+        workflow="w",
+        version=3,
+        subject="s",
+        labels={"a": "b"},
+        input=[1],
+        parent="p",
+        rerun_of="r",
+        tags={"t": 1},
+    )
     run = begun(FLOW)
 
     read = Stored(encode_header(header, Packer()), run.rows.head, []).snapshot({}, Packer())

@@ -19,17 +19,27 @@ NOW = START_TIME + timedelta(minutes=5)
 
 def worker(name: str = "amy", **more: Any) -> Worker:
     plain: dict[str, Any] = {
-        "task_lists": ("default",), "tasks": ("t",), "concurrency": 2, "started_at": START_TIME, "seen_at": NOW,
-    }  # fmt: skip
+        "task_lists": ("default",),
+        "tasks": ("t",),
+        "concurrency": 2,
+        "started_at": START_TIME,
+        "seen_at": NOW,
+    }
     return Worker(id=f"id-{name}", name=name, **plain | more)
 
 
 def task_row(drive: Drive, step: str = "a", **more: Any) -> TaskRow:
     attempt = drive.tasks[step]
     plain: dict[str, Any] = {
-        "lease": Lease("run", attempt.firing, WHOLE, attempt.attempt, 1), "task": "t", "task_list": "default",
-        "worker": None, "held": False, "queued_at": START_TIME, "started_at": None, "progress": None,
-    }  # fmt: skip
+        "lease": Lease("run", attempt.firing, WHOLE, attempt.attempt, 1),
+        "task": "t",
+        "task_list": "default",
+        "worker": None,
+        "held": False,
+        "queued_at": START_TIME,
+        "started_at": None,
+        "progress": None,
+    }
     return TaskRow(**plain | more)
 
 
@@ -276,9 +286,15 @@ def test_rows_are_gone_through_once_however_many_elements_there_are() -> None:
     """Or else one look at a run of twenty thousand elements holds the server for half a minute."""
     drive = Drive(flow_of("a: {task: t, each: 'data.items'}"), input={"items": [0] * 40})
     row = TaskRow(
-        lease=Lease("run", 1, WHOLE, 1, 1), task="t", task_list="default", worker=None, held=False,
-        queued_at=START_TIME, started_at=None, progress=None,
-    )  # fmt: skip
+        lease=Lease("run", 1, WHOLE, 1, 1),
+        task="t",
+        task_list="default",
+        worker=None,
+        held=False,
+        queued_at=START_TIME,
+        started_at=None,
+        progress=None,
+    )
     places = [(each.firing, each.index) for each in drive.snapshot.elements.values()]
     rows = Counted(replace(row, lease=Lease("run", firing, index or 0, 1, 1)) for firing, index in places)
     workers, queues = Counted([worker(), worker("bob")]), Counted([queue(40)])

@@ -125,5 +125,6 @@ def test_an_unknown_place_for_traces_is_told(tmp_path: Path) -> None:
     said = process("up", cwd=tmp_path, PENSTOCK_TRACING="jaeger")
 
     assert (said.code, said.err) == (
-        2, "error: PENSTOCK_TRACING 'jaeger' must be one of off, console, otlp.\n",
-    )  # fmt: skip
+        2,
+        "error: PENSTOCK_TRACING 'jaeger' must be one of off, console, otlp.\n",
+    )

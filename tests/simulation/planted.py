@@ -284,12 +284,7 @@ BUGS = (
             sql("drop_locks_of_runs", ("WHERE", "WHERE run = '' AND")),
         ),
     ),
-    Bug(
-        "key for everybody",
-        "R11",
-        "serialized_steps_never_overlap",
-        sql("locks_held", ("count(*)", "0")),
-    ),
+    Bug("key for everybody", "R11", "serialized_steps_never_overlap", sql("locks_held", ("count(*)", "0"))),
     Bug(
         "history gap",
         "C8",
@@ -299,4 +294,4 @@ BUGS = (
     Bug("result acknowledged too early", "C1", "accepted_results_are_in_the_history", _early_answer),
     Bug("cancel acknowledged too early", "C15", "cancelling_is_final", _early_cancel),
     *planted_outside.BUGS,
-)  # fmt: skip
+)

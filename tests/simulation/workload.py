@@ -96,7 +96,7 @@ result: "0"
 steps:
   a: {task: poison, timeouts: {heartbeat: 2s}, timeout_retries: [1], with: {n: "${ data.n }"}}
 """,
-}  # fmt: skip
+}
 
 _OTHERS = {
     "lasting": """
@@ -109,7 +109,7 @@ result: "steps.a.output.n"
 steps:
   a: {task: echo, with: {n: "${ data.n }"}}
 """,
-}  # fmt: skip
+}
 
 _CLOCK = """
 source: {kind: schedule, every: 4s, overrun: start, catch_up: all}

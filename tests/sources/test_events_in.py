@@ -36,8 +36,10 @@ def test_a_callback_before_its_key_twice_and_after_the_end_is_one_delivery(place
         id = await engine.start("video")
         view = await engine.wait(id, 30)
         assert (view["status"], view["steps"]["use"]["output"], view["data"]["s3_output"]) == (
-            "succeeded", [{"key": "a.mp4"}, "a.mp4"], "a.mp4",
-        )  # fmt: skip
+            "succeeded",
+            [{"key": "a.mp4"}, "a.mp4"],
+            "a.mp4",
+        )
 
         assert counted(await hooks.receive("video", "finished", letter())) == DUPLICATE
         assert delivered(await engine.history(id)) == 1
@@ -161,9 +163,7 @@ def test_forgeries_change_nothing_and_nothing_is_fetched_for_them() -> None:
             with pytest.raises(error):
                 await hooks.receive("video", "finished", call)
         assert (web.fetched, await engine.undelivered(), hooks.taken) == ([], [], {})
-        assert hooks.refused == {
-            "certificate": 1, "topic": 2, "stale": 1, "bad_event": 1, "invalid_json": 1,
-        }  # fmt: skip
+        assert hooks.refused == {"certificate": 1, "topic": 2, "stale": 1, "bad_event": 1, "invalid_json": 1}
 
         changed = json.loads(letter().body)
         with pytest.raises(Unverified):

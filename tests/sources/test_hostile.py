@@ -18,14 +18,41 @@ from tests.sources.signing import SECRET
 
 FEW = settings(max_examples=100, deadline=None, derandomize=True)
 names = st.sampled_from(
-    ["webhook-id", "webhook-timestamp", "webhook-signature", "x-hub-signature-256", "x-github-delivery",
-     "x-signature", "authorization", "content-type", "ce-specversion", "ce-id", "ce-source", "ce-type", "ce-time",
-     "webhook-request-origin", "webhook-request-rate"]
-)  # fmt: skip
+    [
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+        "x-hub-signature-256",
+        "x-github-delivery",
+        "x-signature",
+        "authorization",
+        "content-type",
+        "ce-specversion",
+        "ce-id",
+        "ce-source",
+        "ce-type",
+        "ce-time",
+        "webhook-request-origin",
+        "webhook-request-rate",
+    ]
+)
 words = st.sampled_from(
-    ["v1,", "v1,AAAA", "v1,AAAA v1,", "sha256=", "sha256=00", "Bearer ", "Bearer x", "1772366400", "-1", "1.0",
-     "application/cloudevents+json", "application/cloudevents-batch+json", "application/json"]
-)  # fmt: skip
+    [
+        "v1,",
+        "v1,AAAA",
+        "v1,AAAA v1,",
+        "sha256=",
+        "sha256=00",
+        "Bearer ",
+        "Bearer x",
+        "1772366400",
+        "-1",
+        "1.0",
+        "application/cloudevents+json",
+        "application/cloudevents-batch+json",
+        "application/json",
+    ]
+)
 headers = st.dictionaries(names, words | st.text(max_size=12), max_size=8)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),

@@ -36,9 +36,14 @@ def test_a_letter_without_a_subject_is_signed_without_it() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("Message", "{}"), ("MessageId", "m-2"), ("Subject", "x"), ("Timestamp", "2026-03-01T11:58:00.000Z"),
-     ("SignatureVersion", "1")],
-)  # fmt: skip
+    [
+        ("Message", "{}"),
+        ("MessageId", "m-2"),
+        ("Subject", "x"),
+        ("Timestamp", "2026-03-01T11:58:00.000Z"),
+        ("SignatureVersion", "1"),
+    ],
+)
 def test_a_letter_that_was_changed_is_refused(name: str, value: str) -> None:
     letter = read({**AMAZON.letter(), name: value})
 
@@ -68,9 +73,15 @@ def test_a_letter_is_stale_after_an_hour() -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"MessageId": None}, {"Timestamp": "soon"}, {"Timestamp": "2026-03-01T11:59:00"}, {"Message": 5},
-     {"SignatureVersion": "3"}, {"Type": "SubscriptionConfirmation"}],
-)  # fmt: skip
+    [
+        {"MessageId": None},
+        {"Timestamp": "soon"},
+        {"Timestamp": "2026-03-01T11:59:00"},
+        {"Message": 5},
+        {"SignatureVersion": "3"},
+        {"Type": "SubscriptionConfirmation"},
+    ],
+)
 def test_a_letter_that_lacks_something_is_refused(changed: dict[str, Any]) -> None:
     letter = {name: value for name, value in {**AMAZON.letter(), **changed}.items() if value is not None}
 

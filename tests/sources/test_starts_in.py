@@ -40,8 +40,10 @@ def test_row_31_a_call_starts_a_run_and_its_replay_none(place: Place) -> None:
         assert run is not None
         view = await engine.wait(run, 30)
         assert (view["status"], view["subject"], view["input"]) == (
-            "succeeded", "o-1", {"order": "o-1", "from": "shop/1", "shop": "west"},
-        )  # fmt: skip
+            "succeeded",
+            "o-1",
+            {"order": "o-1", "from": "shop/1", "shop": "west"},
+        )
         again = await hooks.receive("orders", None, order())
         assert (again.status, again.run, again.duplicate) == (200, run, True)
         assert (await engine.counts())["succeeded"] == 1
@@ -289,8 +291,10 @@ def test_cloud_events_start_a_run_each_and_are_known_by_source_and_id(place: Pla
         batch = [event("1"), event("2", "o-2"), event("2", "o-2")]
         answer = await hooks.receive("orders", None, signed_events(many, batch, "msg_2"))
         assert (answer.status, answer.duplicate, [each.status for each in answer.items]) == (
-            201, False, [200, 201, 200],
-        )  # fmt: skip
+            201,
+            False,
+            [200, 201, 200],
+        )
         bad = [event("3"), {**event("4"), "specversion": "9"}]
         with pytest.raises(Unreadable):
             await hooks.receive("orders", None, signed_events(many, bad, "msg_3"))

@@ -28,9 +28,19 @@ class ModelApprovals:
         for change in changes:
             for ask in change.asked:
                 fresh = ApprovalRow(
-                    ask.id, change.run, ask.workflow, ask.step, ask.role, ask.body, "open", now, ask.due_at,
-                    None, None, None,
-                )  # fmt: skip
+                    ask.id,
+                    change.run,
+                    ask.workflow,
+                    ask.step,
+                    ask.role,
+                    ask.body,
+                    "open",
+                    now,
+                    ask.due_at,
+                    None,
+                    None,
+                    None,
+                )
                 self.asked.setdefault(ask.id, fresh)
 
     async def approvals(

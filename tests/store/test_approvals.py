@@ -16,8 +16,14 @@ def ask(id: str, **more: object) -> Asked:
 
 
 def row(id: str, run: str = A, **more: object) -> ApprovalRow:
-    plain: dict[str, object] = {"status": "open", "opened_at": NOON, "due_at": None, "ended_at": None,
-                                "decided_by": None, "decision": None}  # fmt: skip
+    plain: dict[str, object] = {
+        "status": "open",
+        "opened_at": NOON,
+        "due_at": None,
+        "ended_at": None,
+        "decided_by": None,
+        "decision": None,
+    }
     return ApprovalRow(id, run, "w", "ask", "operator", b"{}", **{**plain, **more})  # type: ignore[arg-type]
 
 

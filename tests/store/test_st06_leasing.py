@@ -184,9 +184,16 @@ async def test_st6_a_pause_holds_what_no_worker_has(store: Store) -> None:
 
 async def test_st6_a_pause_holds_tasks_of_every_kind(store: Store) -> None:
     kinds: list[dict[str, Any]] = [
-        {"priority": 5}, {"priority": -5}, {"task": "other"}, {"task_list": "l"}, {"attempt": 2}, {"index": 3},
-        {"schedule_to_start": seconds(60)}, {"start_to_close": seconds(60)}, {"schedule_to_close": seconds(60)},
-    ]  # fmt: skip
+        {"priority": 5},
+        {"priority": -5},
+        {"task": "other"},
+        {"task_list": "l"},
+        {"attempt": 2},
+        {"index": 3},
+        {"schedule_to_start": seconds(60)},
+        {"start_to_close": seconds(60)},
+        {"schedule_to_close": seconds(60)},
+    ]
     await given(store, start(A, tasks=tuple(task(n, **kind) for n, kind in enumerate(kinds, 1))))
 
     await given(store, change(A, 1, status="paused", hold=True))

@@ -28,8 +28,12 @@ async def test_st13_a_token_is_written_and_read_as_it_was(store: Store) -> None:
 
     assert made == {"/custom/a": token}
     assert (token.name, token.owner, token.expires, token.priority, token.data) == (
-        "/custom/a", "amy", NOON, 2.5, b'{"x": 1}',
-    )  # fmt: skip
+        "/custom/a",
+        "amy",
+        NOON,
+        2.5,
+        b'{"x": 1}',
+    )
 
 
 async def test_st13_tokens_are_listed_by_prefix_in_pages(store: Store) -> None:

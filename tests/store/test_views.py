@@ -380,8 +380,10 @@ async def test_runs_are_tallied_by_version_and_status(store: Store) -> None:
 
     day = seconds(86400)
     assert await store.tally("w", NOON, NOON + day) == {
-        (1, "running"): 2, (1, "failed"): 1, (2, "succeeded"): 1,
-    }  # fmt: skip
+        (1, "running"): 2,
+        (1, "failed"): 1,
+        (2, "succeeded"): 1,
+    }
     assert await store.tally("w", NOON + seconds(1), NOON + day) == {(1, "running"): 1, (1, "failed"): 1}
     assert await store.tally("none", NOON, NOON + day) == {}
 
@@ -392,6 +394,7 @@ async def test_ends_are_counted_by_workflow_status_and_time(store: Store) -> Non
 
     hour = seconds(3600)
     assert await store.endings(NOON, NOON + 4 * hour, hour) == {
-        ("w", "succeeded", 0): 1, ("w", "failed", 3): 1,
-    }  # fmt: skip
+        ("w", "succeeded", 0): 1,
+        ("w", "failed", 3): 1,
+    }
     assert await store.endings(NOON, NOON + 3 * hour, hour) == {("w", "succeeded", 0): 1}

@@ -153,8 +153,12 @@ def test_cloudevents_are_understood_in_both_modes(
         await publish(engine, definition, broker, topic)
         for _ in range(2):  # the sender says by the id that it is the same
             await broker.put(topic, json.dumps(body).encode(), None, headers)
-        await broker.put(topic, b'{"last": true}', None, {"ce-specversion": "1.0", "ce-id": "8",
-                         "ce-source": "/shop", "ce-type": "last"})  # fmt: skip
+        await broker.put(
+            topic,
+            b'{"last": true}',
+            None,
+            {"ce-specversion": "1.0", "ce-id": "8", "ce-source": "/shop", "ce-type": "last"},
+        )
         return await runs_there(engine, 2)
 
     runs = play(str(tmp_path / "penstock.db"), broker, main)

@@ -68,9 +68,14 @@ def _begun(each: Stage, folder: Path, short: bool) -> Iterator[_Running]:
     said = folder / f"{each.name}.log"
     with said.open("w", encoding="utf-8") as log:
         process = subprocess.Popen(
-            asked, cwd=ROOT, env=variables, stdout=log, stderr=subprocess.STDOUT, text=True,
+            asked,
+            cwd=ROOT,
+            env=variables,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            text=True,
             preexec_fn=(lambda: os.nice(15)) if each.lasts else None,
-        )  # fmt: skip
+        )
     try:
         yield _Running(each, process, said, time.monotonic())
     finally:

@@ -21,16 +21,41 @@ NONE_ALLOWED = ("lost", "double-applied", "stuck", "crashes of a decoder")
 WHOLE = ("planted bugs caught", "rare paths hit")
 """Figures `n/m` of which n must be m."""
 OFTEN = (
-    "kills", "pauses", "partitions", "lost replies", "broken lines", "slow lines", "database crashes", "failovers",
-    "disk full", "slow fsyncs", "clock jumps", "version skew", "floods",
-)  # fmt: skip
+    "kills",
+    "pauses",
+    "partitions",
+    "lost replies",
+    "broken lines",
+    "slow lines",
+    "database crashes",
+    "failovers",
+    "disk full",
+    "slow fsyncs",
+    "clock jumps",
+    "version skew",
+    "floods",
+)
 """Faults that must have struck real processes, each at least so many times."""
 LEAST = 5
 ROWS = (
-    "seeds", "virtual hours", "faults", *OFTEN, "power cuts", "operations", "operations that failed",
-    "runs verified", "tasks executed", "duplicate executions", "duplicates suppressed", "late results rejected",
-    "runs soaked", "bad inputs", "inputs to decoders", *NONE_ALLOWED, *WHOLE,
-)  # fmt: skip
+    "seeds",
+    "virtual hours",
+    "faults",
+    *OFTEN,
+    "power cuts",
+    "operations",
+    "operations that failed",
+    "runs verified",
+    "tasks executed",
+    "duplicate executions",
+    "duplicates suppressed",
+    "late results rejected",
+    "runs soaked",
+    "bad inputs",
+    "inputs to decoders",
+    *NONE_ALLOWED,
+    *WHOLE,
+)
 """Figures that must be there, in the order in which they are read; others come after them."""
 _SHARE = re.compile(r"(\d+)/(\d+)")
 

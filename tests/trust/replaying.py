@@ -46,8 +46,12 @@ SHAPES: dict[str, dict[str, Any]] = {
     "loop": {
         "steps": {
             "a": {"task": "set", "after": "START | again", "with": {"n": "${ data.n + 1 }"}},
-            "b": {"task": "decide", "after": "a", "with": {"if": "data.n < 4"},
-                  "emits": {"then": "again", "else": "OK"}},
+            "b": {
+                "task": "decide",
+                "after": "a",
+                "with": {"if": "data.n < 4"},
+                "emits": {"then": "again", "else": "OK"},
+            },
         }
     },
     "retried": {"steps": {"a": step(task="flaky", retries=3, backoff={"initial": "1s", "jitter": 0})}},
@@ -56,12 +60,19 @@ SHAPES: dict[str, dict[str, Any]] = {
     "event": {"external": ["paid"], "steps": {"a": step(), "b": step("a", "paid")}},
     "canceled": {"steps": {"a": {"task": "wait", "with": {"for": "1h"}}, "undo": step("CANCEL")}},
     "failed": {"steps": {"a": step(task="bad", retries=0), "b": step("a"), "undo": step("FAIL")}},
-    "parent": {"steps": {"a": {"task": "workflow", "with": {"name": "chain", "input": {"n": 1}}}, "b": step("a")}},
-    "asked": {"steps": {"a": {"task": "approval", "emits": {"approved": "yes", "rejected": "no"}},
-                        "b": step("yes"), "c": step("no")}},
+    "parent": {
+        "steps": {"a": {"task": "workflow", "with": {"name": "chain", "input": {"n": 1}}}, "b": step("a")}
+    },
+    "asked": {
+        "steps": {
+            "a": {"task": "approval", "emits": {"approved": "yes", "rejected": "no"}},
+            "b": step("yes"),
+            "c": step("no"),
+        }
+    },
     "serial": {"steps": {"a": step(serialize="string(data.n)"), "b": step("a")}},
     "set": {"steps": {"a": {"task": "set", "with": {"n": "${ data.n + 1 }"}}, "b": step("a")}},
-}  # fmt: skip
+}
 
 
 async def echo(n: int) -> dict[str, int]:
@@ -103,8 +114,11 @@ async def approve(engine: Engine, run: str) -> None:
 
 
 ACTS: dict[str, tuple[Callable[[Engine, str], Awaitable[None]], ...]] = {
-    "event": (pay, repair), "canceled": (cancel,), "failed": (retry,), "asked": (approve,),
-}  # fmt: skip
+    "event": (pay, repair),
+    "canceled": (cancel,),
+    "failed": (retry,),
+    "asked": (approve,),
+}
 """What is done to runs of a shape; one run of each shape is left as it comes to rest."""
 
 
@@ -143,9 +157,13 @@ class Recorded:
     def __init__(self, said: dict[str, Any]) -> None:
         self.said = said
         version = Version(
-            workflow=said["workflow"], version=said["version"], definition=said["definition"],
-            offers=base64.b64decode(said["offers"]), note=None, at=LONG_AGO,
-        )  # fmt: skip
+            workflow=said["workflow"],
+            version=said["version"],
+            definition=said["definition"],
+            offers=base64.b64decode(said["offers"]),
+            note=None,
+            at=LONG_AGO,
+        )
         self.flow = compile_version(version)
         parts = tuple(
             Part(kind, firing, index, base64.b64decode(body)) for kind, firing, index, body in said["parts"]
@@ -173,11 +191,15 @@ async def written(store: Store) -> list[dict[str, Any]]:
         version = await store.version(row.workflow, row.version)
         assert stored is not None and version is not None
         said: dict[str, Any] = {
-            "workflow": row.workflow, "version": row.version, "definition": version.definition,
-            "offers": text(version.offers), "header": text(stored.header), "head": text(stored.head),
+            "workflow": row.workflow,
+            "version": row.version,
+            "definition": version.definition,
+            "offers": text(version.offers),
+            "header": text(stored.header),
+            "head": text(stored.head),
             "parts": [[part.kind, part.firing, part.index, text(part.body or b"")] for part in stored.parts],
             "pages": [text(page) for page in await store.pages(row.id, 0, 1_000)],
-        }  # fmt: skip
+        }
         run = Recorded(said)
         found.append(
             said | {"status": run.snapshot.status, "result": run.snapshot.result, "markings": run.markings()}

@@ -36,15 +36,31 @@ from tests.store.builders import (
     start,
     task,
     unlock,
-)  # fmt: skip
+)
 from tests.trust.beside import BesideFile, BesideServer, Tables, beside
 
 BY = AuditRow(actor="amy", token_id=None, ip=None, action="cancel_run", target=A)
 FITS = ["applied", "applied", "applied", "stale"]
 TOUCHED = {
-    "run", "history", "part", "payload", "task", "timer", "message", "lock", "correlation", "kept", "kept_key",
-    "seen", "start_key", "run_label", "rest", "approval", "outbox", "audit",
-}  # fmt: skip
+    "run",
+    "history",
+    "part",
+    "payload",
+    "task",
+    "timer",
+    "message",
+    "lock",
+    "correlation",
+    "kept",
+    "kept_key",
+    "seen",
+    "start_key",
+    "run_label",
+    "rest",
+    "approval",
+    "outbox",
+    "audit",
+}
 
 
 class PulledPlug(Exception):
@@ -83,15 +99,26 @@ async def furnish(store: Store) -> list[Change]:
     [first, _] = await lease(store)
     due = await store.due(10, timedelta(seconds=10))
     rich = change(
-        A, 2,
-        ended=(ended(first.lease),), tasks=(task(3),), timers=((LATER, b"later"),),
-        rung=tuple(timer.id for timer in due.timers), read=tuple(message.id for message in due.messages),
-        parts=(Part("e", 1, 0, None), Part("r", 2, 0, b"new")), payloads=((b"d" * 32, b"body"),),
-        unlocks=(unlock("key", 1),), locks=(lock("other", 2),), posts=(Post(D, b"to D"), Post(None, b"to all")),
-        rest=(("event", "paid"),), seen=(Seen("scope", "id", LATER), Seen("run", "id")),
-        kept=(kept(("user", "x")), kept(("order", "7"))), letters=(OutboxMessage("bus", "topic", b"letter"),),
-        asked=(Asked(id="ask", workflow="w", step="s", role="operator", body=b"?"),), void=((2, -1),), audits=(BY,),
-    )  # fmt: skip
+        A,
+        2,
+        ended=(ended(first.lease),),
+        tasks=(task(3),),
+        timers=((LATER, b"later"),),
+        rung=tuple(timer.id for timer in due.timers),
+        read=tuple(message.id for message in due.messages),
+        parts=(Part("e", 1, 0, None), Part("r", 2, 0, b"new")),
+        payloads=((b"d" * 32, b"body"),),
+        unlocks=(unlock("key", 1),),
+        locks=(lock("other", 2),),
+        posts=(Post(D, b"to D"), Post(None, b"to all")),
+        rest=(("event", "paid"),),
+        seen=(Seen("scope", "id", LATER), Seen("run", "id")),
+        kept=(kept(("user", "x")), kept(("order", "7"))),
+        letters=(OutboxMessage("bus", "topic", b"letter"),),
+        asked=(Asked(id="ask", workflow="w", step="s", role="operator", body=b"?"),),
+        void=((2, -1),),
+        audits=(BY,),
+    )
     fresh = start(B, new_run(labels={"a": "b"}, start_key=("once", b"digest")), tasks=(task(1),))
     return [rich, fresh, end(D, 1), change(C, 7)]
 

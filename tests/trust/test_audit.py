@@ -34,16 +34,38 @@ PRESENCE = {"test_refusing", "worker"}
 """Tables that say what is there now, and nothing of what was done."""
 
 IN_HISTORY = {
-    "start_run", "call_workflow", "start_by_hook", "emit_by_hook", "call_back", "notify_of_objects", "emit_event",
-    "emit_by_key", "poll_tasks", "report_tasks", "heartbeat_task", "complete_task", "fail_task", "release_task",
-    "log_task", "hang_up", "leave", "put_offers",
-}  # fmt: skip
+    "start_run",
+    "call_workflow",
+    "start_by_hook",
+    "emit_by_hook",
+    "call_back",
+    "notify_of_objects",
+    "emit_event",
+    "emit_by_key",
+    "poll_tasks",
+    "report_tasks",
+    "heartbeat_task",
+    "complete_task",
+    "fail_task",
+    "release_task",
+    "log_task",
+    "hang_up",
+    "leave",
+    "put_offers",
+}
 """Calls that bring runs forward: their history says what came, and a worker's presence is no change."""
 
 CHANGELESS = {
-    "check_definition", "check_draft", "import_definition", "try_workflow", "evaluate_expression", "preview_schedule",
-    "verify_audit", "consent_to_start", "consent_to_emit",
-}  # fmt: skip
+    "check_definition",
+    "check_draft",
+    "import_definition",
+    "try_workflow",
+    "evaluate_expression",
+    "preview_schedule",
+    "verify_audit",
+    "consent_to_start",
+    "consent_to_emit",
+}
 """Calls that are asked with a body and change nothing."""
 
 AT_THE_DOOR = {"sign_in", "sign_out"}

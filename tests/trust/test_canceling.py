@@ -87,5 +87,10 @@ def test_c15_of_a_cancel_and_a_report_one_is_first_in_every_order_and_the_histor
     cancel: Any = ("superseded", "cancel", "canceled", [])
     worker: Any = ("accepted", "worker", "canceled", [])
     assert dict(zip(ORDERS, found, strict=True)) == {
-        "aabb": cancel, "abab": cancel, "baab": cancel, "abba": worker, "baba": worker, "bbaa": worker,
-    }  # fmt: skip
+        "aabb": cancel,
+        "abab": cancel,
+        "baab": cancel,
+        "abba": worker,
+        "baba": worker,
+        "bbaa": worker,
+    }

@@ -27,9 +27,12 @@ def edited(random: Random, version: int) -> dict[str, Any]:
         after = ([names[place - 1]] if place else []) + (["go"] if place == waits else [])
         steps[name] = {"task": "echo", "with": {"v": version}, **({"after": after} if after else {})}
     return {
-        "penstock": 1, "name": "carry", "external": ["go"], "steps": steps,
+        "penstock": 1,
+        "name": "carry",
+        "external": ["go"],
+        "steps": steps,
         "result": f"[{version}, steps.{names[-1]}.output]",
-    }  # fmt: skip
+    }
 
 
 async def echo(v: int) -> int:

@@ -57,10 +57,15 @@ async def fill(url: str) -> list[str]:
         await engine.publish(WORK)
         await engine.publish(ALONG)
         runs: list[str] = [
-            await engine.start("carry", input={"number": n, "order": f"o{n}"}, labels={"shop": f"s{n}"},
-                               subject=f"order {n}", idempotency_key=str(n))
+            await engine.start(
+                "carry",
+                input={"number": n, "order": f"o{n}"},
+                labels={"shop": f"s{n}"},
+                subject=f"order {n}",
+                idempotency_key=str(n),
+            )
             for n in range(RUNS)
-        ]  # fmt: skip
+        ]
         for run in runs:
             await until(
                 partial(engine.show, run), "the key of a run", so=lambda view: "order" in view["keys"]
@@ -143,8 +148,16 @@ async def go_on(url: str, runs: list[str]) -> list[str]:
             )
         ends = [str((await engine.wait(run, 30))["status"]) for run in runs]
         store = (await engine.running()).store
-        assert await engine.start("carry", input={"number": 0, "order": "o0"}, labels={"shop": "s0"},
-                                  subject="order 0", idempotency_key="0") == runs[0]  # fmt: skip
+        assert (
+            await engine.start(
+                "carry",
+                input={"number": 0, "order": "o0"},
+                labels={"shop": "s0"},
+                subject="order 0",
+                idempotency_key="0",
+            )
+            == runs[0]
+        )
         return ends + await store.check() + list(torn(await read_runs(store), {}))
 
 

@@ -80,8 +80,14 @@ class Planted:
     def __init__(self, site: Site) -> None:
         self.ask = site.ask
         self.workflow = published(
-            site, fresh("probe"), STEPS, title=EVIL, description=EVIL, labels={"team": EVIL[:200]}, external=["paid"]
-        )  # fmt: skip
+            site,
+            fresh("probe"),
+            STEPS,
+            title=EVIL,
+            description=EVIL,
+            labels={"team": EVIL[:200]},
+            external=["paid"],
+        )
         broken = published(site, fresh("probe"), {"bad": STEPS["bad"] | {"fails": "FAIL"}}, title=SHORT)
         offer = {"name": "probe.fail", "title": SHORT, "doc": EVIL, "ports": ["done", "failed"]}
         worker = {"worker": "w", "name": SHORT, "task_lists": ["probe"], "concurrency": 1}
@@ -119,10 +125,20 @@ class Planted:
     def paths(self) -> dict[str, bool]:
         """Every page, and whether it must show one of the texts."""
         shown = (
-            "/", "/app/workflows", f"/app/workflows/{self.workflow}", "/app/runs", f"/app/runs/{self.run}",
-            "/app/approvals", "/app/incidents", "/app/access", "/app/audit", "/app/releases",
-            f"/app/releases/{self.release}", f"/app/runs/{self.failed}", f"/app/workflows/{self.workflow}/edit",
-        )  # fmt: skip
+            "/",
+            "/app/workflows",
+            f"/app/workflows/{self.workflow}",
+            "/app/runs",
+            f"/app/runs/{self.run}",
+            "/app/approvals",
+            "/app/incidents",
+            "/app/access",
+            "/app/audit",
+            "/app/releases",
+            f"/app/releases/{self.release}",
+            f"/app/runs/{self.failed}",
+            f"/app/workflows/{self.workflow}/edit",
+        )
         others = (
             "/app/queues",
             "/app/schedules",

@@ -134,9 +134,18 @@ def test_the_context_tells_of_the_run() -> None:
 
     def look(ctx: Context) -> None:
         seen.update(
-            run=ctx.run, data=ctx.data, input=ctx.input, events=ctx.events, step=ctx.step, index=ctx.index,
-            attempt=ctx.attempt, key=ctx.idempotency_key, canceled=ctx.canceled, beat=ctx.heartbeat(0.5), tags=ctx.tags,
-        )  # fmt: skip
+            run=ctx.run,
+            data=ctx.data,
+            input=ctx.input,
+            events=ctx.events,
+            step=ctx.step,
+            index=ctx.index,
+            attempt=ctx.attempt,
+            key=ctx.idempotency_key,
+            canceled=ctx.canceled,
+            beat=ctx.heartbeat(0.5),
+            tags=ctx.tags,
+        )
         ctx.log("step %s", ctx.step)
         ctx.log.warning("careful")
 

@@ -548,13 +548,17 @@ def test_a_worker_serves_the_lists_of_its_tasks_under_an_id_that_is_new_at_every
 
         one, two = gate.workers
         assert (one.name, one.task_lists, one.tasks, one.concurrency) == (
-            "test", ("default", "video"), ("video.cut", "echo"), 7,
-        )  # fmt: skip
+            "test",
+            ("default", "video"),
+            ("video.cut", "echo"),
+            7,
+        )
         assert one.id != two.id
         assert gate.left == [one.id, two.id]
         assert {(wish.worker, wish.task_lists) for wish in gate.wishes} == {
-            (one.id, one.task_lists), (two.id, two.task_lists),
-        }  # fmt: skip
+            (one.id, one.task_lists),
+            (two.id, two.task_lists),
+        }
 
     asyncio.run(main())
 

@@ -111,10 +111,12 @@ def step(keys: str) -> Step:
         ("after: [{need: 1, of: [a, b], rest: keep}, d]", (Slot(("a", "b"), 1, True), Slot(("d",)))),
         ("after: START | FAIL | CANCEL", (Slot(("START", "FAIL", "CANCEL")),)),
         ("after: TIMEOUT | OK", (Slot(("TIMEOUT", "OK")),)),
-        ("after: [Größe (größer), देवनागरी लिपि, 日本/語]",
-         (Slot(("Größe (größer)",)), Slot(("देवनागरी लिपि",)), Slot(("日本/語",)))),
+        (
+            "after: [Größe (größer), देवनागरी लिपि, 日本/語]",
+            (Slot(("Größe (größer)",)), Slot(("देवनागरी लिपि",)), Slot(("日本/語",))),
+        ),
     ],
-)  # fmt: skip
+)
 def test_after_reads_in_every_form(keys: str, slots: tuple[Slot, ...] | None) -> None:
     assert step(keys).after == slots
 
@@ -142,18 +144,42 @@ def test_emits_and_fails_become_one_map_of_ports(keys: str, emits: dict[str, tup
 @pytest.mark.parametrize(
     ("written", "value"),
     [
-        ("yes", "yes"), ("no", "no"), ("on", "on"), ("off", "off"), ("1:30", "1:30"),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("off", "off"),
+        ("1:30", "1:30"),
         ("2024-01-01", "2024-01-01"),
-        ("1_000", "1_000"), ("0b11", "0b11"), ("0o7", 7), ("0x1F", 31), ("010", 10), ("+12", 12), ("-3", -3),
-        ("1e3", 1000.0), (".5", 0.5), ("1.", 1.0), ("-0.0", 0.0), ("true", True), ("FALSE", False),
+        ("1_000", "1_000"),
+        ("0b11", "0b11"),
+        ("0o7", 7),
+        ("0x1F", 31),
+        ("010", 10),
+        ("+12", 12),
+        ("-3", -3),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("1.", 1.0),
+        ("-0.0", 0.0),
+        ("true", True),
+        ("FALSE", False),
         ("tRue", "tRue"),
-        ("null", None), ("~", None), ("", None), ("NULL", None), ("'null'", "null"), ('"1"', "1"),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("NULL", None),
+        ("'null'", "null"),
+        ('"1"', "1"),
         ("!!str 1", "1"),
-        ("!!float 1", 1.0), ("!!float 0x10", 16.0), ("! 1", "1"), ("=", "="),
+        ("!!float 1", 1.0),
+        ("!!float 0x10", 16.0),
+        ("! 1", "1"),
+        ("=", "="),
         ("9223372036854775807", 2**63 - 1),
-        ('"\\U0001F600\\u2028"', "😀\u2028"), ("&a [1]", [1]),
+        ('"\\U0001F600\\u2028"', "😀\u2028"),
+        ("&a [1]", [1]),
     ],
-)  # fmt: skip
+)
 def test_scalars_read_by_the_core_schema_of_yaml_1_2(written: str, value: Any) -> None:
     found = (step(f"with: {{v: {written} }}").params or {})["v"]
     assert (found, type(found)) == (value, type(value))

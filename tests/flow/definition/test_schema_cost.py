@@ -31,7 +31,9 @@ ENDLESS = {
     "of allOf": ladder(60, "allOf"),
     "items twice": inside({"items": SELF, "minItems": 5}, {"items": SELF, "maxItems": 0}),
     "a name twice": inside({"properties": {"a": SELF}}, {"properties": {"a": SELF}, "required": ["b"]}),
-    "a name and the others": inside({"properties": {"a": SELF}, "required": ["b"]}, {"additionalProperties": SELF}),
+    "a name and the others": inside(
+        {"properties": {"a": SELF}, "required": ["b"]}, {"additionalProperties": SELF}
+    ),
     "patterns": inside({"patternProperties": {"a": SELF, "^a": SELF}}),
     "not and if": {"$defs": {"x": {"not": {"items": SELF}, "if": {"items": SELF}}}, "$ref": "#/$defs/x"},
     "itself at once": {"allOf": [{"$ref": "#"}]},
@@ -42,10 +44,12 @@ ENDLESS = {
         "$ref": "#/$defs/x0",
     },
     "much to look at": {
-        "$defs": {f"x{n}": {"allOf": [{"$ref": f"#/$defs/x{m}"} for m in range(n + 1, 400)]} for n in range(400)},
+        "$defs": {
+            f"x{n}": {"allOf": [{"$ref": f"#/$defs/x{m}"} for m in range(n + 1, 400)]} for n in range(400)
+        },
         "$ref": "#/$defs/x0",
     },
-}  # fmt: skip
+}
 USUAL = {
     "nothing": {},
     "all": True,

@@ -76,7 +76,7 @@ PHRASES = {
     "as (it|they|one) (likes?|pleases?)": "freely, of any …",
     "of (its|their) own accord": "automatically",
     "(whence|wherein|whereupon|therein|thereof|thereupon|hereby|hitherto)": "use today's word",
-}  # fmt: skip
+}
 """What gives a translation away, and what to write instead."""
 
 BETWEEN = r"""[\s"'#]+(?:f["'])?"""

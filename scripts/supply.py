@@ -29,9 +29,20 @@ BUILD_TOOLS = frozenset({"@tailwindcss/vite", "@vitejs/plugin-react", "tailwindc
 """Dependencies in web/package.json that build the pages and are not shipped with them."""
 
 ALLOWED = frozenset(
-    {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "EPL-2.0", "ISC", "LicenseRef-any-OSI", "MIT", "MIT-0",
-     "PSF-2.0", "Unlicense"}
-)  # fmt: skip
+    {
+        "0BSD",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "EPL-2.0",
+        "ISC",
+        "LicenseRef-any-OSI",
+        "MIT",
+        "MIT-0",
+        "PSF-2.0",
+        "Unlicense",
+    }
+)
 """EPL-2.0 binds changes of the component itself alone, and nothing of it is changed here."""
 
 SPDX = {
@@ -210,11 +221,16 @@ def _licence(told: str) -> dict[str, Any]:
 def holes_in(report: dict[str, Any]) -> tuple[list[Hole], list[str]]:
     """The holes in a report of pip-audit, and the parts that nobody could tell about."""
     found = [
-        Hole(part["name"], part["version"], hole["id"], (hole["id"], *hole.get("aliases", ())),
-             tuple(hole.get("fix_versions", ())))
+        Hole(
+            part["name"],
+            part["version"],
+            hole["id"],
+            (hole["id"], *hole.get("aliases", ())),
+            tuple(hole.get("fix_versions", ())),
+        )
         for part in report["dependencies"]
         for hole in part.get("vulns", ())
-    ]  # fmt: skip
+    ]
     return found, [part["name"] for part in report["dependencies"] if "skip_reason" in part]
 
 

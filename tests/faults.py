@@ -210,11 +210,30 @@ class _Far:
 
 READS = frozenset(
     {
-        "load", "payloads", "pages", "now", "find", "seen", "version", "workflows", "runs", "count", "tasks", "queues",
-        "workers", "undelivered", "refused", "logs", "start_key", "check", "facts", "outbox_messages", "outbox",
+        "load",
+        "payloads",
+        "pages",
+        "now",
+        "find",
+        "seen",
+        "version",
+        "workflows",
+        "runs",
+        "count",
+        "tasks",
+        "queues",
+        "workers",
+        "undelivered",
+        "refused",
+        "logs",
+        "start_key",
+        "check",
+        "facts",
+        "outbox_messages",
+        "outbox",
         "source_times",
     }
-)  # fmt: skip
+)
 """Verbs of a store that change nothing: their answer cannot be in doubt."""
 
 NOBODY = Watch()

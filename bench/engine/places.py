@@ -91,8 +91,10 @@ class PostgresPlace:
         return await postgres.floor(self.url, runs)
 
     async def bytes(self) -> int:
-        rows = await self._do("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'"
-                              " AND relnamespace = current_schema()::regnamespace")  # fmt: skip
+        rows = await self._do(
+            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = current_schema()::regnamespace"
+        )
         return int(rows[0][0])
 
     async def copy(self, run: str, times: int) -> None:

@@ -113,9 +113,10 @@ class Library:
         here = {kept.data["kf_id"]: kept for kept in await self._shelf.all("studies/")}
         new = [_study(each) for id, each in there.items() if id not in here]
         gone = [
-            kept for id, kept in here.items()
+            kept
+            for id, kept in here.items()
             if id not in there and not kept.data["deleted"] and not kept.data.get("by_hand")
-        ]  # fmt: skip
+        ]
         still = {"deleted": False, "by_hand": False}
         again = [
             (kept, {**kept.data, **still, "name": _text(there[id].get("name"), kept.data["name"])})

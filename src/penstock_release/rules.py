@@ -13,9 +13,17 @@ RELEASE_ENDS = frozenset({"published", "canceled", "failed"})
 TASK_ENDS = frozenset({"published", "canceled", "failed", "rejected"})
 SPELLINGS = {"pending": "initialized", "cancelled": "canceled", "cancelling": "canceling"}
 STATES = (
-    "waiting", "initialized", "running", "staged", "publishing", "published", "failed", "canceled", "canceling",
+    "waiting",
+    "initialized",
+    "running",
+    "staged",
+    "publishing",
+    "published",
+    "failed",
+    "canceled",
+    "canceling",
     "rejected",
-)  # fmt: skip
+)
 PHASES: Mapping[str, Mapping[str, Any]] = {
     "initialize": {
         "accept": [200],

@@ -34,8 +34,12 @@ def checked(folder: Path, *options: str) -> tuple[int, str]:
     """How the check ends where this is the repository, and what it says."""
     done = subprocess.run(
         [sys.executable, ROOT / "scripts/phrases.py", *options],
-        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 

@@ -68,6 +68,12 @@ class Service(Struct, kw_only=True):
         counts = None if worker is None else worker.counts
         metrics = Metrics(node, counts=counts, hooks=hooks, feeders=running.feeding)
         return cls(
-            engine=engine, store=running.store, access=access, hooks=hooks, objects=objects, stores=stores,
-            metrics=metrics, **more,
-        )  # fmt: skip
+            engine=engine,
+            store=running.store,
+            access=access,
+            hooks=hooks,
+            objects=objects,
+            stores=stores,
+            metrics=metrics,
+            **more,
+        )

@@ -31,19 +31,36 @@ Network = IPv4Network | IPv6Network
 INNER = tuple(
     ip_network(each)
     for each in (
-        "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "192.0.0.0/24", "fd00:ec2::/32", "::/96",
-        "100.64.0.0/10", "169.254.0.0/16", "fe80::/10", "fec0::/10", "168.63.129.16/32",
+        "64:ff9b::/96",
+        "64:ff9b:1::/48",
+        "2002::/16",
+        "2001::/32",
+        "192.0.0.0/24",
+        "fd00:ec2::/32",
+        "::/96",
+        "100.64.0.0/10",
+        "169.254.0.0/16",
+        "fe80::/10",
+        "fec0::/10",
+        "168.63.129.16/32",
     )
-)  # fmt: skip
+)
 """Networks that look like others, or lead to them, beside those that are not global anyway."""
 
 METADATA = frozenset(
     ip_address(each)
     for each in (
-        "169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "168.63.129.16", "192.0.0.192",
-        "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
+        "169.254.169.254",
+        "169.254.170.2",
+        "169.254.170.23",
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd20:ce::254",
     )
-)  # fmt: skip
+)
 """Where clouds tell their secrets: only who lists the very address reaches it."""
 
 

@@ -25,10 +25,16 @@ WITHOUT_BODY = ("GET", "HEAD", "DELETE")
 def context_of(ctx: Context, params: Mapping[str, Any]) -> dict[str, Any]:
     """What a function is told of the run."""
     found: dict[str, Any] = {
-        "run": ctx.run, "step": ctx.step, "index": ctx.index, "attempt": ctx.attempt,
-        "idempotency_key": ctx.idempotency_key, "data": ctx.data, "tags": ctx.tags, "input": ctx.input,
+        "run": ctx.run,
+        "step": ctx.step,
+        "index": ctx.index,
+        "attempt": ctx.attempt,
+        "idempotency_key": ctx.idempotency_key,
+        "data": ctx.data,
+        "tags": ctx.tags,
+        "input": ctx.input,
         "events": ctx.events,
-    }  # fmt: skip
+    }
     return {**found, "params": params["params"]} if "params" in params else found
 
 

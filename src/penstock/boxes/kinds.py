@@ -50,10 +50,14 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
             workflow, run = ctx.run["workflow"], ctx.run["id"]
             await world.record(
                 AuditRow(
-                    actor=f"workflow {workflow}", token_id=None, ip=None, action="egress.denied",
-                    target=f"{run} {ctx.step}"[:1000], reason=outcome.error.message[:1000],
+                    actor=f"workflow {workflow}",
+                    token_id=None,
+                    ip=None,
+                    action="egress.denied",
+                    target=f"{run} {ctx.step}"[:1000],
+                    reason=outcome.error.message[:1000],
                 )
-            )  # fmt: skip
+            )
         return outcome
 
     return done

@@ -190,9 +190,13 @@ async def _once(world: TaskEnvironment, session: ClientSession, call: Call) -> t
     headers = {"Accept-Encoding": "identity", "User-Agent": "Penstock", **call.headers}
     timeout = ClientTimeout(total=None, sock_connect=CONNECT)
     async with session.request(
-        call.method, URL(call.url, encoded=True) if call.url.isascii() else call.url,
-        headers=headers, data=call.body, allow_redirects=False, timeout=timeout,
-    ) as response:  # fmt: skip
+        call.method,
+        URL(call.url, encoded=True) if call.url.isascii() else call.url,
+        headers=headers,
+        data=call.body,
+        allow_redirects=False,
+        timeout=timeout,
+    ) as response:
         names = {name.lower(): value for name, value in response.headers.items()}
         if response.status in (301, 302, 303, 307, 308) and "location" in names:
             response.close()

@@ -287,9 +287,13 @@ class _Driver:
             self._world, self._ctx, self._params
         )  # each time: a token may end while a service works
         return Call(
-            method="POST", url=await self._address(), headers=headers, body=body, timeout=self._timeout,
+            method="POST",
+            url=await self._address(),
+            headers=headers,
+            body=body,
+            timeout=self._timeout,
             repeatable=repeatable,
-        )  # fmt: skip
+        )
 
     async def _address(self) -> str:
         """Where it is now: a service may move while it works."""

@@ -57,9 +57,14 @@ async def _run(root: Path, ctx: Context, params: Mapping[str, Any]) -> Outcome:
     mark = secrets.token_hex(16)
     try:
         process = await asyncio.create_subprocess_exec(
-            *command, cwd=cwd, env={**env, MARK: mark}, start_new_session=True,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
+            *command,
+            cwd=cwd,
+            env={**env, MARK: mark},
+            start_new_session=True,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
     except (OSError, ValueError) as error:
         raise wrong(
             f"the command '{command[0]}' cannot be started: {getattr(error, 'strerror', None) or error}"

@@ -176,12 +176,22 @@ def approval_view(row: ApprovalRow) -> dict[str, Any]:
     """One approval as JSON."""
     said = msgspec.json.decode(row.body)
     return {
-        "id": row.id, "run": row.run, "workflow": row.workflow, "subject": said["subject"], "step": row.step,
-        "index": said["index"], "status": row.status, "role": row.role, "text": said["text"],
-        "fields": said["fields"], "separate": said["separate"], "opened_at": time_text(row.opened_at),
-        "due_at": time_text(row.due_at), "ended_at": time_text(row.ended_at),
+        "id": row.id,
+        "run": row.run,
+        "workflow": row.workflow,
+        "subject": said["subject"],
+        "step": row.step,
+        "index": said["index"],
+        "status": row.status,
+        "role": row.role,
+        "text": said["text"],
+        "fields": said["fields"],
+        "separate": said["separate"],
+        "opened_at": time_text(row.opened_at),
+        "due_at": time_text(row.due_at),
+        "ended_at": time_text(row.ended_at),
         "decision": None if row.decision is None else msgspec.json.decode(row.decision),
-    }  # fmt: skip
+    }
 
 
 async def _approval(running: Running, id: str) -> ApprovalRow:
@@ -287,7 +297,11 @@ async def _element(running: Running, run: str, key: str) -> Element | None:
 async def _note(running: Running, place: Place, step: str, state: str, body: Any) -> None:
     now = running.node.clock.now()
     line = {
-        "at": now, "step": step, "index": place.index, "attempt": place.attempt, "level": "info",
+        "at": now,
+        "step": step,
+        "index": place.index,
+        "attempt": place.attempt,
+        "level": "info",
         "text": f"the service reports that it is {state}: {msgspec.json.encode(body).decode()[:1000]}",
-    }  # fmt: skip
+    }
     await running.node.dispatch.log([LogLine(place.run, now, msgspec.json.encode(line))])

@@ -219,11 +219,16 @@ class Engine(Reading, Overseeing, Awaiting, Calling):
 
     async def emit(
         self,
-        event: str, data: Any = None, *,
-        run: str | None = None, key: Mapping[str, str] | None = None,
-        set: Mapping[str, Any] | None = None, id: str | None = None,
-        source: str | None = None, sees: Callable[[str], bool] | None = None,
-    ) -> str:  # fmt: skip
+        event: str,
+        data: Any = None,
+        *,
+        run: str | None = None,
+        key: Mapping[str, str] | None = None,
+        set: Mapping[str, Any] | None = None,
+        id: str | None = None,
+        source: str | None = None,
+        sees: Callable[[str], bool] | None = None,
+    ) -> str:
         """Fire an outside event into a run, named by `run` or found by `key`; its id is unique within `source`.
 
         `sees` says of which workflows a run may be found. Answers `accepted`,

@@ -14,9 +14,15 @@ from penstock.importing.json_document import JsonDocument
 from penstock.importing.python_text import Call, Module, Unknown, read_either
 
 OPTIONS = (
-    "max_attempts", "retry_delay_sec", "warn_timeout_sec", "abort_timeout_sec", "priority", "emails", "disabled",
+    "max_attempts",
+    "retry_delay_sec",
+    "warn_timeout_sec",
+    "abort_timeout_sec",
+    "priority",
+    "emails",
+    "disabled",
     "cleanup_template",
-)  # fmt: skip
+)
 _CONDITIONS = ("CommandConditionTemplate", "ShellConditionTemplate", "ShellConditionJob")
 _COMMANDS = ("CommandJobTemplate", "ShellJobTemplate", "CommandJob", "ShellJob", *_CONDITIONS)
 _TIMES = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")

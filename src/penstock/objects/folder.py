@@ -123,9 +123,14 @@ class FolderStore:
         if encoding:
             system["content_encoding"] = encoding
         return Object(
-            bucket=self.bucket, key=key, size=status.st_size, etag=etag, metadata=side.metadata,
-            tags=side.tags, system=system,
-        )  # fmt: skip
+            bucket=self.bucket,
+            key=key,
+            size=status.st_size,
+            etag=etag,
+            metadata=side.metadata,
+            tags=side.tags,
+            system=system,
+        )
 
     def _status(self, key: str) -> os.stat_result:
         """Raises ObjectGone also where the way to the file leads over a link, or is none."""

@@ -85,9 +85,16 @@ class S3Store:
     """One bucket. Nothing is asked before the first call."""
 
     def __init__(
-        self, name: str, bucket: str, *, endpoint: str | None = None, region: str | None = None,
-        style: str | None = None, credentials: Credentials | None = None, lookup: Lookup | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        bucket: str,
+        *,
+        endpoint: str | None = None,
+        region: str | None = None,
+        style: str | None = None,
+        credentials: Credentials | None = None,
+        lookup: Lookup | None = None,
+    ) -> None:
         self.name, self.bucket = name, bucket
         self._endpoint, self._region = endpoint, region
         self._style = style or ("path" if endpoint else "auto")
@@ -168,12 +175,15 @@ class S3Store:
         answer = await self._call("list_objects_v2", "", None, Prefix=prefix, MaxKeys=PAGE, **said)
         found = [
             Listed(
-                each["Key"], each["Size"], each.get("ETag", "").strip('"'), each["LastModified"],
+                each["Key"],
+                each["Size"],
+                each.get("ETag", "").strip('"'),
+                each["LastModified"],
                 each.get("StorageClass"),
             )
             for each in answer.get("Contents", ())
             if not is_drawn_folder(each["Key"], each["Size"])
-        ]  # fmt: skip
+        ]
         return Page(found, answer["NextContinuationToken"] if answer.get("IsTruncated") else None)
 
     async def put_tags(self, key: str, tags: Mapping[str, str], version: str | None = None) -> None:
@@ -197,10 +207,17 @@ class S3Store:
         told = await self._call("head_object", key, version, Key=key, **_version(version))
         source: dict[str, str] = {"Bucket": self.bucket, "Key": key, **_version(version)}
         answer = await self._call(
-            "copy_object", key, version, Key=key, CopySource=source, MetadataDirective="REPLACE",
-            TaggingDirective="COPY", Metadata=dict(metadata), CopySourceIfMatch=found.etag,
+            "copy_object",
+            key,
+            version,
+            Key=key,
+            CopySource=source,
+            MetadataDirective="REPLACE",
+            TaggingDirective="COPY",
+            Metadata=dict(metadata),
+            CopySourceIfMatch=found.etag,
             **{name: told[name] for name in _KEPT if name in told},
-        )  # fmt: skip
+        )
         return await self.head(key, real_version(answer.get("VersionId")))
 
     def _is_amazon(self) -> bool:

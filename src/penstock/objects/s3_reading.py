@@ -26,8 +26,9 @@ _META = "x-amz-meta-"
 def object_of(store: str, bucket: str, key: str, headers: Mapping[str, str], tags: dict[str, str]) -> Object:
     """An object out of the headers of an answer, names in lower case."""
     system: dict[str, Any] = {
-        "store": store, **{ours: headers[theirs] for theirs, ours in _SYSTEM.items() if theirs in headers},
-    }  # fmt: skip
+        "store": store,
+        **{ours: headers[theirs] for theirs, ours in _SYSTEM.items() if theirs in headers},
+    }
     if "last-modified" in headers:
         system["last_modified"] = moment_text(_moment(headers["last-modified"]))
     return Object(

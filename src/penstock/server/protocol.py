@@ -100,12 +100,18 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         scope["query_string"] = url.query or b""
         before: RequestResponseCycle | None = self.cycle
         self.cycle = Exchange(
-            scope=scope, transport=self.transport, flow=self.flow, logger=self.logger,
-            access_logger=self.access_logger, access_log=False, message_event=asyncio.Event(),
-            default_headers=self.server_state.default_headers, expect_100_continue=self.expect_100_continue,
+            scope=scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            message_event=asyncio.Event(),
+            default_headers=self.server_state.default_headers,
+            expect_100_continue=self.expect_100_continue,
             keep_alive=version != "1.0" and self.parser.should_keep_alive(),
             on_response=self.on_response_complete,
-        )  # fmt: skip
+        )
         self.cycle.offer()
         if before is None or before.response_complete:
             self._start_asgi_task(self.cycle, self.app)

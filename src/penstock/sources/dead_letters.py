@@ -150,9 +150,13 @@ async def set_message_aside(
         scope = f"aside/{workflow}/{event or ''}/{bus}/{topic}"
         seen = Seen(scope, _digest(message.id), now + KEPT_FOR)
     kept = PendingEvent(
-        keys=(), event=aside.event, body=encode_message(aside), reason=_keepable(reason),
-        until=now + KEPT_FOR, seen=seen,
-    )  # fmt: skip
+        keys=(),
+        event=aside.event,
+        body=encode_message(aside),
+        reason=_keepable(reason),
+        until=now + KEPT_FOR,
+        seen=seen,
+    )
     await store.keep(kept)
     return reason
 

@@ -59,9 +59,12 @@ async def take_again(flows: FlowCache, intake: Commands, kept: AsideMessage) -> 
             continue
         with suppress(IdempotencyMismatch):  # it came again meanwhile, and was taken
             await intake.start_once(
-                flow.name, subject=asked.subject, input=asked.input, labels=asked.labels,
+                flow.name,
+                subject=asked.subject,
+                input=asked.input,
+                labels=asked.labels,
                 idempotency_key=None if asked.id is None else f"{KIND}:{asked.id}",
-            )  # fmt: skip
+            )
     return True
 
 

@@ -148,9 +148,15 @@ class TopicFeeder:
     async def _set_aside(self, feed: Trigger, message: Taken, error: PenstockError) -> None:
         """Keep the message where people look for what nobody took. Raises StoreError."""
         why = await set_message_aside(
-            feed.node.store, message, error, feed.now(),
-            workflow=feed.workflow, event=self._event, bus=self._bus, topic=self._topic,
-        )  # fmt: skip
+            feed.node.store,
+            message,
+            error,
+            feed.now(),
+            workflow=feed.workflow,
+            event=self._event,
+            bus=self._bus,
+            topic=self._topic,
+        )
         log.warning("'%s' cannot take it: %s", feed.workflow, why)
 
 

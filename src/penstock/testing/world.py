@@ -218,8 +218,16 @@ def play(
     """
     world = World(start=start)
     made = world.start(
-        source, input=input, subject=subject, tags=tags, tasks=tasks, stubs=stubs, events=events, others=others,
-        approvals=approvals, playing=True,
-    )  # fmt: skip
+        source,
+        input=input,
+        subject=subject,
+        tags=tags,
+        tasks=tasks,
+        stubs=stubs,
+        events=events,
+        others=others,
+        approvals=approvals,
+        playing=True,
+    )
     made.run(until)
     return made

@@ -47,9 +47,18 @@ def held_by(worker: str, given: Assignment) -> Held:
     """What a worker holds with an assignment."""
     lease, attempt = given.lease, given.attempt
     return Held(
-        lease.run, lease.firing, lease.index, lease.attempt, lease.fence,
-        worker, attempt.task_list, attempt.step, attempt.ports, attempt.run.workflow, attempt.run.version,
-    )  # fmt: skip
+        lease.run,
+        lease.firing,
+        lease.index,
+        lease.attempt,
+        lease.fence,
+        worker,
+        attempt.task_list,
+        attempt.step,
+        attempt.ports,
+        attempt.run.workflow,
+        attempt.run.version,
+    )
 
 
 class Seal:

@@ -162,9 +162,13 @@ class WorkerRegistry:
         known, noted = self._there.get(worker, (None, 0.0))
         if known is None:
             known = Worker(
-                id=worker, name=poll.worker, task_lists=lists, tasks=noted_tasks(poll.tasks or ()),
-                concurrency=poll.max, started_at=behind.now(),
-            )  # fmt: skip
+                id=worker,
+                name=poll.worker,
+                task_lists=lists,
+                tasks=noted_tasks(poll.tasks or ()),
+                concurrency=poll.max,
+                started_at=behind.now(),
+            )
         elif at - noted >= ATTEND:
             known = replace(known, task_lists=lists)
         elif not set(lists) <= set(known.task_lists):

@@ -48,17 +48,21 @@ Expires = Annotated[
 Workflows = Annotated[
     list[str] | None,
     typer.Option(
-        "--workflow", metavar="NAME", show_default=False,
+        "--workflow",
+        metavar="NAME",
+        show_default=False,
         help="Only for this workflow; * stands for anything. May be given again.",
     ),
-]  # fmt: skip
+]
 TaskLists = Annotated[
     list[str] | None,
     typer.Option(
-        "--task-list", metavar="LIST", show_default=False,
+        "--task-list",
+        metavar="LIST",
+        show_default=False,
         help="A worker's: only for this task list. May be given again.",
     ),
-]  # fmt: skip
+]
 Concurrency = Annotated[
     int | None,
     typer.Option(

@@ -24,11 +24,13 @@ Output = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="FORMAT", help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
+        "--format",
+        metavar="FORMAT",
+        help="svg, mermaid or pnml; by default as PATH ends, else mermaid.",
         autocompletion=lambda: list(FORMATS),
         show_default=False,
     ),
-]  # fmt: skip
+]
 
 
 def draw(

@@ -37,10 +37,13 @@ Version = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="FORMAT", help="yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
-        autocompletion=lambda: list(FORMATS), show_default=False,
+        "--format",
+        metavar="FORMAT",
+        help="yaml, json, mmd, pnml or svg; by default as PATH ends, else yaml.",
+        autocompletion=lambda: list(FORMATS),
+        show_default=False,
     ),
-]  # fmt: skip
+]
 Output = Annotated[
     str | None,
     typer.Option(

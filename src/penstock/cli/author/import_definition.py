@@ -29,10 +29,13 @@ File = Annotated[
 From = Annotated[
     str,
     typer.Option(
-        "--from", metavar="ENGINE", help=f"The other engine: {', '.join(KINDS)}.", show_default=False,
+        "--from",
+        metavar="ENGINE",
+        help=f"The other engine: {', '.join(KINDS)}.",
+        show_default=False,
         autocompletion=lambda: list(KINDS),
     ),
-]  # fmt: skip
+]
 Output = Annotated[
     str | None,
     typer.Option(
@@ -42,10 +45,12 @@ Output = Annotated[
 Name = Annotated[
     str | None,
     typer.Option(
-        "--name", metavar="NAME", show_default=False,
+        "--name",
+        metavar="NAME",
+        show_default=False,
         help="The name of the workflow; where FILE has several, the one to import. By default that of the file.",
     ),
-]  # fmt: skip
+]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Something that could not be carried over also makes exit code 1.")
 ]

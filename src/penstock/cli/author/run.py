@@ -27,19 +27,22 @@ from penstock.workers.task import Task, missing_tasks
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input", metavar="JSON|@FILE",
+        "--input",
+        metavar="JSON|@FILE",
         help="The run's input; @FILE reads it from a file, @- from stdin. "
         "By default the first of the `examples` of `params`.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Events = Annotated[
     list[str] | None,
     typer.Option(
-        "--event", metavar="NAME[=JSON]", help="Fire an outside event at the start. May be given again.",
+        "--event",
+        metavar="NAME[=JSON]",
+        help="Fire an outside event at the start. May be given again.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Fast = Annotated[
     bool,
     typer.Option(

@@ -42,20 +42,25 @@ Examples = Annotated[
 Kept = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", show_default=False,
+        "--db",
+        metavar="URL",
+        show_default=False,
         help="Keep the runs in this database: a path for SQLite, or postgresql://user@host/name.",
     ),
-]  # fmt: skip
+]
 Tour = Annotated[
     bool, typer.Option("--tour", help="Start no server: prove, draw and run each example here, and end.")
 ]
 Drawings = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="DIR", show_default=False,
+        "--output",
+        "-o",
+        metavar="DIR",
+        show_default=False,
         help="With --tour: where the drawings go; by default they are not kept.",
     ),
-]  # fmt: skip
+]
 
 
 def demo(
@@ -91,10 +96,14 @@ def demo(
         raise Wrong.because("--output says where drawings go, which only --tour makes: give --tour as well.")
     with parts_of(home, _beside(db)) as parts:
         settings = settings_of(
-            db=db or str(parts.folder / "penstock.db"), host=host, port=port,
+            db=db or str(parts.folder / "penstock.db"),
+            host=host,
+            port=port,
             stores={STORE: f"dir://{quote(str(parts.pictures))}"},
-            egress_allow=(HERE,), release_poll_interval="500ms", release_open_reports=True,
-        )  # fmt: skip
+            egress_allow=(HERE,),
+            release_poll_interval="500ms",
+            release_open_reports=True,
+        )
         folder = folder_of(workflows_on(home))
         post = read_post(
             settings["db"], folder.sources, grace="5s", front=front_of(settings), settings=settings

@@ -57,19 +57,28 @@ class Played(Struct, frozen=True):
 
 
 MORE = (
-    Scene("authorization", "a PUT at night", {
-        "operation": "PUT", "key": "home/ada/report.pdf", "user": "ada", "ip": "10.1.2.3", "size": 48000,
-        "at": "2026-03-02T23:30:00Z",
-    }),
+    Scene(
+        "authorization",
+        "a PUT at night",
+        {
+            "operation": "PUT",
+            "key": "home/ada/report.pdf",
+            "user": "ada",
+            "ip": "10.1.2.3",
+            "size": 48000,
+            "at": "2026-03-02T23:30:00Z",
+        },
+    ),
     Scene("auto_tag", "pictures/notes.txt", {"bucket": "pictures", "key": "notes.txt", "size": 14}),
-    Scene("viblio", "notes.txt", {
-        "media_uuid": "77aa0c11", "user_uuid": "b2e1", "filename": "notes.txt",
-    }),
+    Scene("viblio", "notes.txt", {"media_uuid": "77aa0c11", "user_uuid": "b2e1", "filename": "notes.txt"}),
     # Of another user: people name the faces of one video of a user at a time.
-    Scene("viblio", "birthday.mov of another user", {
-        "media_uuid": "9c31f2d0", "user_uuid": "c3f2", "filename": "birthday.mov",
-    }, helped=False),
-)  # fmt: skip
+    Scene(
+        "viblio",
+        "birthday.mov of another user",
+        {"media_uuid": "9c31f2d0", "user_uuid": "c3f2", "filename": "birthday.mov"},
+        helped=False,
+    ),
+)
 """Beside a run of each example with its own input: other branches, one that fails, one that waits for a person."""
 FIELDS = {name: {"names": ["Ada", "Grace"]} for name in ("viblio", "viblio_faces")}
 """What people fill in where the demo decides for them."""

@@ -24,24 +24,30 @@ Penstock = Engine | RemoteEngine
 Server = Annotated[
     str | None,
     typer.Option(
-        "--server", metavar="URL", show_default=False,
+        "--server",
+        metavar="URL",
+        show_default=False,
         help="The server to act on; http://127.0.0.1:7777 unless said otherwise. Also PENSTOCK_SERVER.",
     ),
-]  # fmt: skip
+]
 Token = Annotated[
     str | None,
     typer.Option(
-        "--token", metavar="TOKEN", show_default=False,
+        "--token",
+        metavar="TOKEN",
+        show_default=False,
         help="A token, where the server needs sign-in. Better PENSTOCK_TOKEN: others cannot see it.",
     ),
-]  # fmt: skip
+]
 OnDb = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", show_default=False,
+        "--db",
+        metavar="URL",
+        show_default=False,
         help="Act on a database instead: a path for SQLite, or postgresql://user@host/name.",
     ),
-]  # fmt: skip
+]
 
 
 class Target(Struct, frozen=True):

@@ -30,10 +30,12 @@ Words = Annotated[
 ByKey = Annotated[
     str | None,
     typer.Option(
-        "--key", metavar="NAME=VALUE", help="Find the run by a correlation key, instead of its id.",
+        "--key",
+        metavar="NAME=VALUE",
+        help="Find the run by a correlation key, instead of its id.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 EventId = Annotated[
     str | None,
     typer.Option("--id", metavar="TEXT", help="An id: the event counts once.", show_default=False),
@@ -45,10 +47,12 @@ OneRun = Annotated[
 Held = Annotated[
     str | None,
     typer.Argument(
-        metavar="[RUN|WORKFLOW]", help="The id of a run, or the name of a workflow.", autocompletion=run_ids,
+        metavar="[RUN|WORKFLOW]",
+        help="The id of a run, or the name of a workflow.",
+        autocompletion=run_ids,
         show_default=False,
     ),
-]  # fmt: skip
+]
 All = Annotated[bool, typer.Option("--all", help="The whole installation: every workflow.")]
 Force = Annotated[bool, typer.Option("--force", help="Do not run the clean-up steps.")]
 Reason = Annotated[str | None, typer.Option("--reason", metavar="TEXT", help="Why.", show_default=False)]
@@ -63,10 +67,12 @@ Version = Annotated[
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input", metavar="JSON|@FILE", help="Another input than then; @FILE reads it from a file.",
+        "--input",
+        metavar="JSON|@FILE",
+        help="Another input than then; @FILE reads it from a file.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 
 SkippedStep = Annotated[str, typer.Argument(metavar="STEP", help="The step.")]
 Port = Annotated[str, typer.Option("--port", metavar="PORT", help="The port that it ends on.")]
@@ -77,10 +83,12 @@ Output = Annotated[
 From = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="STEP", show_default=False,
+        "--from",
+        metavar="STEP",
+        show_default=False,
         help="Begin where the old run was before this step began for the last time.",
     ),
-]  # fmt: skip
+]
 
 Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
 

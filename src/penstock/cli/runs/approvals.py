@@ -29,10 +29,12 @@ Comment = Annotated[
 Fields = Annotated[
     list[str] | None,
     typer.Option(
-        "--field", metavar="NAME=VALUE", show_default=False,
+        "--field",
+        metavar="NAME=VALUE",
+        show_default=False,
         help="A field of the form; the value is JSON, or a text. May be given again.",
     ),
-]  # fmt: skip
+]
 
 
 @acting

@@ -17,9 +17,20 @@ from penstock.cli.io.target import Target
 from penstock.cli.runs.filters import read_filter, read_pair
 
 NAMES = {
-    "workflow", "version", "status", "subject", "parent", "label", "key", "step", "waiting_for", "waiting_since",
-    "since", "until", "q",
-}  # fmt: skip
+    "workflow",
+    "version",
+    "status",
+    "subject",
+    "parent",
+    "label",
+    "key",
+    "step",
+    "waiting_for",
+    "waiting_since",
+    "since",
+    "until",
+    "q",
+}
 
 _ANOTHER = re.compile(rf"\s+(?=(?:{'|'.join(sorted(NAMES))})=)")
 NOTHING = {"count": 0, "done": 0, "refused": 0, "failed": 0, "errors": [], "more": False, "made": []}
@@ -27,10 +38,12 @@ NOTHING = {"count": 0, "done": 0, "refused": 0, "failed": 0, "errors": [], "more
 Filters = Annotated[
     list[str] | None,
     typer.Option(
-        "--filter", metavar="NAME=VALUE", show_default=False,
+        "--filter",
+        metavar="NAME=VALUE",
+        show_default=False,
         help="Act on every run that fits, after a preview: workflow=…, status=…, since=2h … May be given again.",
     ),
-]  # fmt: skip
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --filter: do it without asking.")]
 
 

@@ -20,8 +20,9 @@ def _text(flag: str, metavar: str, help: str) -> Any:
 
 Workflow = Annotated[str | None, _text("--workflow", "NAME", "Only of this one.")]
 Version = Annotated[
-    int | None, typer.Option("--version", metavar="N", min=1, help="Only of this version.", show_default=False)
-]  # fmt: skip
+    int | None,
+    typer.Option("--version", metavar="N", min=1, help="Only of this version.", show_default=False),
+]
 Statuses = Annotated[list[str] | None, _text("--status", "STATUS", "Only these. May be given again.")]
 Subject = Annotated[str | None, _text("--subject", "TEXT", "Only about this.")]
 Parent = Annotated[str | None, _text("--parent", "RUN", "Only those that this run started.")]

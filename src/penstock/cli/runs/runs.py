@@ -23,9 +23,13 @@ Run = Annotated[
 OfWorkflow = Annotated[
     str | None,
     typer.Option(
-        "--workflow", metavar="NAME", help="Only of this one.", autocompletion=workflow_names, show_default=False
+        "--workflow",
+        metavar="NAME",
+        help="Only of this one.",
+        autocompletion=workflow_names,
+        show_default=False,
     ),
-]  # fmt: skip
+]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100_000, help="How many at most.")]
 After = Annotated[int, typer.Option("--after", metavar="N", min=0, help="Only entries after this one.")]
 
@@ -62,10 +66,21 @@ def runs(
       penstock runs --label customer=7 --since 2026-03-02 --json
     """
     wanted = filters.read_filter(
-        workflow=workflow, version=version, statuses=status, subject=subject, parent=parent,
-        label=label, key=key, step=step, waiting_for=waiting_for, waiting_since=waiting_since,
-        since=since, until=until, q=q, sort=sort,
-    )  # fmt: skip
+        workflow=workflow,
+        version=version,
+        statuses=status,
+        subject=subject,
+        parent=parent,
+        label=label,
+        key=key,
+        step=step,
+        waiting_for=waiting_for,
+        waiting_since=waiting_since,
+        since=since,
+        until=until,
+        q=q,
+        sort=sort,
+    )
     found = at.do(lambda engine: engine.runs(limit=limit, **wanted))
     if json:
         print_json(found)

@@ -38,10 +38,12 @@ Zone = Annotated[
 Since = Annotated[
     str | None,
     typer.Option(
-        "--from", metavar="TIME", show_default=False,
+        "--from",
+        metavar="TIME",
+        show_default=False,
         help="The first moment: 2026-03-02, or 2026-03-02T15:30:00Z; without a zone it is of the schedule's.",
     ),
-]  # fmt: skip
+]
 Until = Annotated[
     str | None,
     typer.Option("--to", metavar="TIME", show_default=False, help="The last moment; a day is the whole day."),

@@ -26,10 +26,12 @@ Data = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="Its data; @FILE
 Version = Annotated[
     int | None,
     typer.Option(
-        "--version", metavar="N", help="The version that it must have now; without it, put makes a new token.",
+        "--version",
+        metavar="N",
+        help="The version that it must have now; without it, put makes a new token.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Owner = Annotated[
     str | None, typer.Option("--owner", metavar="TEXT", help="Who owns it.", show_default=False)
 ]

@@ -31,10 +31,11 @@ Files = Annotated[
 Start = Annotated[
     bool | None,
     typer.Option(
-        "--start/--no-start", show_default=False,
+        "--start/--no-start",
+        show_default=False,
         help="Let the source of a new workflow make runs, or not. By default one that is started by hand does.",
     ),
-]  # fmt: skip
+]
 Note = Annotated[
     str | None,
     typer.Option("--note", metavar="TEXT", help="What is new in this version.", show_default=False),
@@ -46,24 +47,30 @@ Workflow = Annotated[
 Input = Annotated[
     str | None,
     typer.Option(
-        "--input", metavar="JSON|@FILE", help="The run's input; @FILE reads it from a file, @- from stdin.",
+        "--input",
+        metavar="JSON|@FILE",
+        help="The run's input; @FILE reads it from a file, @- from stdin.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Key = Annotated[
     str | None,
     typer.Option(
-        "--key", metavar="TEXT", help="An idempotency key: a second start with it gives the first run.",
+        "--key",
+        metavar="TEXT",
+        help="An idempotency key: a second start with it gives the first run.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Labels = Annotated[
     list[str] | None,
     typer.Option(
-        "--label", metavar="NAME=VALUE", help="A label to find the run by. May be given again.",
+        "--label",
+        metavar="NAME=VALUE",
+        help="A label to find the run by. May be given again.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended or is stalled.")]
 
 

@@ -47,27 +47,33 @@ log = logging.getLogger("penstock.life")
 TaskSources = Annotated[
     list[str] | None,
     typer.Option(
-        "--tasks", metavar="MODULE|FILE", help="Python tasks: a module, or a .py file. May be given again.",
+        "--tasks",
+        metavar="MODULE|FILE",
+        help="Python tasks: a module, or a .py file. May be given again.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 TaskLists = Annotated[
     list[str] | None,
     typer.Option(
-        "--task-list", metavar="LIST", show_default=False,
+        "--task-list",
+        metavar="LIST",
+        show_default=False,
         help="Serve this task list. May be given again. By default the lists that the tasks and workflows here name.",
     ),
-]  # fmt: skip
+]
 Concurrency = Annotated[
     int, typer.Option("--concurrency", metavar="N", min=1, help="How many tasks may run at a time.")
 ]
 Processes = Annotated[
     int,
     typer.Option(
-        "--processes", metavar="N", min=0,
+        "--processes",
+        metavar="N",
+        min=0,
         help="Run tasks in N child processes, one at a time in each; 0: in this process.",
     ),
-]  # fmt: skip
+]
 Grace = Annotated[
     str, typer.Option("--grace", metavar="DURATION", help="How long a stop waits for tasks that run.")
 ]
@@ -80,19 +86,23 @@ LogFormat = Annotated[
 Stats = Annotated[
     str | None,
     typer.Option(
-        "--stats", metavar="FILE", show_default=False,
+        "--stats",
+        metavar="FILE",
+        show_default=False,
         help="Write what was counted to this file as JSON, twice a second and at the end.",
     ),
-]  # fmt: skip
+]
 
 
 Shell = Annotated[
     str | None,
     typer.Option(
-        "--shell", metavar="DIR", show_default=False,
+        "--shell",
+        metavar="DIR",
+        show_default=False,
         help="Also run the commands of `shell` steps, in this folder and below. All who may publish may then run any.",
     ),
-]  # fmt: skip
+]
 
 
 def shell_tasks(folder: str | None) -> dict[str, Task]:

@@ -12,31 +12,41 @@ from penstock.server.settings import Settings, read_settings
 Host = Annotated[
     str | None,
     typer.Option(
-        "--host", metavar="HOST", show_default=False,
+        "--host",
+        metavar="HOST",
+        show_default=False,
         help="The address to listen on; 127.0.0.1 unless said otherwise. Another one needs a token.",
     ),
-]  # fmt: skip
+]
 Port = Annotated[
     int | None,
     typer.Option(
-        "--port", metavar="PORT", show_default=False, min=0, max=65535,
+        "--port",
+        metavar="PORT",
+        show_default=False,
+        min=0,
+        max=65535,
         help="The port; 7777 unless said otherwise, 0 finds a free one.",
     ),
-]  # fmt: skip
+]
 Stores = Annotated[
     list[str] | None,
     typer.Option(
-        "--store", metavar="NAME=URL", show_default=False,
+        "--store",
+        metavar="NAME=URL",
+        show_default=False,
         help="An object store: s3://bucket?endpoint=…&region=… or dir:///path. May be given again.",
     ),
-]  # fmt: skip
+]
 Buses = Annotated[
     list[str] | None,
     typer.Option(
-        "--bus", metavar="NAME=URL", show_default=False,
+        "--bus",
+        metavar="NAME=URL",
+        show_default=False,
         help="A broker: nats://host:4222, amqp://user@host/ or kafka://host:9092. May be given again.",
     ),
-]  # fmt: skip
+]
 
 
 def settings_of(**options: Any) -> Settings:

@@ -42,10 +42,12 @@ from penstock.workers.worker.worker import CONCURRENCY
 Workflows = Annotated[
     str | None,
     typer.Option(
-        "--workflows", metavar="DIR", show_default=False,
+        "--workflows",
+        metavar="DIR",
+        show_default=False,
         help="Publish and start every workflow in this folder, with the .py file of the same name as its tasks.",
     ),
-]  # fmt: skip
+]
 
 
 class Folder(Struct, frozen=True):
@@ -94,10 +96,17 @@ def up(
     front = front_of(settings)
     folder = read_folder(settings["workflows"]) if settings["workflows"] is not None else Folder()
     post = read_post(
-        settings["db"], (*settings["tasks"], *folder.sources), task_list,
-        concurrency=concurrency, processes=processes, grace=grace, stats=stats,
-        front=front, settings=settings, shell=shell,
-    )  # fmt: skip
+        settings["db"],
+        (*settings["tasks"], *folder.sources),
+        task_list,
+        concurrency=concurrency,
+        processes=processes,
+        grace=grace,
+        stats=stats,
+        front=front,
+        settings=settings,
+        shell=shell,
+    )
     post = serving_lists(post, refuse_unready(folder.files, post.tasks))
 
     async def announce(running: Running, base: str | None) -> None:

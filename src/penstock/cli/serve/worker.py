@@ -35,17 +35,21 @@ from penstock.workers.worker.worker import CONCURRENCY
 Name = Annotated[
     str | None,
     typer.Option(
-        "--name", metavar="NAME", help="What it is called in lists. By default machine and process.",
+        "--name",
+        metavar="NAME",
+        help="What it is called in lists. By default machine and process.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Celery = Annotated[
     str | None,
     typer.Option(
-        "--celery", metavar="MODULE:APP", show_default=False,
+        "--celery",
+        metavar="MODULE:APP",
+        show_default=False,
         help="Be a bridge: offer the tasks of this Celery app and have its workers do them.",
     ),
-]  # fmt: skip
+]
 Executor = Annotated[
     Literal["local", "ray"],
     typer.Option("--executor", help="Where Python tasks run: in this process, or on a Ray cluster."),
@@ -53,33 +57,41 @@ Executor = Annotated[
 RayAddress = Annotated[
     str | None,
     typer.Option(
-        "--ray-address", metavar="HOST:PORT", show_default=False,
+        "--ray-address",
+        metavar="HOST:PORT",
+        show_default=False,
         help="The Ray cluster. By default RAY_ADDRESS, or a cluster that is started here.",
     ),
-]  # fmt: skip
+]
 
 
 Server = Annotated[
     str | None,
     typer.Option(
-        "--server", metavar="URL", help="The server to work for, such as http://penstock.example:7777."
-        " Also PENSTOCK_SERVER.", show_default=False,
+        "--server",
+        metavar="URL",
+        help="The server to work for, such as http://penstock.example:7777. Also PENSTOCK_SERVER.",
+        show_default=False,
     ),
-]  # fmt: skip
+]
 Token = Annotated[
     str | None,
     typer.Option(
-        "--token", metavar="TOKEN", help="A worker token of the server. Better PENSTOCK_TOKEN: others cannot see it.",
+        "--token",
+        metavar="TOKEN",
+        help="A worker token of the server. Better PENSTOCK_TOKEN: others cannot see it.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="URL", help="Work on a shared database instead: postgresql://user@host/name. Also PENSTOCK_DB.",
+        "--db",
+        metavar="URL",
+        help="Work on a shared database instead: postgresql://user@host/name. Also PENSTOCK_DB.",
         show_default=False,
     ),
-]  # fmt: skip
+]
 
 
 def worker(
@@ -120,10 +132,17 @@ def worker(
     _refuse_contradictions(sources, celery, executor, ray_address, processes, shell)
     server, db = _for_whom(server, db, settings)
     post = read_post(
-        db or "", sources, task_list,
-        concurrency=concurrency, processes=processes, name=name, grace=grace, stats=stats, settings=settings,
+        db or "",
+        sources,
+        task_list,
+        concurrency=concurrency,
+        processes=processes,
+        name=name,
+        grace=grace,
+        stats=stats,
+        settings=settings,
         shell=shell,
-    )  # fmt: skip
+    )
     with _with_fleet(post, celery, executor, ray_address) as manned:
         if server is not None:
             work_far(server, settings["token"], manned, log_level, log_format, json)

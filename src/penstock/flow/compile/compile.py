@@ -157,9 +157,13 @@ class _Compiler:
     """Gathers problems while it compiles, so that all are told at once."""
 
     def __init__(
-        self, definition: Definition, kinds: Mapping[str, Kind], offers: Mapping[str, Offer], places: Places,
+        self,
+        definition: Definition,
+        kinds: Mapping[str, Kind],
+        offers: Mapping[str, Offer],
+        places: Places,
         suffix: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.definition = definition
         self.kinds = kinds
         self.offers = offers

@@ -8,8 +8,18 @@ HOOK_SCOPE = ("body", "headers", "query", "event")
 """What the expressions of a hook may read: the call, and the envelope that it came in."""
 
 OBJECT_SCOPE = (
-    "object", "bucket", "key", "version", "size", "etag", "metadata", "system", "transport", "event", "tags",
-)  # fmt: skip
+    "object",
+    "bucket",
+    "key",
+    "version",
+    "size",
+    "etag",
+    "metadata",
+    "system",
+    "transport",
+    "event",
+    "tags",
+)
 """What the conditions on objects may read: the context by its parts, and all of it as `object`."""
 
 

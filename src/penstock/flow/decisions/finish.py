@@ -114,8 +114,10 @@ def _wrong_key(step: FlowStep, keys: dict[str, str]) -> Failure | None:
         if not (is_keepable(name) and is_keepable(value)):
             message = "has a character that cannot be kept (NUL, or half of a pair): leave it out"
             return Failure("error", f"`correlate` of the task of step '{step.name}' {message}")
-        for what, text in ((f"a name in `correlate` of step '{step.name}'", name),
-                           (f"a value in `correlate` of step '{step.name}'", value)):  # fmt: skip
+        for what, text in (
+            (f"a name in `correlate` of step '{step.name}'", name),
+            (f"a value in `correlate` of step '{step.name}'", value),
+        ):
             if (problem := length_problem(text)) is not None:
                 return Failure("too_large", f"{what} {problem}")
     return None

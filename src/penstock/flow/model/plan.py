@@ -14,9 +14,19 @@ from penstock.flow.model.tags import TagChange, Tags
 from penstock.kernel.marking import Taken
 
 EntryKind = Literal[
-    "event", "fired", "attempt", "ended", "withdrawn", "set", "correlated", "conflict", "paused", "resumed",
-    "repaired", "run_ended",
-]  # fmt: skip
+    "event",
+    "fired",
+    "attempt",
+    "ended",
+    "withdrawn",
+    "set",
+    "correlated",
+    "conflict",
+    "paused",
+    "resumed",
+    "repaired",
+    "run_ended",
+]
 Answer = Literal["accepted", "duplicate", "recorded", "superseded", "refused"]
 
 

@@ -38,10 +38,17 @@ def _encode_page(history: Sequence[Entry], pack: Packer | None) -> bytes:
                     data = pack(data)
         rows.append(
             (
-                _NUMBERS[entry.kind], entry.step, entry.event, entry.port, entry.attempt, data, entry.firing,
-                entry.id, *(() if entry.tags is None else (entry.tags,)),
+                _NUMBERS[entry.kind],
+                entry.step,
+                entry.event,
+                entry.port,
+                entry.attempt,
+                data,
+                entry.firing,
+                entry.id,
+                *(() if entry.tags is None else (entry.tags,)),
             )
-        )  # fmt: skip
+        )
     first = history[0]
     return encode((first.seq, first.at, rows))
 

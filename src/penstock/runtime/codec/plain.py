@@ -22,10 +22,9 @@ PLAIN = 2
 def encode_plain(was: Snapshot) -> bytes | None:
     """The head with every payload in place; None where there is something that it has no field for."""
     marking = was.marking
-    if (
-        was.ending or was.error or was.put_off or marking.owed or marking.complete or was.results
-        or was.failed or was.halted or was.kept or was.keys or was.disabled or was.aside or was.agenda
-    ):  # fmt: skip
+    if was.ending or was.error or was.put_off or was.results or was.failed or was.halted or was.kept:
+        return None
+    if was.keys or was.disabled or was.aside or was.agenda or marking.owed or marking.complete:
         return None
     firings = tuple(was.firings.values()) if was.firings else ()
     for firing in firings:
@@ -35,13 +34,28 @@ def encode_plain(was: Snapshot) -> bytes | None:
     untouched, same = data is was.run.input, result is data
     return encode(
         (
-            PLAIN, was.seq, was.status, was.paused, was.started_at, was.ended_at, untouched,
-            None if untouched else data, was.tags, same, None if same else result, was.ok,
-            tuple(tokens.items()) if tokens else (), tuple(filled.items()) if filled else (), firings,
-            tuple(was.elements.values()) if firings else (), tuple(was.steps.items()),
-            tuple(came.items()) if came else (), was.epoch, was.revision,
+            PLAIN,
+            was.seq,
+            was.status,
+            was.paused,
+            was.started_at,
+            was.ended_at,
+            untouched,
+            None if untouched else data,
+            was.tags,
+            same,
+            None if same else result,
+            was.ok,
+            tuple(tokens.items()) if tokens else (),
+            tuple(filled.items()) if filled else (),
+            firings,
+            tuple(was.elements.values()) if firings else (),
+            tuple(was.steps.items()),
+            tuple(came.items()) if came else (),
+            was.epoch,
+            was.revision,
         )
-    )  # fmt: skip
+    )
 
 
 class _Head(Struct, array_like=True, frozen=True):

@@ -7,18 +7,21 @@ from datetime import datetime
 from typing import Any
 
 from immutables import Map
-from msgspec import Raw
+from msgspec import Raw, Struct
 from msgspec.structs import astuple
 
 from penstock.flow.model.run import (
     Aside,
     Element,
+    Ending,
     Failure,
     Firing,
     Header,
     Origin,
+    Pauser,
     Result,
     Snapshot,
+    Status,
     StepState,
 )
 from penstock.flow.model.tags import NO_TAGS, Tag, Tags
@@ -33,16 +36,59 @@ INPUT = "i"
 """Stands for the run's input where its data is still that."""
 
 
+class _Body(Struct, array_like=True):
+    """The head of a run without what its parts share, field by field."""
+
+    seq: int
+    status: Status
+    ending: Ending | None
+    paused: Sequence[Pauser]
+    started_at: datetime | None
+    ended_at: datetime | None
+    data: Any
+    tags: int | None
+    result: Any
+    error: Any
+    ok: bool
+    put_off: Any
+    tokens: Any
+    owed: Any
+    filled: Any
+    complete: Any
+    firings: Any
+    elements: Any
+    failed: Any
+    halted: Any
+    kept: Any
+    came: Any
+    keys: Any
+    disabled: Any
+    aside: Any
+    epoch: int
+    agenda: Sequence[int]
+    revision: int
+    steps: Any
+
+
 # -- to bytes ------------------------------------------------------------------------------------------------
 
 
 def encode_header(header: Header, pack: Packer) -> bytes:
     return encode(
         (
-            FORMAT, header.id, header.workflow, header.version, header.subject, header.labels,
-            pack(header.input), header.parent, header.rerun_of, pack(header.tags), header.by,
+            FORMAT,
+            header.id,
+            header.workflow,
+            header.version,
+            header.subject,
+            header.labels,
+            pack(header.input),
+            header.parent,
+            header.rerun_of,
+            pack(header.tags),
+            header.by,
         )
-    )  # fmt: skip
+    )
 
 
 class HeadEncoder:
@@ -84,11 +130,18 @@ class HeadEncoder:
             if before is None or before[0] is not state:
                 apart = pack.apart
                 fields = (
-                    state.status, state.firings, state.live, state.latest, state.attempts,
+                    state.status,
+                    state.firings,
+                    state.live,
+                    state.latest,
+                    state.attempts,
                     None if state.output is None else pack(state.output),
-                    None if state.error is None else _failure(state.error, pack), state.port, state.reason,
-                    state.elements, state.spoke,
-                )  # fmt: skip
+                    None if state.error is None else _failure(state.error, pack),
+                    state.port,
+                    state.reason,
+                    state.elements,
+                    state.spoke,
+                )
                 known[name] = before = (state, Raw(encode(fields)), pack.apart - apart)
             made[name] = before[1]
         return made
@@ -111,22 +164,37 @@ class _Writing:
         data = INPUT if was.data is run.input and run.input is not None else (pack(was.data),)
         result = None if was.result is None else INPUT if was.result is was.data else (pack(was.result),)
         tokens = _pairs(marking.tokens)
-        body = (
-            was.seq, was.status, was.ending, was.paused, was.started_at, was.ended_at, data,
-            self.tag_set(was.tags) if was.tags else None, result,
-            None if was.error is None else _failure(was.error, pack), was.ok,
-            [(number, pack(each)) for number, each in was.put_off.items()] if was.put_off else (),
-            [(place, [self.token(token) for token in queue]) for place, queue in tokens],
-            _pairs(marking.owed), _pairs(marking.filled), _pairs(marking.complete),
-            self.firings(was.firings),
-            [self.element(each) for key, each in was.elements.items() if key[1] is None],
-            self.firings(was.failed), self.firings(was.halted),
-            [(key, self.firing(firing)) for key, firing in was.kept.items()] if was.kept else (),
-            dict(was.came) if was.came else _NOTHING, _pairs(was.keys),
-            dict(was.disabled) if was.disabled else _NOTHING,
-            [(each.step, each.slot, self.token(each.token), each.reason) for each in was.aside],
-            was.epoch, was.agenda, was.revision, steps,
-        )  # fmt: skip
+        body = _Body(
+            seq=was.seq,
+            status=was.status,
+            ending=was.ending,
+            paused=was.paused,
+            started_at=was.started_at,
+            ended_at=was.ended_at,
+            data=data,
+            tags=self.tag_set(was.tags) if was.tags else None,
+            result=result,
+            error=None if was.error is None else _failure(was.error, pack),
+            ok=was.ok,
+            put_off=[(number, pack(each)) for number, each in was.put_off.items()] if was.put_off else (),
+            tokens=[(place, [self.token(token) for token in queue]) for place, queue in tokens],
+            owed=_pairs(marking.owed),
+            filled=_pairs(marking.filled),
+            complete=_pairs(marking.complete),
+            firings=self.firings(was.firings),
+            elements=[self.element(each) for key, each in was.elements.items() if key[1] is None],
+            failed=self.firings(was.failed),
+            halted=self.firings(was.halted),
+            kept=[(key, self.firing(firing)) for key, firing in was.kept.items()] if was.kept else (),
+            came=dict(was.came) if was.came else _NOTHING,
+            keys=_pairs(was.keys),
+            disabled=dict(was.disabled) if was.disabled else _NOTHING,
+            aside=[(each.step, each.slot, self.token(each.token), each.reason) for each in was.aside],
+            epoch=was.epoch,
+            agenda=was.agenda,
+            revision=was.revision,
+            steps=steps,
+        )
         return encode((FORMAT, self.tagged, self.rows, body))
 
     def token(self, token: Token) -> tuple[int, str, int]:
@@ -139,10 +207,14 @@ class _Writing:
             self.rows.append(
                 (
                     None if origin.data is None else self.pack(origin.data),
-                    self.tag_set(origin.tags) if origin.tags else None, origin.at, origin.step, origin.outside,
-                    origin.id, origin.firing,
+                    self.tag_set(origin.tags) if origin.tags else None,
+                    origin.at,
+                    origin.step,
+                    origin.outside,
+                    origin.id,
+                    origin.firing,
                 )
-            )  # fmt: skip
+            )
         return number
 
     def tag_set(self, tags: Tags) -> int | None:
@@ -163,9 +235,20 @@ class _Writing:
         slots = [[self.token(token) for token in slot] for slot in taken.slots]
         dropped = [(slot, self.token(token)) for slot, token in taken.dropped] if taken.dropped else ()
         return (
-            firing.number, firing.step, slots, taken.key, dropped, firing.at, self.tag_set(firing.tags),
-            firing.total, firing.begun, firing.live, firing.done, firing.failed, firing.attempts,
-        )  # fmt: skip
+            firing.number,
+            firing.step,
+            slots,
+            taken.key,
+            dropped,
+            firing.at,
+            self.tag_set(firing.tags),
+            firing.total,
+            firing.begun,
+            firing.live,
+            firing.done,
+            firing.failed,
+            firing.attempts,
+        )
 
     def element(self, element: Element) -> tuple[Any, ...]:
         return encode_element(element, self.pack)
@@ -173,10 +256,18 @@ class _Writing:
 
 def encode_element(element: Element, pack: Packer) -> tuple[Any, ...]:
     return (
-        element.firing, element.index, element.step, element.state, pack(element.params), element.attempt,
-        element.failures, element.timeouts, element.multiplier, element.key,
+        element.firing,
+        element.index,
+        element.step,
+        element.state,
+        pack(element.params),
+        element.attempt,
+        element.failures,
+        element.timeouts,
+        element.multiplier,
+        element.key,
         None if element.output is None else pack(element.output),
-    )  # fmt: skip
+    )
 
 
 def encode_parts(
@@ -279,61 +370,70 @@ class Stored:
             for part, items in self._parts
             if part.kind == "i"
         }
-        return self._filled(*body)
+        return self._filled(_Body(*body))
 
     def _header_value(self) -> Header:
         _, id, workflow, version, subject, labels, input, parent, rerun_of, *more = self._header
         return Header(
-            id=id, workflow=workflow, version=version, subject=subject, labels=labels,
-            input=self._value(input), parent=parent, rerun_of=rerun_of,
+            id=id,
+            workflow=workflow,
+            version=version,
+            subject=subject,
+            labels=labels,
+            input=self._value(input),
+            parent=parent,
+            rerun_of=rerun_of,
             # Older runs did not keep these.
-            tags=self._value(more[0]) if more else {}, by=more[1] if len(more) > 1 else None,
-        )  # fmt: skip
-
-    def _filled(
-        self, seq: int, status: Any, ending: Any, paused: Any, started_at: datetime | None,
-        ended_at: datetime | None, data: Any, tags: int | None, result: Any, error: Any, ok: bool,
-        put_off: Any, tokens: Any, owed: Any, filled: Any, complete: Any, firings: Any, elements: Any,
-        failed: Any, halted: Any, kept: Any, came: Any, keys: Any, disabled: Any, aside: Any, epoch: int,
-        agenda: Any, revision: int, steps: Any,
-    ) -> Snapshot:  # fmt: skip
-        header = self._header_value()
-        own = header.input if data == INPUT else self._value(data[0])
-        marking = Marking(
-            Map({_place(place): tuple(map(self._token, queue)) for place, queue in tokens}),
-            Map({(_place(place), name): count for (place, name), count in owed}),
-            Map({_place(join): count for join, count in filled}),
-            Map({step: tuple((number, key) for number, key in done) for step, done in complete}),
+            tags=self._value(more[0]) if more else {},
+            by=more[1] if len(more) > 1 else None,
         )
+
+    def _filled(self, body: _Body) -> Snapshot:
+        header = self._header_value()
+        data = header.input if body.data == INPUT else self._value(body.data[0])
         return Snapshot(
             run=header,
-            seq=seq,
-            status=status,
-            ending=ending,
-            paused=tuple(paused),
-            started_at=started_at,
-            ended_at=ended_at,
-            data=own,
-            tags=self._tag_set(tags),
-            result=own if result == INPUT else None if result is None else self._value(result[0]),
-            error=self._failure(error),
-            ok=ok,
-            put_off=Map({number: self._value(each) for number, each in put_off}),
-            marking=marking,
-            firings=self._firings(firings),
-            elements=self._all_elements(elements),
+            seq=body.seq,
+            status=body.status,
+            ending=body.ending,
+            paused=tuple(body.paused),
+            started_at=body.started_at,
+            ended_at=body.ended_at,
+            data=data,
+            tags=self._tag_set(body.tags),
+            result=data
+            if body.result == INPUT
+            else None
+            if body.result is None
+            else self._value(body.result[0]),
+            error=self._failure(body.error),
+            ok=body.ok,
+            put_off=Map({number: self._value(each) for number, each in body.put_off}),
+            marking=self._marking(body),
+            firings=self._firings(body.firings),
+            elements=self._all_elements(body.elements),
             results=self._results(),
-            steps=Map({name: self._state(state) for name, state in steps.items()}),
-            failed=self._firings(failed),
-            halted=self._firings(halted),
-            kept=Map({tuple(key): self._firing(firing) for key, firing in kept}),
-            came=Map(came),
-            keys=Map({(name, value): number for (name, value), number in keys}),
-            disabled=Map(disabled),
-            aside=tuple(Aside(step, slot, self._token(token), reason) for step, slot, token, reason in aside),
-            epoch=epoch,
-            agenda=tuple(agenda),
-            revision=revision,
+            steps=Map({name: self._state(state) for name, state in body.steps.items()}),
+            failed=self._firings(body.failed),
+            halted=self._firings(body.halted),
+            kept=Map({tuple(key): self._firing(firing) for key, firing in body.kept}),
+            came=Map(body.came),
+            keys=Map({(name, value): number for (name, value), number in body.keys}),
+            disabled=Map(body.disabled),
+            aside=tuple(
+                Aside(step, slot, self._token(token), reason) for step, slot, token, reason in body.aside
+            ),
+            epoch=body.epoch,
+            agenda=tuple(body.agenda),
+            revision=body.revision,
+        )
+
+    def _marking(self, body: _Body) -> Marking:
+        return Marking(
+            Map({_place(place): tuple(map(self._token, queue)) for place, queue in body.tokens}),
+            Map({(_place(place), name): count for (place, name), count in body.owed}),
+            Map({_place(join): count for join, count in body.filled}),
+            Map({step: tuple((number, key) for number, key in done) for step, done in body.complete}),
         )
 
     def _tag_set(self, number: int | None) -> Tags:
@@ -365,9 +465,18 @@ class Stored:
     def _element(self, row: Any) -> Element:
         firing, index, step, state, params, attempt, failures, timeouts, multiplier, key, output = row
         return Element(
-            firing, index, step, state, self._value(params), attempt, failures, timeouts, multiplier, key,
+            firing,
+            index,
+            step,
+            state,
+            self._value(params),
+            attempt,
+            failures,
+            timeouts,
+            multiplier,
+            key,
             self._value(output),
-        )  # fmt: skip
+        )
 
     def _results(self) -> Map[tuple[int, int], Result]:
         return Map(
@@ -381,9 +490,18 @@ class Stored:
     def _state(self, row: Any) -> StepState:
         status, firings, live, latest, attempts, output, error, port, reason, elements, spoke = row
         return StepState(
-            status, firings, tuple(live), latest, attempts, self._value(output), self._failure(error), port,
-            reason, None if elements is None else tuple(elements), spoke,
-        )  # fmt: skip
+            status,
+            firings,
+            tuple(live),
+            latest,
+            attempts,
+            self._value(output),
+            self._failure(error),
+            port,
+            reason,
+            None if elements is None else tuple(elements),
+            spoke,
+        )
 
     def _failure(self, row: Any) -> Failure | None:
         return None if row is None else Failure(row[0], row[1], self._value(row[2]))

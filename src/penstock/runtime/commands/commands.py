@@ -212,7 +212,7 @@ class Commands(EventDelivery):
             Request(
                 run, begun, None, None, None, read, None, new, start_key, latest, posts, audit=by_for(run)
             )
-        )  # fmt: skip
+        )
         if answer == "superseded" and (await self._store.load([run]))[0] is not None:
             return "duplicate"
         return answer

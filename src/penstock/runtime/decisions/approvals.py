@@ -33,9 +33,13 @@ def asked_by(attempts: Sequence[Attempt]) -> tuple[Asked, ...]:
 def _asked(attempt: Attempt) -> Asked:
     params = attempt.params
     said = {
-        "text": params.get("text"), "fields": params.get("fields"), "separate": bool(params.get("separate")),
-        "subject": attempt.run.subject, "index": attempt.index, "by": attempt.run.by,
-    }  # fmt: skip
+        "text": params.get("text"),
+        "fields": params.get("fields"),
+        "separate": bool(params.get("separate")),
+        "subject": attempt.run.subject,
+        "index": attempt.index,
+        "by": attempt.run.by,
+    }
     return Asked(
         id=approval_id(attempt.run.id, attempt),
         workflow=attempt.run.workflow,

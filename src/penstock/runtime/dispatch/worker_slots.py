@@ -34,9 +34,22 @@ class WorkerSlot:
     """
 
     __slots__ = (
-        "awaited", "back_by", "coming", "expected", "given", "handed", "key", "lists", "ready", "room", "seat",
-        "sitting", "sweep_at", "tasks", "watched",
-    )  # fmt: skip
+        "awaited",
+        "back_by",
+        "coming",
+        "expected",
+        "given",
+        "handed",
+        "key",
+        "lists",
+        "ready",
+        "room",
+        "seat",
+        "sitting",
+        "sweep_at",
+        "tasks",
+        "watched",
+    )
 
     def __init__(self, key: Key, seat: WaitingWorker | None = None) -> None:
         self.key, self.seat = key, seat

@@ -62,8 +62,11 @@ class Timers:
                     continue  # runs that are alike share their tasks
                 before = task
                 for limit in (
-                    task.heartbeat, task.schedule_to_start, task.start_to_close, task.schedule_to_close,
-                ):  # fmt: skip
+                    task.heartbeat,
+                    task.schedule_to_start,
+                    task.start_to_close,
+                    task.schedule_to_close,
+                ):
                     if limit is not None and limit < soonest:
                         soonest = limit
         if soonest is not NEVER:
@@ -175,5 +178,8 @@ def _each(take: Callable[[Row], None], rows: Sequence[Row]) -> None:
             what = row.lease if isinstance(row, DueTask) else f"{row.id} of run {row.run}"
             log.error(
                 "%s %s cannot be taken and is left alone: %s: %s",
-                type(row).__name__, what, type(error).__name__, error,
-            )  # fmt: skip
+                type(row).__name__,
+                what,
+                type(error).__name__,
+                error,
+            )

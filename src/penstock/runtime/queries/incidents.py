@@ -126,11 +126,18 @@ def _of_run(kind: str, row: RunRow, live: CachedRun | BaseException | None) -> S
         return [] if live is None else [_unreadable(row, live)]
     if kind == "aside":
         return [
-            _item(row, "set_aside", f"Event '{each.token.name}' was set aside at step '{each.step}': {each.reason}.",
-                  ["repair", "cancel"], step=each.step, event=each.token.name, data=each.token.load.data,
-                  reason=each.reason)
+            _item(
+                row,
+                "set_aside",
+                f"Event '{each.token.name}' was set aside at step '{each.step}': {each.reason}.",
+                ["repair", "cancel"],
+                step=each.step,
+                event=each.token.name,
+                data=each.token.load.data,
+                reason=each.reason,
+            )
             for each in live.snapshot.aside
-        ]  # fmt: skip
+        ]
     return [_failed(row, live) if row.status == "failed" else _stalled(row, live)]
 
 

@@ -313,8 +313,13 @@ def _with_a_worker(snapshot: Snapshot, step: FlowStep, element: Element, facts: 
         text = f"'{step.name}' has been running since {since} on worker {name}, attempt {row.lease.attempt}."
         told = {} if row.progress is None else {"progress": msgspec.json.decode(row.progress)}
         return {
-            "reason": "running", "since": since, "worker": name, "attempt": row.lease.attempt, **told, "text": text,
-        }  # fmt: skip
+            "reason": "running",
+            "since": since,
+            "worker": name,
+            "attempt": row.lease.attempt,
+            **told,
+            "text": text,
+        }
     if row.held:
         text = (
             f"'{step.name}' is ready: {_paused(snapshot).lower() if snapshot.paused else 'a pause holds it'}."

@@ -31,9 +31,15 @@ _ARN = re.compile(r"arn:aws(?P<part>-[a-z-]+)?:sns:(?P<region>[a-z0-9-]+):[0-9]{
 _PLAIN: dict[str, tuple[str, ...]] = {
     "Notification": ("Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"),
     "SubscriptionConfirmation": (
-        "Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type",
+        "Message",
+        "MessageId",
+        "SubscribeURL",
+        "Timestamp",
+        "Token",
+        "TopicArn",
+        "Type",
     ),
-}  # fmt: skip
+}
 _PLAIN["UnsubscribeConfirmation"] = _PLAIN["SubscriptionConfirmation"]
 _HASHES = {"1": SHA1, "2": SHA256}
 

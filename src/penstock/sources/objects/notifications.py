@@ -125,9 +125,13 @@ class Noticing:
             key = await self._spelling(sources, notice)
             gone = {"gone": True} if notice.event == "created" and refused is None else {}
             found = Object(
-                bucket=notice.bucket, key=key, version=notice.version, size=notice.size,
-                etag=notice.etag or "", system={"store": address.name, **gone},
-            )  # fmt: skip
+                bucket=notice.bucket,
+                key=key,
+                version=notice.version,
+                size=notice.size,
+                etag=notice.etag or "",
+                system={"store": address.name, **gone},
+            )
         if is_drawn_folder(found.key, found.size or 0):  # of what is deleted nobody says how large it was
             return []
         self._stores.tallies[address.name].saw(notice.event, found.key)

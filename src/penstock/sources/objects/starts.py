@@ -106,9 +106,12 @@ class ObjectStarts:
         """Set the start of a run aside, once however often it is told. Raises StoreError."""
         refused(self._stores.tallies[source.matching.store], source.workflow, found.key, error)
         start = RefusedStart(
-            workflow=source.workflow, start_key=key, subject=subject_of(found.bucket, found.key),
-            input=context, tags=found.tags,
-        )  # fmt: skip
+            workflow=source.workflow,
+            start_key=key,
+            subject=subject_of(found.bucket, found.key),
+            input=context,
+            tags=found.tags,
+        )
         await set_start_aside(self._intake.store, start, error, await self._intake.store.now())
         return "refused"
 
@@ -166,7 +169,10 @@ async def counted(tally: Tally, feed: Trigger, start: Start, done: object, keep:
 
 async def _set_aside(feed: Trigger, start: Start, error: PenstockError) -> None:
     aside = RefusedStart(
-        workflow=feed.workflow, start_key=f"{feed.want.kind}:{start.key}", subject=start.subject,
-        input=start.input, tags=dict(start.tags or {}),
-    )  # fmt: skip
+        workflow=feed.workflow,
+        start_key=f"{feed.want.kind}:{start.key}",
+        subject=start.subject,
+        input=start.input,
+        tags=dict(start.tags or {}),
+    )
     await set_start_aside(feed.node.store, aside, error, feed.now())

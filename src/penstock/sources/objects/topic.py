@@ -96,9 +96,15 @@ class ObjectTopicFeeder:
         tally = self._stores.tallies[self._address.name]
         tally.note("refused")
         tally.error = await set_message_aside(
-            feed.node.store, message, error, feed.now(),
-            workflow=feed.workflow, event=None, bus=self._bus, topic=self._topic,
-        )  # fmt: skip
+            feed.node.store,
+            message,
+            error,
+            feed.now(),
+            workflow=feed.workflow,
+            event=None,
+            bus=self._bus,
+            topic=self._topic,
+        )
         log.warning("%s", tally.error)
 
 

@@ -256,9 +256,10 @@ class Database:
     def _no_database(self) -> BadAddress:
         name = unquote(urlsplit(self.address.dsn).path.lstrip("/")) or "that"
         return BadAddress(
-            self.address.shown, f"has no database '{name}'",
+            self.address.shown,
+            f"has no database '{name}'",
             f"make it, with `createdb {name}` or CREATE DATABASE, or correct the name",
-        )  # fmt: skip
+        )
 
     @contextlib.contextmanager
     def _told(self, unsure: Callable[[], bool]) -> Any:

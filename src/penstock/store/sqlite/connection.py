@@ -19,8 +19,10 @@ from penstock.store.sqlite.transaction_runner import BUSY_TIMEOUT, let_go
 
 MIGRATIONS = read_migrations("penstock.store.sqlite")
 SETTINGS = (
-    f"PRAGMA busy_timeout = {BUSY_TIMEOUT}", "PRAGMA foreign_keys = OFF", "PRAGMA temp_store = MEMORY",
-)  # fmt: skip
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT}",
+    "PRAGMA foreign_keys = OFF",
+    "PRAGMA temp_store = MEMORY",
+)
 
 MAX_PREPARED = 512
 """Statements that are kept prepared, the most that there can be. Each use of one, a row of `executemany` too, takes the

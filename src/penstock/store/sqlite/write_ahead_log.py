@@ -56,8 +56,10 @@ class Log:
             if not self._failing:
                 log.warning(
                     "the log of '%s' cannot be folded into the file, or made longer (%s): it grows until the disk "
-                    "lets it; nothing is lost", self._db.filename, error,
-                )  # fmt: skip
+                    "lets it; nothing is lost",
+                    self._db.filename,
+                    error,
+                )
             self._failing = True
         else:
             self._failing = False

@@ -238,8 +238,11 @@ class CeleryFleet:
     def _apply(self, call: Call, id: str, work: Work) -> None:
         attempt = work.attempt
         about = {
-            "run": attempt.run.id, "step": attempt.step, "attempt": attempt.attempt, "idempotency_key": attempt.id
-        }  # fmt: skip
+            "run": attempt.run.id,
+            "step": attempt.step,
+            "attempt": attempt.attempt,
+            "idempotency_key": attempt.id,
+        }
         options: dict[str, Any] = {"task_id": id, "ignore_result": False, "headers": {"penstock": about}}
         if call.queue is not None:
             options["queue"] = call.queue

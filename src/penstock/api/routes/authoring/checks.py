@@ -37,9 +37,15 @@ async def check_draft(ask: RequestContext[CheckDraft, None]) -> Any:
 
 
 @calls.post(
-    "/api/workflows/{name}/publish", "author", takes=Publish, gives=Published, status=201, statuses=(200,),
-    empty=True, headers=("If-Match",),
-)  # fmt: skip
+    "/api/workflows/{name}/publish",
+    "author",
+    takes=Publish,
+    gives=Published,
+    status=201,
+    statuses=(200,),
+    empty=True,
+    headers=("If-Match",),
+)
 async def publish_workflow(ask: RequestContext[Publish, None]) -> Any:
     """Publish the draft, or the definition in the body, as the next version; 422 with findings where it is refuted."""
     name, body, drafts = ask.path["name"], ask.body, ask.engine.drafts

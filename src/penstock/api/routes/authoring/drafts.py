@@ -30,9 +30,15 @@ async def show_draft(ask: RequestContext[None, None]) -> Any:
 
 
 @calls.put(
-    "/api/workflows/{name}", "author", gives=Draft, statuses=(201,), reads="raw", accepts=DEFINITION,
-    takes=dict[str, Any], headers=("If-Match", "If-None-Match"),
-)  # fmt: skip
+    "/api/workflows/{name}",
+    "author",
+    gives=Draft,
+    statuses=(201,),
+    reads="raw",
+    accepts=DEFINITION,
+    takes=dict[str, Any],
+    headers=("If-Match", "If-None-Match"),
+)
 async def save_draft(ask: RequestContext[None, None]) -> Any:
     """Save a definition (as itself, or as {definition}) as the draft, whatever its findings; 201 where it is new."""
     name = ask.path["name"]

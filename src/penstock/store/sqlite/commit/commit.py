@@ -207,6 +207,20 @@ def _shared(
     expires = min(lease_until, stop_by, end_by) if leased else min(start_by, end_by)
     within = length_or_none(to_start), length_or_none(to_close), length_or_none(to_end)
     return (
-        fence + 1 if leased else fence, task, task_list, priority, now, now if leased else None, worker, beat, *within,
-        start_by, stop_by, end_by, lease_until, NEVER if held else expires, held, step,
-    )  # fmt: skip
+        fence + 1 if leased else fence,
+        task,
+        task_list,
+        priority,
+        now,
+        now if leased else None,
+        worker,
+        beat,
+        *within,
+        start_by,
+        stop_by,
+        end_by,
+        lease_until,
+        NEVER if held else expires,
+        held,
+        step,
+    )

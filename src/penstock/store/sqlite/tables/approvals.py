@@ -50,12 +50,18 @@ def write(session: Session, changes: Sequence[Change]) -> None:
     session.many("end_approval", ended)
     asked = [
         (
-            each.id, c.run, each.workflow, each.step, each.role, each.body, session.now,
+            each.id,
+            c.run,
+            each.workflow,
+            each.step,
+            each.role,
+            each.body,
+            session.now,
             None if each.due_at is None else micros(each.due_at),
         )
         for c in changes
         for each in c.asked
-    ]  # fmt: skip
+    ]
     session.many("insert_approval", asked)
 
 

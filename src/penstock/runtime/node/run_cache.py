@@ -33,7 +33,7 @@ class CachedRun:
         self.flow, self.snapshot = flow, snapshot
         self.pack = Packer() if pack is None else pack
         self.encode = HeadEncoder(self.pack)
-        self.state: bytes | None = None  # its head, where runs that are alike share it
+        self.state: bytes | None = None  # its head, where equal runs share it
         self.first: tuple[NewTask, ...] | None = (
             None  # of a run that was made here and has not gone on: its tasks
         )

@@ -59,7 +59,7 @@ class Timers:
                     self.expect(due)
             for task in change.tasks:
                 if task is before:
-                    continue  # runs that are alike share their tasks
+                    continue  # runs at the same step share their tasks
                 before = task
                 for limit in (
                     task.heartbeat,

@@ -161,7 +161,7 @@ def _void_tasks(session: Session, changes: list[Change]) -> None:
 def _new_tasks(session: Session, changes: list[Change]) -> None:
     new = [(c.run, task) for c in changes for task in c.tasks]
     kinds: dict[Kind, list[tuple[object, ...]]] = {}
-    known: dict[int, list[tuple[object, ...]]] = {}  # runs that are alike share their tasks
+    known: dict[int, list[tuple[object, ...]]] = {}  # runs at the same step share their tasks
     for (run, task), turn in zip(new, session.numbers(len(new)), strict=True):
         if (rows := known.get(id(task))) is None:
             rows = known[id(task)] = kinds.setdefault(_kind(task), [])

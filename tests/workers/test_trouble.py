@@ -36,7 +36,7 @@ def test_a_gate_that_is_away_is_told_once_and_its_return_too(caplog: pytest.LogC
         asyncio.run(main())
     told = [each.getMessage() for each in caplog.records if each.name.startswith("penstock")]
     assert sum("nobody is there" in text for text in told) == 1
-    assert sum(text.endswith("goes on") for text in told) == 1
+    assert sum(text.endswith("continues") for text in told) == 1
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,7 @@ def _fire(line: _Line, was: Snapshot, step: FlowStep, token: Token, now: datetim
 
 
 def _planned(line: _Line, was: Snapshot, now: datetime, ok: bool, over: bool) -> Plan:
-    """What was decided, as a value. Where nothing is left to do, the run is over, and its data is its result."""
+    """What was decided, as a value. If nothing is left to do, the run is over, and its data is its result."""
     if over:
         line.seq += 1
         line.history.append(Entry(line.seq, now, "run_ended", data={"status": "succeeded"}))

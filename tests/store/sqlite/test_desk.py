@@ -264,6 +264,32 @@ def test_a_disk_that_goes_on_failing_is_told_from_one_that_is_full(
     assert {begin(1).run, begin(4).run} <= shown <= {begin(n).run for n in (1, 2, 4)}
 
 
+@pytest.mark.parametrize("inline", [True, False])
+def test_a_store_outlives_a_disk_that_fails_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inline: bool
+) -> None:
+    """Each time the commit fails, and the reopening after it, with a log that is full."""
+    monkeypatch.setattr(transaction_runner, "REOPEN_PAUSE", 0.0)
+    disk = Disk()
+
+    async def scenario() -> list[type[BaseException]]:
+        store = SqliteStore.open(str(tmp_path / "a.db"), options=Options(inline=inline, vfs=disk.name))
+        raised = []
+        for number in range(3):
+            store._runner.log._full = 0  # as after a commit that a loop made by itself
+            disk.failing = 1_000
+            raised.append(type(await _raised(store.commit([begin(2 * number)]))))
+            disk.failing = 0
+            await store.commit([begin(2 * number + 1)])
+        await store.close()
+        return raised
+
+    raised = asyncio.run(asyncio.wait_for(scenario(), 30))
+    disk.unregister()
+
+    assert raised == [OutcomeUnknown] * 3
+
+
 def test_a_reader_elsewhere_does_not_hold_up_who_waits_for_a_reopening(tmp_path: Path) -> None:
     disk, path = Disk(), str(tmp_path / "a.db")
 

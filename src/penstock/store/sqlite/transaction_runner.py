@@ -113,6 +113,11 @@ class TransactionRunner:
         self._pace += NEWEST_WEIGHT * (min(perf_counter() - began, MAX_COUNTED_WAIT) - self._pace)
         return answers
 
+    def tend_log(self) -> None:
+        """Let the log have room. It never fails: who calls it holds what all others wait for."""
+        if not self.suspect:  # else the connection may be closed
+            self.log.tend()
+
     def reopen(self) -> None:
         """Settle what a failed COMMIT left behind, by reading the file as after a crash. Raises apsw.Error.
 

@@ -30,6 +30,7 @@ class Log:
 
     def __init__(self, db: apsw.Connection, vfs: str | None, first: int, most: int) -> None:
         self._db, self._vfs, self._first, self._max_pages = db, vfs or "", min(first, most), most
+        self._path = db.filename  # a connection that was closed does not say it
         self._pages = self._room = 0
         self._failing = False  # and it was logged
         self._full = 1  # pages at which there is something to do
@@ -57,7 +58,7 @@ class Log:
                 log.warning(
                     "the log of '%s' cannot be folded into the file, or made longer (%s): it grows until the disk "
                     "lets it; nothing is lost",
-                    self._db.filename,
+                    self._path,
                     error,
                 )
             self._failing = True

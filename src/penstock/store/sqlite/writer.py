@@ -65,7 +65,7 @@ class InlineWriter:
         self._recover()
         [(answer, error)] = self._runner.transact([work])
         self._recover()
-        self._runner.log.tend()
+        self._runner.tend_log()
         if error is not None:
             raise error
         result: Result = answer
@@ -231,7 +231,7 @@ class ThreadWriter:
         self._recover()
         if self._runner.log.is_full:
             _answer(asked, served)  # before: nobody need wait for the log
-            self._runner.log.tend()
+            self._runner.tend_log()
             self._lay_down()
         else:
             self._lay_down()
@@ -308,7 +308,7 @@ class ThreadWriter:
                 return self._runner.transact(works)
         finally:
             self._recover()
-            self._runner.log.tend()
+            self._runner.tend_log()
             self._lay_down()
 
     def _look(self, works: list[Work[Any]]) -> list[Served]:

@@ -12,8 +12,8 @@ import pytest
 from penstock.api.paging import Page
 from penstock.api.table import CALLS
 from penstock.flow.format.reading import read_definition
-from penstock.objects.notifications import read_notices
-from penstock.sources.clock.rules import rules_of
+from penstock.objects.s3_notifications import read_notices
+from penstock.sources.schedules.rules import rules_of
 from tests.api.conftest import CHAIN, Answer, Client, Serve
 from tests.trust.figures import write
 from tests.trust.indices import BAD_INPUTS, ROOT, listed

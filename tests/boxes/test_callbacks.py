@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from penstock.access.limits import Limiter, Rate
+from penstock.access.rate_limits import Limiter, Rate
 from penstock.boxes.seals import CallbackTokens, Place
 from penstock.runtime.errors import AlreadyOver, UnknownCallback
 from tests.boxes.conftest import ONE_STORE, Functions, Site, functions, says, site

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.access.limits import TOKEN_RATE
+from penstock.access.rate_limits import TOKEN_RATE
 from penstock.remote.engine import RemoteEngine
 from penstock.store.open import open_store
 from tests.chaos.alone import TOKEN, Alone

@@ -16,7 +16,7 @@ from penstock.expression.functions import times
 from penstock.flow.format import fields, yaml_text
 from penstock.flow.values import schedule
 from penstock.importing import python_text
-from penstock.objects import notifications
+from penstock.objects import s3_notifications
 from penstock.runtime.json import strict_json
 from penstock.sources.hooks import cloudevents, signatures, sns
 
@@ -69,7 +69,7 @@ def _some_of_a_signature_does() -> None:
 
 
 def _names_are_there() -> None:
-    notifications._text = lambda value, what: value
+    s3_notifications._text = lambda value, what: value
 
 
 def _signatures_are_base64() -> None:

@@ -32,7 +32,7 @@ from penstock.flow.values.schedule import (
     zone_problem,
 )
 from penstock.importing.kinds import import_text
-from penstock.objects.notifications import Notice, read_notices
+from penstock.objects.s3_notifications import Notice, read_notices
 from penstock.runtime.json.quick_json import quick_json
 from penstock.runtime.json.strict_json import read_json
 from penstock.sources.hooks.cloudevents import handshake, is_cloudevent, read_cloudevents

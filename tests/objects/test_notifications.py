@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.objects.notifications import read_bridged, read_notices
+from penstock.objects.s3_notifications import read_bridged, read_notices
 from penstock.runtime.json.strict_json import Unreadable
 from tests.objects.telling import record
 

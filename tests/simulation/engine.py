@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from penstock import __version__
 from penstock.access.doors import Access
-from penstock.access.limits import Limiter, Rate
+from penstock.access.rate_limits import Limiter, Rate
 from penstock.api import app, guard
 from penstock.api.app import App
 from penstock.api.call import Call

@@ -29,8 +29,8 @@ from penstock.runtime.node.node import Node
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.queries.history import show_page
 from penstock.runtime.queries.run_lists import list_runs
-from penstock.sources.clock import feeder
-from penstock.sources.clock.rules import Rules, due_tick
+from penstock.sources.schedules import ticks
+from penstock.sources.schedules.rules import Rules, due_tick
 from penstock.store.rows.rows import ApprovalRow
 from tests.simulation.planting import Bug, Patch
 
@@ -106,7 +106,7 @@ def _drop_missed_ticks(patch: Patch) -> None:
     def due(rules: Rules, last: datetime, now: datetime) -> datetime | None:
         return due_tick(replace(rules, catch_up="latest"), last, now)
 
-    patch.setattr(feeder, "due_tick", due)
+    patch.setattr(ticks, "due_tick", due)
 
 
 def _tick_twice(patch: Patch) -> None:
@@ -114,13 +114,13 @@ def _tick_twice(patch: Patch) -> None:
     numbers = count()
 
     async def start_tick(feed: Any, schedule: Any, tick: datetime) -> tuple[str, bool]:
-        key = f"{feeder.tick_text(tick)} {next(numbers)}"
+        key = f"{ticks.tick_text(tick)} {next(numbers)}"
         started: tuple[str, bool] = await feed.start(
-            key=key, subject=key, input=feeder.input_of(schedule, tick), kind=feeder.KIND
+            key=key, subject=key, input=ticks.input_of(schedule, tick), kind=ticks.KIND
         )
         return started
 
-    patch.setattr(feeder, "start_tick", start_tick)
+    patch.setattr(ticks, "start_tick", start_tick)
 
 
 def _try_for_ever(patch: Patch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from penstock.access.limits import Limiter, Rate
+from penstock.access.rate_limits import Limiter, Rate
 from penstock.store.errors import StoreFull
 from penstock.store.open import is_shared
 from penstock.store.rows.rows import Filter

@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from penstock.access.doors import Access
-from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.access.oidc import Oidc
+from penstock.access.rate_limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter
 from penstock.api.readiness import Readiness
 from penstock.api.streams import Streams
 from penstock.api.work.worker_registry import WorkerRegistry

@@ -10,9 +10,9 @@ from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.validation import refuse_no_number, refuse_no_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.audit_context import by_for
-from penstock.sources.clock.backfilling import Job, ask_for, call_off, count_ticks, read_range
-from penstock.sources.clock.listing import NEXT, list_schedules, preview, read_schedule
-from penstock.sources.clock.rules import rules_of
+from penstock.sources.schedules.backfill import Job, ask_for, call_off, count_ticks, read_range
+from penstock.sources.schedules.rules import rules_of
+from penstock.sources.schedules.schedule_list import NEXT, list_schedules, preview, read_schedule
 from penstock.sources.triggers.trigger_list import list_feeds
 
 MOST = 100

@@ -9,7 +9,7 @@ import typer
 from msgspec import Struct
 from rich.text import Text
 
-from penstock.cli.author.findings import show_report
+from penstock.cli.author.check_report import show_report
 from penstock.cli.io.command_group import NO, WRONG, YES
 from penstock.cli.io.console import out, plural, print_json
 from penstock.cli.io.inputs import AsJson, NoTasks, Read, Tasks, read, read_duration

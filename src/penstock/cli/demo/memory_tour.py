@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from penstock.cli.author.check import report_of
+from penstock.cli.author.check_report import show_report, verdict_words
 from penstock.cli.author.draw import drawn
 from penstock.cli.author.example_files import BROKEN, workflows_on
-from penstock.cli.author.findings import show_report, verdict_words
 from penstock.cli.author.run import play
 from penstock.cli.author.run_report import event_option, failures
 from penstock.cli.demo.tour import command_name

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from penstock.cli.author.findings import show_findings
+from penstock.cli.author.check_report import show_findings
 from penstock.cli.author.run import Subject
 from penstock.cli.io.command_group import NO, YES
 from penstock.cli.io.completion import workflow_names

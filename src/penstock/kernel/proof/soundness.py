@@ -8,6 +8,7 @@ from typing import NamedTuple
 from penstock.kernel.net import ENDINGS, FAIL, Net, Step
 from penstock.kernel.proof.analysis import Analysis, Deadlock, Leftover, Unbounded
 from penstock.kernel.proof.cleanup import CleanUp, drawn_alive, search_cleanups
+from penstock.kernel.proof.counterexample import SHORTEST, proved
 from penstock.kernel.proof.counters import LEAST_OWED, State, choices
 from penstock.kernel.proof.machine import Machine, Scope, every_exit
 from penstock.kernel.proof.ordered import Answer, left_at, search_in_order, second_firing, standstill
@@ -15,7 +16,6 @@ from penstock.kernel.proof.replay import at_rest, replay, shown
 from penstock.kernel.proof.rest import left_over, meaning_of_rest, starving
 from penstock.kernel.proof.search import Budget, Space
 from penstock.kernel.proof.survey import Shape, can_reach, plain_search, shape_of, survey
-from penstock.kernel.proof.telling import SHORTEST, proved
 from penstock.kernel.proof.trace import Event, Fire, Trace
 from penstock.kernel.proof.twice import fires_twice
 from penstock.kernel.proof.unasked import fail_without_failure, trace_to_fail

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from penstock.kernel.net import Net
+from penstock.kernel.proof.counterexample import tell_firing
 from penstock.kernel.proof.machine import Machine, Scope
 from penstock.kernel.proof.search import Budget, Goal, Space
 from penstock.kernel.proof.structure import ends_run, finishing_order, reach, reverse, step_graph
 from penstock.kernel.proof.survey import Shape, survey
-from penstock.kernel.proof.telling import tell_firing
 from penstock.kernel.proof.trace import Fire, Trace
 from penstock.kernel.proof.weights import Amount, Flow, Group, flows, most_firings
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from penstock.kernel.net import FAIL, START, Exit, Net, Step
+from penstock.kernel.proof.counterexample import tell_firing
 from penstock.kernel.proof.machine import Machine, Scope
 from penstock.kernel.proof.search import Budget
 from penstock.kernel.proof.structure import fillable, main_names, reach, reverse, step_graph
 from penstock.kernel.proof.survey import shape_of, survey
-from penstock.kernel.proof.telling import tell_firing
 from penstock.kernel.proof.trace import Fire, Trace
 
 

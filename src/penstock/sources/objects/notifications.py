@@ -28,9 +28,9 @@ from penstock.objects.errors import (
     OtherBucket,
     UnknownStore,
 )
-from penstock.objects.notifications import Notice, Odd, read_bridged, read_each, read_notices
 from penstock.objects.protocol import Object
 from penstock.objects.s3_listing import is_drawn_folder
+from penstock.objects.s3_notifications import Notice, Odd, read_bridged, read_each, read_notices
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, read_json
 from penstock.sources.errors import Unverified

@@ -22,9 +22,9 @@ from penstock.objects.matching import Matching
 from penstock.objects.protocol import Listed, Object, ObjectStore
 from penstock.objects.stores import Stores, Tally
 from penstock.runtime.node.flow_cache import FlowCache
-from penstock.sources.clock.feeder import tick_text
-from penstock.sources.clock.rules import LATE, due_tick, rules_of
 from penstock.sources.objects.starts import counted, wanted
+from penstock.sources.schedules.rules import LATE, due_tick, rules_of
+from penstock.sources.schedules.ticks import tick_text
 from penstock.sources.triggers.lease import feed_name, read_record
 from penstock.sources.triggers.trigger import Means, SourceReader, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens

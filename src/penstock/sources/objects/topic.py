@@ -12,7 +12,7 @@ from penstock.flow.views.run_view import time_text
 from penstock.objects.address import Address
 from penstock.objects.errors import OtherBucket
 from penstock.objects.matching import Matching
-from penstock.objects.notifications import Notice, Odd, read_notices
+from penstock.objects.s3_notifications import Notice, Odd, read_notices
 from penstock.objects.stores import Stores
 from penstock.runtime.json.strict_json import Unreadable, WrongType, read_json
 from penstock.sources.dead_letters import set_message_aside

@@ -48,8 +48,8 @@ __all__ = [
 FEEDERS: dict[str, Factory | str] = {
     "topic": "penstock.sources.topic:feeder_of",
     "object": "penstock.sources.objects.triggers:feeder_of",
-    "schedule": "penstock.sources.clock.feeder:feeder_of",
-    "backfill": "penstock.sources.clock.backfilling:feeder_of",
+    "schedule": "penstock.sources.schedules.ticks:feeder_of",
+    "backfill": "penstock.sources.schedules.backfill:feeder_of",
     "search": "penstock.sources.objects.search:feeder_of",
 }
 """By the kind of source: what makes its feeder, or where that is found; it is imported when it is needed."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from penstock.flow.values.schedule import Schedule, next_tick, tick_before
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid, RunEnded, UnknownRun
-from penstock.sources.clock.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
+from penstock.sources.schedules.rules import LATE, ON_TIME, Rules, due_tick, rules_of, surplus, verdict
 from penstock.sources.triggers.trigger import BACKFILL, ROOM, Means, Trigger, TriggerTarget
 from penstock.store.rows.rows import Filter
 

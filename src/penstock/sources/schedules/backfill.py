@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from penstock.flow.values.schedule import Schedule, ticks_between
 from penstock.runtime.errors import Conflict, Invalid
-from penstock.sources.clock.feeder import KIND, input_of, tick_text
-from penstock.sources.clock.rules import Rules, rules_of
+from penstock.sources.schedules.rules import Rules, rules_of
+from penstock.sources.schedules.ticks import KIND, input_of, tick_text
 from penstock.sources.triggers.trigger import BACKFILL, BACKFILLS, ROOM, Means, Start, Trigger, TriggerTarget
 from penstock.store.protocol import Tokens
 from penstock.store.rows.access import AuditRow

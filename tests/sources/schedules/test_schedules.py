@@ -11,7 +11,7 @@ from penstock.sources.triggers.lease import feed_name, read_record
 from penstock.store.protocol import Store
 from penstock.store.rows.rows import TokenChange
 from tests.simloop import Process, SimLoop, run_simulated
-from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
+from tests.sources.schedules.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
 from tests.suites import first_short
 from tests.waiting import pass_time
 

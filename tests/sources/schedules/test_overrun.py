@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock import Engine
-from tests.sources.clock.clockwork import Work, pass_until, play, ticks, timeline, workflow
+from tests.sources.schedules.clockwork import Work, pass_until, play, ticks, timeline, workflow
 
 
 def test_skip_lets_the_tick_pass() -> None:

@@ -18,9 +18,9 @@ from penstock.flow.values.schedule import (
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.node import Node
-from penstock.sources.clock.backfilling import Backfill, Job, jobs_of, read_backfill
-from penstock.sources.clock.feeder import Progress, read_progress
-from penstock.sources.clock.rules import rules_of
+from penstock.sources.schedules.backfill import Backfill, Job, jobs_of, read_backfill
+from penstock.sources.schedules.rules import rules_of
+from penstock.sources.schedules.ticks import Progress, read_progress
 from penstock.sources.triggers.lease import Record, feed_name
 from penstock.sources.triggers.trigger_list import all_records
 from penstock.store.rows.rows import WorkflowState

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.access.caller import ANYBODY_HERE, Caller
 from penstock.access.errors import TooManyRequests
-from penstock.access.limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter, Rate, rate_of
+from penstock.access.rate_limits import HOOK_RATE, LOGIN_RATE, TOKEN_RATE, Limiter, Rate, rate_of
 
 SLOW = Rate(2, 3, "2 a second")
 

@@ -8,9 +8,9 @@ import pytest
 
 from penstock import Engine
 from penstock.runtime.errors import Invalid, UnknownWorkflow
-from penstock.sources.clock.backfilling import Backfilling
+from penstock.sources.schedules.backfill import Backfilling
 from tests.simloop import Process, SimLoop, run_simulated
-from tests.sources.clock.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
+from tests.sources.schedules.clockwork import Work, memory, pass_until, play, ticks, timeline, workflow
 from tests.suites import first_short
 from tests.waiting import pass_time
 

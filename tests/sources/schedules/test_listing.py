@@ -6,7 +6,7 @@ import pytest
 
 from penstock import Engine
 from penstock.runtime.errors import Invalid
-from tests.sources.clock.clockwork import Work, pass_until, play, workflow
+from tests.sources.schedules.clockwork import Work, pass_until, play, workflow
 
 
 def test_a_schedule_is_shown_with_its_next_ticks_and_its_last_run() -> None:

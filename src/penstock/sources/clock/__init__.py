@@ -1,1 +1,0 @@
-"""Clocks as sources: which ticks are due, what becomes of one, backfills, and how schedules are shown."""

@@ -52,7 +52,7 @@ packages:
 pages:
 	@$(BIN)/python scripts/web.py build
 
-check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is made of
+check: setup  ## Format, lint, types, layers, sizes, hot paths, walks, and what it is made of
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -62,6 +62,7 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, and what it is m
 	$(BIN)/python scripts/phrases.py
 	$(BIN)/python -m pytest --collect-only --quiet --quiet > /dev/null
 	$(BIN)/python scripts/hot_paths.py
+	$(BIN)/python scripts/walks.py
 	$(BIN)/python scripts/supply.py
 	$(BIN)/python scripts/web.py check
 
@@ -99,8 +100,9 @@ bench-setup: setup  ## Install the neighbours for the benchmark, each into an en
 bench: setup  ## Measure Penstock beside its neighbours and the bare database (QUICK=1: within 5 minutes)
 	$(BIN)/python -m bench $(if $(QUICK),--quick)
 
-budgets: setup  ## Write the budgets of the hot paths anew: what `make check` holds the next change to
+budgets: setup  ## Write the figures of hot paths and walks anew: what `make check` holds the next change to
 	$(BIN)/python scripts/hot_paths.py --write
+	$(BIN)/python scripts/walks.py --write
 
 docs: setup  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
@@ -110,6 +112,7 @@ reference: setup  ## Write the reference, the schema of definitions and the type
 
 pictures: setup  ## Take the drawings, and what the browser tests saw, into docs/img
 	$(BIN)/python scripts/pictures.py
+	$(BIN)/python scripts/rooms.py
 	$(BIN)/python scripts/screens.py
 
 lock:  ## Make the hashed requirement locks anew (needs uv)

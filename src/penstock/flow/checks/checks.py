@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from penstock.expression import Expression, Template
-from penstock.flow.checks.addresses import taken_addresses
 from penstock.flow.checks.data import Reads, missing_data, missing_parameters
 from penstock.flow.checks.events import (
     failure_loops,
     missing_events,
+    taken_addresses,
     unhandled_ports,
     unknown_tasks,
     unused_events,
 )
-from penstock.flow.checks.findings import ORDER, Finding, Report, Verdict
-from penstock.flow.checks.soundness import (
+from penstock.flow.checks.findings import (
+    ORDER,
+    Finding,
+    Report,
+    Verdict,
     dead_steps,
     endless_run,
     failing_unasked,

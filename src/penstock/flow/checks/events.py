@@ -1,4 +1,4 @@
-"""What the drawing alone shows: events that nobody fires or nobody takes, ports that lead nowhere, failure loops."""
+"""What the drawing alone shows: events that nobody fires, takes or can send, ports that lead nowhere, failure loops."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from penstock.flow.model.names import Hints
 from penstock.flow.model.offer import Offer
 from penstock.kernel.net import CANCEL, FAIL, OK, RESERVED, START, TIMEOUT, Net, Slot, Step
 from penstock.kernel.proof.structure import ends_run, reach, step_graph, takers
+
+TAKEN = {"callback": "functions that call back", "s3": "object stores"}
+"""What `/hooks/<name>/…` is for, where it is not for the events of a workflow of that name."""
 
 
 def available(net: Net) -> set[str]:
@@ -148,4 +151,19 @@ def unknown_tasks(definition: Definition, offers: Mapping[str, Offer]) -> Iterat
             step=name,
             message=f"No worker has offered the task '{step.task}' yet.",
             hint=f"Name the module that defines it with `--tasks`, or start a worker that has it.{meant}",
+        )
+
+
+def taken_addresses(definition: Definition) -> Iterator[Finding]:
+    """`taken-address`: an event whose hook would be at an address that is for something else."""
+    user = TAKEN.get(definition.name)
+    for event in definition.external or () if user is not None else ():
+        if event.from_ is None or event.from_.kind != "webhook":
+            continue
+        yield Finding(
+            code="taken-address",
+            severity="error",
+            event=event.name,
+            message=f"The hook of '{event.name}' could never be called: /hooks/{definition.name}/… is for {user}.",
+            hint=f"Give the workflow another name than '{definition.name}'.",
         )

@@ -1,12 +1,15 @@
-"""What the checks say: findings and the report, in the shape that people and programs read."""
+"""What the checks say: findings and the report, as people and programs read them, and the proof in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from penstock.kernel.net import CANCEL, FAIL, START, Exit, Net, Slot, Step
+from penstock.kernel.proof.analysis import Analysis, Deadlock
+from penstock.kernel.proof.structure import Graph, reach, step_graph, takers
 from penstock.kernel.proof.trace import Event, Fire, Trace
 
 Severity = Literal["error", "warning", "info"]
@@ -86,3 +89,202 @@ def quoted(names: Any, last: str = "and") -> str:
     """`'a', 'b' and 'c'`."""
     words = [f"'{name}'" for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+# -- the proof in words: each finding says what to do about it ----------------------------------------------
+
+
+def dead_steps(net: Net, analysis: Analysis, excused: set[str]) -> Iterator[Finding]:
+    """`dead-step`, with the cause; a step that misses an event has been told already."""
+    for name in analysis.dead:
+        if name not in excused:
+            why, hint = _cause(net, net.by_name[name], set(analysis.dead))
+            yield Finding(
+                code="dead-step",
+                severity="error",
+                step=name,
+                message=f"Step '{name}' can never fire: {why}.",
+                hint=hint,
+            )
+
+
+def _cause(net: Net, step: Step, dead: set[str]) -> tuple[str, str]:
+    for slot in step.slots:
+        firing = {
+            one.name: None for one in net.steps for way in one.exits if set(slot.events) & set(way.fires)
+        }
+        given = {START, CANCEL, FAIL, *net.outside_names()} & set(slot.events)
+        if slot.need > 1 or given or not firing or set(firing) - dead:
+            continue
+        waits = f"it waits for {quoted(slot.events, 'or')}, which only "
+        if set(firing) == {step.name}:
+            return f"{waits}it fires itself", f"Let another step fire {quoted(slot.events, 'or')} first."
+        verb, they = ("fires", quoted(firing)) if len(firing) == 1 else ("fire", "none of them")
+        can = "can never fire" if len(firing) == 1 else "can ever fire"
+        return f"{waits}{quoted(firing)} {verb}, and {they} {can}", f"Mend {quoted(firing)} first."
+    names = [" | ".join(slot.events) for slot in step.slots]
+    if len(names) > 1:
+        either = " | ".join(names)
+        return f"no run brings {quoted(names)} together", (
+            f"If one of them is enough, make this an either/or join: write `{either}`."
+        )
+    return f"no run brings what it waits for ({quoted(names)})", "Look at the steps that fire these events."
+
+
+def standstill(net: Net, found: Deadlock) -> Finding:
+    """`deadlock`, naming who starves and the join that should be an either/or."""
+    if not found.starving:
+        return Finding(
+            code="deadlock",
+            severity="error",
+            message="The run can come to a standstill: nothing is left to do, and OK was never fired.",
+            hint="List OK for the last step of this path, or FAIL if the path is a failure.",
+            trace=found.trace,
+        )
+    name, missing = next(iter(found.starving.items()))
+    decision = _decision_above(net, net.by_name[name], missing)
+    return Finding(
+        code="deadlock",
+        severity="error",
+        step=name,
+        event=missing[0] if missing else None,
+        message=(
+            f"The run can come to a standstill: '{name}' still waits for {_waited(net.by_name[name], missing)}, "
+            "which will not come."
+        ),
+        hint=decision or _other_remedy(net.by_name[name], missing),
+        trace=found.trace,
+    )
+
+
+def _waited(step: Step, missing: tuple[str, ...]) -> str:
+    """What a step misses, slot by slot: of `q | r` either is enough."""
+    either = [slot.events for slot in step.slots if not slot.need and len(slot.events) > 1]
+    choices = [events for events in either if set(events) <= set(missing)]
+    chosen = {event for events in choices for event in events}
+    said = [quoted([event]) for event in missing if event not in chosen]
+    said += [" or ".join(quoted([event]) for event in events) for events in choices]
+    return " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+
+
+def _other_remedy(step: Step, missing: tuple[str, ...]) -> str:
+    held = [event for slot in step.slots for event in slot.events if event not in missing]
+    either = " | ".join(dict.fromkeys([*held, *missing]))
+    waited = _waited(step, missing)
+    return f"Fire {waited} on every path that leads here, or, if one of them is enough, write `{either}`."
+
+
+def _decision_above(net: Net, step: Step, missing: tuple[str, ...]) -> str | None:
+    """The hint for a join below a decision: its events come from different ports of one step."""
+    taken = [event for slot in step.slots for event in slot.events]
+    held = [event for event in dict.fromkeys(taken) if event not in missing]
+    graph, taking = step_graph(net), takers(net)
+    for one in net.steps:
+        if len(one.exits) < 2:
+            continue
+        ways = [(way.port, names_after(net, graph, taking, way)) for way in one.exits if not way.failure]
+        for event in missing:
+            ports = [port for port, names in ways if event in names]
+            rivals = [e for e in held if any(e in names and event not in names for _, names in ways)]
+            if ports and len(ports) < len(ways) and rivals:
+                both = quoted([rivals[0], event])
+                return (
+                    f"{both} come from different ports of '{one.name}', so only one of them comes: "
+                    f"make this an either/or join: write `{rivals[0]} | {event}`."
+                )
+    return None
+
+
+def names_after(net: Net, graph: Graph, taking: dict[str, list[int]], way: Exit) -> set[str]:
+    """Every event that an exit may bring about."""
+    steps = reach(graph, {taker for name in way.fires for taker in taking.get(name, ())})
+    return set(way.fires) | {
+        name for index in steps for other in net.steps[index].exits for name in other.fires
+    }
+
+
+def endless_run(net: Net, analysis: Analysis) -> Iterator[Finding]:
+    """`no-end`: a point of no return."""
+    if analysis.no_end is None:
+        return
+    many = [event.name for event in net.outside if event.many]
+    said = "The run can reach a point from which it never ends, as long as no step fails."
+    hint = "Give the loop a way out that leads to an end, or write `endless: true` if it is meant to run for ever."
+    if many and not net.names_ok:
+        said = f"The run never ends: it waits for ever for {quoted(many)}, which may come again and again."
+        hint = "Let a step fire OK when the run is done, or write `endless: true` if it is meant to run for ever."
+    yield Finding(code="no-end", severity="error", message=said, hint=hint, trace=analysis.no_end)
+
+
+def piling_events(analysis: Analysis) -> Iterator[Finding]:
+    """`unbounded`: a loop that leaves more behind each turn."""
+    found = analysis.unbounded
+    if found is not None:
+        yield Finding(
+            code="unbounded",
+            severity="error",
+            step=found.step,
+            event=found.event,
+            message=f"Event '{found.event}' can pile up at step '{found.step}' without limit: "
+            "each turn of a loop leaves more of them behind.",
+            hint=f"Let each turn of the loop fire only what it uses up, or let '{found.step}' be part of the loop.",
+            trace=found.trace,
+        )
+
+
+def failing_unasked(analysis: Analysis) -> Iterator[Finding]:
+    """`fail-without-failure`: FAIL though all is well."""
+    trace = analysis.fail_without_failure
+    if trace is not None:
+        last = trace[-1]
+        assert isinstance(last, Fire)
+        yield Finding(
+            code="fail-without-failure",
+            severity="error",
+            step=last.step,
+            event=FAIL,
+            message=f"The run can fail although no step failed: '{last.step}' fires FAIL "
+            "when all steps before it are done.",
+            hint=f"Let '{last.step}' wait for the event that your steps fire when they fail, or fire OK instead.",
+            trace=trace,
+        )
+
+
+def firing_twice(net: Net, analysis: Analysis) -> Iterator[Finding]:
+    """`fires-twice`: an either/or join below a parallel split."""
+    for name, trace in analysis.fires_twice.items():
+        slot = _either(net.by_name[name])
+        listed = ", ".join(slot.events)
+        hint = "Look at the trace: the events it waits for come more than once."
+        if len(slot.events) > 1 and not slot.need:
+            hint = (
+                f"To wait for all of them write `after: [{listed}]`; "
+                f"to take only the first write `after: [{{need: 1, of: [{listed}]}}]`."
+            )
+        yield Finding(
+            code="fires-twice",
+            severity="warning",
+            step=name,
+            message=f"Step '{name}' can fire more than once in a run.",
+            hint=hint,
+            trace=trace,
+        )
+
+
+def _either(step: Step) -> Slot:
+    return max(step.slots, key=lambda slot: len(slot.events))
+
+
+def left_over(analysis: Analysis) -> Iterator[Finding]:
+    """`leftover-events`: success with something still waiting."""
+    found = analysis.leftover
+    if found is not None:
+        yield Finding(
+            code="leftover-events",
+            severity="warning",
+            step=found.step,
+            event=found.events[0],
+            message=f"The run can succeed while {quoted(found.events)} still waits at '{found.step}'.",
+            hint=f"Fire OK only after '{found.step}', or end that branch with a step that takes what waits.",
+            trace=found.trace,
+        )

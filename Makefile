@@ -62,7 +62,7 @@ check: setup  ## Format, lint, types, layers, sizes, hot paths, walks, and what 
 	$(BIN)/python scripts/phrases.py
 	$(BIN)/python -m pytest --collect-only --quiet --quiet > /dev/null
 	$(BIN)/python scripts/hot_paths.py
-	$(BIN)/python scripts/walks.py
+	$(BIN)/python -m scripts.walks
 	$(BIN)/python scripts/supply.py
 	$(BIN)/python scripts/web.py check
 
@@ -102,7 +102,7 @@ bench: setup  ## Measure Penstock beside its neighbours and the bare database (Q
 
 budgets: setup  ## Write the figures of hot paths and walks anew: what `make check` holds the next change to
 	$(BIN)/python scripts/hot_paths.py --write
-	$(BIN)/python scripts/walks.py --write
+	$(BIN)/python -m scripts.walks --write
 
 docs: setup  ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -29,6 +29,7 @@ from unittest.mock import patch
 
 from anyio import to_thread
 from msgspec import Struct
+from tests.simloop import SimLoop, run_simulated
 from uvicorn import Config
 from uvicorn.server import ServerState
 
@@ -44,7 +45,6 @@ from penstock.server.protocol import LimitedHttpProtocol
 from penstock.store.rows.change import Change, Committed
 from penstock.store.sqlite.connection import Options
 from penstock.store.sqlite.store import SqliteStore
-from penstock.testing.simloop import SimLoop, run_simulated
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = f"{ROOT / 'src' / 'penstock'}/"

@@ -96,7 +96,7 @@ def test_who_looks_on_cannot_make_what_is_durable_look_lost(caplog: pytest.LogCa
                 raise KeyError("observer")
 
             advancer.settled = [broken, *advancer.settled, lambda decisions: seen.append(len(decisions))]
-            advancer.wrote = broken
+            advancer.wrote.append(broken)
             id = await engine.start("w")
             assert (await engine.wait(id, 10))["status"] == "succeeded"
             assert sum(seen) >= 2

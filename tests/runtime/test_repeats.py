@@ -102,7 +102,7 @@ def test_a_late_report_is_looked_for_as_long_as_its_firing_lasted(monkeypatch: p
 async def _time_out(running: Running, lease: Lease, limit: str) -> None:
     done = asyncio.Event()
     over = Reported(lease.firing, None if lease.index < 0 else lease.index, lease.attempt, TimedOut(limit))
-    running.node.submit(Request(lease.run, over, lambda *_: done.set()))
+    running.node.requests.submit(Request(lease.run, over, lambda *_: done.set()))
     await asyncio.wait_for(done.wait(), 5)
 
 

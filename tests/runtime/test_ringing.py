@@ -34,10 +34,9 @@ class Store:
 
 
 def ringing(store: Any) -> tuple[Timers, list[Request]]:
-    made = Timers(store, StoreClock(NOW, lambda: 0.0), timedelta(seconds=60))
     submitted: list[Request] = []
-    made.submit = submitted.append
-    return made, submitted
+    clock, poll = StoreClock(NOW, lambda: 0.0), timedelta(seconds=60)
+    return Timers(store, clock, poll, submitted.append, lambda *_: None), submitted
 
 
 def test_what_is_handed_out_again_before_it_is_decided_is_not_submitted_again() -> None:

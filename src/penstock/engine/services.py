@@ -53,7 +53,6 @@ class Running:
     ) -> None:
         self.store, self.node, self.worker, self.tasks = store, node, worker, tasks
         self.vault = vault
-        node.dispatch.redaction = self.vault.redaction
         self.feeding, self.means, self.publishing = feeding, means or Means(), publishing
         self.catalog = Catalog(store, node.flows, tasks)
         self.seals = CallbackTokens(store.keep_note)
@@ -125,7 +124,7 @@ class Running:
         vault = vault or Vault(store, _keys_of(store))
         if work:  # what its tasks say must be redacted
             await vault.check()
-        node = await Node.on(store, shared=shared, days=retention, suffix=suffix)
+        node = await Node.on(store, shared=shared, days=retention, suffix=suffix, redaction=vault.redaction)
         if not shared:  # nobody else has the store: whoever worked inside a node before is dead
             await store.give_up(HERE)
         worker = None

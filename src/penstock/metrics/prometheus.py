@@ -101,7 +101,7 @@ class Metrics:
         self._now: datetime | None = None
         self.registry.register(_Reading(self))
         node.advancer.settled.append(self.settled)
-        node.advancer.wrote = self.wrote
+        node.advancer.wrote.append(self.wrote)
 
     def _histogram(self, name: str, buckets: Sequence[float]) -> Histogram:
         said = MEASURES[name]

@@ -11,22 +11,23 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from penstock.flow.model.run_input import Outside, Retried, Skipped
+from penstock.flow.model.run_input import Retried, Skipped
 from penstock.runtime.decisions.decision import Decision, Reserved, SlotReservations
 from penstock.runtime.decisions.fast.fast_path import FastPath
 from penstock.runtime.decisions.plan_to_change import decide, write_down
 from penstock.runtime.decisions.poison_runs import PoisonRuns
 from penstock.runtime.decisions.request import Request
+from penstock.runtime.decisions.request_queue import RequestQueue
 from penstock.runtime.dispatch.dispatch import Dispatch
 from penstock.runtime.errors import UnknownRun, UnreadableRun
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.store_clock import StoreClock
+from penstock.runtime.node.timers import Timers
 from penstock.store.errors import OutcomeUnknown, StoreUnavailable
 from penstock.store.protocol import Runs
-from penstock.store.rows.change import Change, Committed, Message, Outcome
+from penstock.store.rows.change import Change, Committed, Outcome
 
-BATCH = 512
 LANES = 2
 TOGETHER = 32
 """Runs that are decided and then written down: few enough for a processor to have them still at hand."""
@@ -38,7 +39,7 @@ TRIES = 50
 log = logging.getLogger("penstock.advancing")
 
 Settled = Callable[[Sequence[Decision]], None]
-Posted = Callable[[list[Message]], None]
+Wrote = Callable[[int, float], None]
 
 
 class Advancer:
@@ -49,48 +50,31 @@ class Advancer:
         store: Runs,
         flows: FlowCache,
         memory: RunCache,
+        requests: RequestQueue,
         dispatch: Dispatch,
+        timers: Timers,
         clock: StoreClock,
         shared: bool,
+        settled: Sequence[Settled],
     ) -> None:
         self._store, self._flows, self._memory = store, flows, memory
-        self._dispatch, self._clock, self._shared = dispatch, clock, shared
-        self._waiting: dict[str, list[Request]] = {}
+        self._requests, self._dispatch, self._timers = requests, dispatch, timers
+        self._clock, self._shared = clock, shared
         self._busy: set[str] = set()
         self._lanes = asyncio.Semaphore(LANES)
-        self._wake = asyncio.Event()
         self._carrying: set[asyncio.Task[None]] = set()
-        self._closed: BaseException | None = None
-        self._doubts = PoisonRuns(self.submit)
-        self.settled: list[Settled] = []
-        self.posted: Posted = lambda messages: None
-        self.overdue: Callable[[], None] = lambda: None
-        self.wrote: Callable[[int, float], None] = lambda changes, seconds: None
+        self._doubts = PoisonRuns(requests.submit)
+        self.settled = list(settled)
+        self.wrote: list[Wrote] = []
         self.stale = self.decided = self.batches = 0
-
-    def submit(self, request: Request) -> None:
-        """Let something happen to a run; `request.told` is called when it is durable, or why it is not."""
-        if self._closed is not None:
-            request.tell(None, self._closed)
-            return
-        self._waiting.setdefault(request.run, []).append(request)
-        self._wake.set()
-
-    def fail(self, error: BaseException) -> None:
-        """Nothing more is decided: tell whoever waits, and whoever still comes."""
-        self._closed = error
-        waiting, self._waiting = self._waiting, {}
-        for requests in waiting.values():
-            for request in requests:
-                request.tell(None, error)
 
     async def run(self) -> None:
         """Decide and write, for ever."""
         try:
             while True:
-                await self._wake.wait()
+                await self._requests.wake.wait()
                 await self._lanes.acquire()
-                self._wake.clear()
+                self._requests.wake.clear()
                 task = asyncio.create_task(self._carry())
                 self._carrying.add(task)
                 task.add_done_callback(self._carrying.discard)
@@ -100,31 +84,15 @@ class Advancer:
 
     async def drain(self) -> None:
         """Wait until nothing is under way."""
-        while self._waiting or self._carrying:
+        while self._requests.waiting or self._carrying:
             await asyncio.sleep(0.005)
 
     # -- gathering -----------------------------------------------------------------------------------------
 
-    def _take(self) -> dict[str, list[Request]]:
-        batch: dict[str, list[Request]] = {}
-        for run in self._waiting:
-            if run not in self._busy:
-                batch[run] = self._waiting[run]
-                if len(batch) >= BATCH:
-                    self._wake.set()  # there may be more
-                    break
-        for run in batch:
-            requests = self._waiting.pop(run)
-            if len(requests) > 1:
-                batch[run], rest = _one_decision(requests)
-                if rest:
-                    self._waiting[run] = rest
-        self._busy.update(batch)
-        return batch
-
     async def _carry(self) -> None:
         """One batch, gathered a turn of the loop after it was asked for: whoever is about to ask joins it."""
-        batch = self._take()
+        batch = self._requests.take(self._busy)
+        self._busy.update(batch)
         try:
             await self._advance(batch)
         except BaseException as error:
@@ -141,8 +109,8 @@ class Advancer:
         finally:
             self._busy.difference_update(batch)
             self._lanes.release()
-            if batch and self._waiting:
-                self._wake.set()
+            if batch and self._requests.waiting:
+                self._requests.wake.set()
 
     async def _advance(self, batch: dict[str, list[Request]]) -> None:
         lives = await self._lives(batch)
@@ -258,7 +226,7 @@ class Advancer:
         self._clock.tell(committed.now, asked)
         took = self._clock.asked() - asked
         self._settle(changed, committed)
-        _observe((self.wrote,), len(changed), took)
+        _observe(self.wrote, len(changed), took)
 
     async def _find_culprit(
         self, changed: Sequence[Decision], changes: Sequence[Change], error: Exception
@@ -274,7 +242,7 @@ class Advancer:
         if len(decision.requests) > 1:
             for request in decision.requests:  # each by itself: only one of them may be at fault
                 request.alone = True
-                self.submit(request)
+                self._requests.submit(request)
             return
         log.error("run %s cannot be written: %s", decision.live.snapshot.run.id, error)
         self._doubts.tell(decision.requests, error)
@@ -287,7 +255,7 @@ class Advancer:
         else:
             for request in decision.requests:
                 request.fresh = True
-                self.submit(request)
+                self._requests.submit(request)
 
     def _settle(self, changed: Sequence[Decision], committed: Committed) -> None:
         outcomes = committed.outcomes
@@ -296,9 +264,9 @@ class Advancer:
         else:
             self._sort(changed, committed)
         if committed.messages:
-            self.posted(committed.messages)
+            self._timers.read(committed.messages)
         if "stale" in outcomes:
-            self.overdue()  # what was dropped because another node was faster may still be there
+            self._timers.look()  # what was dropped because another node was faster may still be there
 
     def _sort(self, changed: Sequence[Decision], committed: Committed) -> None:
         """Some of the changes did not fit any more."""
@@ -382,7 +350,7 @@ class Advancer:
                 request.tell(None, RuntimeError(f"run {request.run} was never left alone long enough"))
             else:
                 request.alone, request.fresh = True, True
-                self.submit(request)
+                self._requests.submit(request)
 
 
 def _observe(observers: Iterable[Callable[..., None]], *what: Any) -> None:
@@ -392,13 +360,3 @@ def _observe(observers: Iterable[Callable[..., None]], *what: Any) -> None:
             observer(*what)
         except Exception:
             log.exception("what is written could not be shown to %r", observer)
-
-
-def _one_decision(requests: list[Request]) -> tuple[list[Request], list[Request]]:
-    """As many as may be decided at once: one that had a conflict goes alone, so does one id of an event."""
-    ids = 0
-    for number, request in enumerate(requests):
-        ids += isinstance(request.occurrence, Outside) and request.seen is not None
-        if ids > 1 or (request.alone and number) or (number and requests[0].alone):
-            return requests[:number], requests[number:]
-    return requests, []

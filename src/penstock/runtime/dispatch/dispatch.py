@@ -24,7 +24,6 @@ from penstock.runtime.dispatch.duplicate_reports import verdict_of
 from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
 from penstock.runtime.dispatch.redaction import (
     Redaction,
-    no_redaction,
     redacted_beat,
     redacted_line,
     redacted_report,
@@ -64,17 +63,26 @@ class DispatchRows(Runs, Tasks, Protocol):
 class Dispatch:
     """Hands out work, renews leases and takes reports; `Gate` for workers in this process and behind HTTP."""
 
-    def __init__(self, store: DispatchRows, memory: RunCache, clock: StoreClock, shared: bool) -> None:
+    def __init__(
+        self,
+        store: DispatchRows,
+        memory: RunCache,
+        clock: StoreClock,
+        submit: Callable[[Request], None],
+        expect: Callable[[datetime], None],
+        redaction: Redaction,
+        *,
+        shared: bool,
+    ) -> None:
         self._store, self._memory, self._clock, self._shared = store, memory, clock, shared
+        self._submit, self._expect = submit, expect
         self._desks: dict[Key, WorkerSlot] = {}
         self._backlog = Backlog()
         self._tidying = BackgroundTasks(log, "unwanted tasks could not be returned")
-        self.submit: Callable[[Request], None] = lambda request: None
+        self._hints = BackgroundTasks(log, "the other nodes were not notified")
         self.seats: dict[str, WaitingWorker] = {}
         self.nudges: list[Callable[[str, Sequence[tuple[int, int]]], None]] = []
-        self.ring: Callable[[str], None] = lambda what: None
-        self.expect: Callable[[datetime], None] = lambda due: None
-        self.redaction: Redaction = no_redaction  # takes secrets out of what tasks say
+        self.redaction = redaction  # takes secrets out of what tasks say
         self.rejected = self.repeated = self.handed = self.leased = 0
 
     # -- what decisions need -------------------------------------------------------------------------------
@@ -112,7 +120,14 @@ class Dispatch:
         noted = list(lists)
         self._backlog.add(noted)
         self._wake(set(noted))
-        self.ring("tasks")
+        if self._shared:
+            self._hints.begin(self._tell_nodes())
+
+    async def _tell_nodes(self) -> None:
+        try:
+            await self._store.ring("tasks")
+        except Exception as error:
+            log.debug("the other nodes were not told: %s", error)  # they look by themselves
 
     def look(self) -> None:
         """There may be work in any list: another node made it, or it was given back, or a pause is over."""
@@ -242,7 +257,7 @@ class Dispatch:
                 self._backlog.leave(key, unseen - asked)
         self.leased += len(leased)
         for each in leased:
-            self.expect(each.expires)
+            self._expect(each.expires)
         try:
             return await self._assignments(leased)
         except BaseException:
@@ -297,7 +312,7 @@ class Dispatch:
         answers = _Answers(len(reports))
         requests = [_request(report, answers.told) for report in reports]
         for request in requests:
-            self.submit(request)
+            self._submit(request)
         rare = await answers.rare if requests else {}
         if not rare:
             return ["accepted"] * len(reports)
@@ -317,7 +332,8 @@ class Dispatch:
             return []
         released = await self._store.release(leases)
         self.look()
-        self.ring("tasks")
+        if self._shared:
+            self._hints.begin(self._tell_nodes())
         return released
 
     async def log(self, lines: Sequence[LogLine]) -> None:

@@ -14,9 +14,10 @@ from penstock.runtime.commands.commands import Commands
 from penstock.runtime.commands.repair import RepairCommands
 from penstock.runtime.commands.tokens import Tokens
 from penstock.runtime.decisions.advancer import Advancer
+from penstock.runtime.decisions.request_queue import RequestQueue
 from penstock.runtime.dispatch.dispatch import Dispatch
+from penstock.runtime.dispatch.redaction import Redaction, no_redaction
 from penstock.runtime.errors import UnknownRun, UnreadableRun
-from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.ids import new_run_id
 from penstock.runtime.node.retention import DAYS, Retention
@@ -28,7 +29,6 @@ from penstock.runtime.node.timers import Timers
 from penstock.runtime.queries.call_stats import CallStats
 from penstock.runtime.queries.change_feed import Changes
 from penstock.store.protocol import Store
-from penstock.store.rows.change import Message
 
 POLL = timedelta(seconds=1)
 ALONE = timedelta(seconds=60)
@@ -49,40 +49,36 @@ class Node:
         ids: Callable[[], str] = new_run_id,
         days: Mapping[str, timedelta] | None = None,
         suffix: str = "",
+        redaction: Redaction = no_redaction,
     ) -> None:
         self.store, self.clock, self.shared = store, clock, shared
         self.flows = FlowCache(store, shared, suffix)
         self.memory = RunCache(store, self.flows)
-        self.dispatch = Dispatch(store, self.memory, clock, shared)
-        self.advancer = Advancer(store, self.flows, self.memory, self.dispatch, clock, shared)
-        self.ringing = Timers(store, clock, POLL if shared else ALONE)
-        self.intake = Commands(store, self.flows, clock, self.submit, self.look, ids)
+        self.requests = RequestQueue()
+        self.intake = Commands(store, self.flows, clock, self.requests.submit, self.look, ids)
         self.mender = RepairCommands(self.intake, self.flows, clock)
         self.tokens = Tokens(store, self.memory, self.mender, self.flows.managers)
         self.watching = RunWatch(self.memory, self.look, shared)
         self.changes = Changes(store.states, partial(store.notify, "runs"))
+        poll = POLL if shared else ALONE
+        self.ringing = Timers(store, clock, poll, self.requests.submit, self.intake.begin_child)
+        self.dispatch = Dispatch(
+            store, self.memory, clock, self.requests.submit, self.ringing.expect, redaction, shared=shared
+        )
+        settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
+        self.advancer = Advancer(
+            store, self.flows, self.memory, self.requests, self.dispatch, self.ringing, clock, shared, settled
+        )
         self.retention = Retention(store, {**DAYS, **(days or {})})
         self.calls = CallStats()
         self.pulses: dict[str, LoopHealth] = {}
         self._loops: list[asyncio.Task[None]] = []
-        self._wire()
 
     @classmethod
     async def on(cls, store: Store, *, shared: bool, **more: Any) -> Node:
         """A node on a store, by the store's time."""
         clock = StoreClock(await store.now(), asyncio.get_running_loop().time)
         return cls(store, clock, shared=shared, **more)
-
-    def _wire(self) -> None:
-        self.dispatch.submit = self.ringing.submit = self.submit
-        self.dispatch.expect = self.ringing.expect
-        self.ringing.begin_child = self.intake.begin_child
-        self.advancer.posted = self._posted
-        self.advancer.overdue = self.ringing.look
-        self.advancer.settled = [self.ringing.settled, self.watching.settled, self.changes.settled]
-        if self.shared:
-            self.dispatch.ring = self._ring
-        self._rings = BackgroundTasks(log, "the other nodes were not told")
 
     def begin(self) -> None:
         """Start the loops. Whatever fails in one begins it again."""
@@ -115,12 +111,8 @@ class Node:
             task.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
         error = PenstockError("this engine is closed")
-        self.advancer.fail(error)
+        self.requests.close(error)
         self.watching.fail(error)
-
-    def submit(self, request: Any) -> None:
-        """Let something happen to a run."""
-        self.advancer.submit(request)
 
     async def look(self, run: str, own: bool = False) -> CachedRun:
         """The run as the store has it, or as this node wrote it. Raises UnknownRun, UnreadableRun.
@@ -137,21 +129,8 @@ class Node:
             raise UnreadableRun(run, found) from found
         return found
 
-    def _posted(self, messages: list[Message]) -> None:
-        self.ringing.read(messages)
-
-    # -- hints between nodes -------------------------------------------------------------------------------
-
-    def _ring(self, what: str) -> None:
-        self._rings.begin(self._tell(what))
-
-    async def _tell(self, what: str) -> None:
-        try:
-            await self.store.notify(what)
-        except Exception as error:
-            log.debug("the other nodes were not told: %s", error)  # they look by themselves
-
     async def _hear(self) -> None:
+        """Take hints from other nodes, for ever."""
         while True:
             what = await self.store.listen(timedelta(seconds=30))
             if what == "tasks":

@@ -32,14 +32,20 @@ Row = TypeVar("Row", bound=DueTimer | DueTask | Message)
 class Timers:
     """Looks into the store when something falls due, and every `poll` for what other nodes have made."""
 
-    def __init__(self, store: Runs, clock: StoreClock, poll: timedelta) -> None:
+    def __init__(
+        self,
+        store: Runs,
+        clock: StoreClock,
+        poll: timedelta,
+        submit: Callable[[Request], None],
+        begin_child: Callable[[int, str, StartChild], None],
+    ) -> None:
         self._store, self._clock, self._poll = store, clock, poll
+        self.submit, self.begin_child = submit, begin_child
         self._wake = asyncio.Event()
         self._looking = False
         self._next: datetime | None = None
         self._hand: set[object] = set()  # what was taken in hand and is not decided yet
-        self.submit: Callable[[Request], None] = lambda request: None
-        self.begin_child: Callable[[int, str, StartChild], None] = lambda id, run, wish: None
         self.lost = self.timed_out = self.rung = 0
 
     def look(self) -> None:

@@ -15,8 +15,9 @@ from penstock.api import app
 from penstock.api.call import Call
 from penstock.api.guard import admit
 from penstock.api.service import Service
-from penstock.engine import decisions_and_reports, operations, read
-from penstock.engine.services import Running
+from penstock.engine import operations, read
+from penstock.engine.decisions_and_reports import DecisionsAndReports
+from penstock.engine.engine import Engine
 from penstock.flow.compile.compile import Flow
 from penstock.flow.decisions import finish
 from penstock.flow.model.retry_policy import RetryPolicy
@@ -160,15 +161,15 @@ class _NoLimit:
 def _two_eyes(patch: Patch) -> None:
     """Let who started a run decide about it."""
 
-    async def barred(running: Running, row: ApprovalRow, by: str, known: object = None) -> str | None:
+    async def barred(self: object, row: ApprovalRow, by: str, known: object = None) -> str | None:
         return None
 
-    patch.setattr(decisions_and_reports, "_barred", barred)
+    patch.setattr(DecisionsAndReports, "_barred", barred)
 
 
 def _echo_decision(patch: Patch) -> None:
     """Tell everybody who decides that it is so."""
-    real = decisions_and_reports.Awaiting.decide
+    real = Engine.decide
 
     async def decide(self: Any, id: str, decision: str, *, by: str = "engine", **more: Any) -> dict[str, Any]:
         try:
@@ -177,7 +178,7 @@ def _echo_decision(patch: Patch) -> None:
             view = await self.approval(id, by)
             return {**view, "decision": {**(view["decision"] or {}), "by": by, "decision": decision}}
 
-    patch.setattr(decisions_and_reports.Awaiting, "decide", decide)
+    patch.setattr(Engine, "decide", decide)
 
 
 def _off_the_record(patch: Patch) -> None:

@@ -12,12 +12,10 @@ from msgspec import Struct
 
 from penstock.boxes.failing import Failing
 from penstock.boxes.http import read_callback
-from penstock.boxes.seals import Place
+from penstock.boxes.seals import CallbackTokens, Place
 from penstock.boxes.service import outcome_of
 from penstock.boxes.states import States
 from penstock.engine.approval_decision import Form, port_of
-from penstock.engine.operations import Opening
-from penstock.engine.services import Running
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import Element
 from penstock.flow.model.run_input import Done, Outcome, Reported
@@ -39,9 +37,10 @@ from penstock.runtime.errors import (
     UnknownRun,
 )
 from penstock.runtime.inmemory.engine import plain_payload
+from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import ROOM
 from penstock.steps.worldly import KEY
-from penstock.store.protocol import Approvals
+from penstock.store.protocol import Approvals, Store
 from penstock.store.rows.change import Seen
 from penstock.store.rows.rows import ApprovalRow, LogLine
 
@@ -53,7 +52,7 @@ LOOKED, TOGETHER = 1_000, 64
 
 
 class Which(Struct, frozen=True, kw_only=True):
-    """Approvals that somebody asks for: see `Awaiting.approvals`."""
+    """Approvals that somebody asks for: see `DecisionsAndReports.approvals`."""
 
     status: str | None = "open"
     workflow: str | None = None
@@ -64,11 +63,14 @@ class Which(Struct, frozen=True, kw_only=True):
         return self.workflow in (None, row.workflow) and (self.sees is None or self.sees(row.workflow))
 
 
-class Awaiting:
+class DecisionsAndReports:
     """Approvals, callbacks and reports."""
 
+    def __init__(self, store: Store, node: Node, seals: CallbackTokens) -> None:
+        self._store, self._node, self._seals = store, node, seals
+
     async def approvals(
-        self: Opening,
+        self,
         *,
         status: str | None = "open",
         workflow: str | None = None,
@@ -83,27 +85,26 @@ class Awaiting:
         says why `by` may not decide, where four eyes are asked for.
         """
         found: list[dict[str, Any]] = []
-        running, which = await self._open(), Which(status=status, workflow=workflow, sees=sees, by=by)
+        which = Which(status=status, workflow=workflow, sees=sees, by=by)
         while len(found) < limit:
-            items, before = await _page(running, which, before, limit - len(found))
+            items, before = await self._page(which, before, limit - len(found))
             found += items
             if before is None:
                 break
         return found
 
     async def approvals_page(
-        self: Opening, *, limit: int = 50, before: Before | None = None, **which: Any
+        self, /, *, limit: int = 50, before: Before | None = None, **which: Any
     ) -> tuple[list[dict[str, Any]], Before | None]:
         """The next of them, fewer than `limit` where they are large or few are wanted; and where to go on."""
-        return await _page(await self._open(), Which(**which), before, limit)
+        return await self._page(Which(**which), before, limit)
 
-    async def approval(self: Opening, id: str, by: str | None = None) -> dict[str, Any]:
+    async def approval(self, id: str, by: str | None = None) -> dict[str, Any]:
         """One of them. Raises UnknownApproval."""
-        running = await self._open()
-        return await _view_for(running, await _approval(running, id), by)
+        return await self._view_for(await self._approval(id), by)
 
     async def decide(
-        self: Opening,
+        self,
         id: str,
         decision: str,
         *,
@@ -112,64 +113,134 @@ class Awaiting:
         by: str = "engine",
     ) -> dict[str, Any]:
         """Approve or reject, once. Raises UnknownApproval, AlreadyDecided, InvalidFields, NotSeparate, Invalid."""
-        running = await self._open()
-        row = await _approval(running, id)
+        row = await self._approval(id)
         port = port_of(decision)
         refuse_no_text(comment=comment)
         _refuse_decided(row)
         said = msgspec.json.decode(row.body)
-        if (barred := await _barred(running, row, by)) is not None:
+        if (barred := await self._barred(row, by)) is not None:
             raise NotSeparate(by, barred)
-        now = time_text(running.node.clock.now())
+        now = time_text(self._node.clock.now())
         form = Form(row.step, said["fields"])
         done = form.decided(port, fields, {"by": by, "at": now, "comment": comment})
         place = parent_of(id)
         assert place is not None
-        if await _tell(running, Place(*place), done) != "accepted":
-            _refuse_decided(await _approval(running, id))
+        if await self._tell(Place(*place), done) != "accepted":
+            _refuse_decided(await self._approval(id))
             raise AlreadyDecided(id, "closed", None, now or "")
-        return await _view_for(running, await _approval(running, id), by)
+        return await self._view_for(await self._approval(id), by)
 
-    async def knows_callback(self: Opening, id: str) -> bool:
+    async def knows_callback(self, id: str) -> bool:
         """Whether a callback address was given away here; what it was given for may be over."""
-        return await (await self._open()).seals.open(id) is not None
+        return await self._seals.open(id) is not None
 
-    async def call_back(self: Opening, id: str, body: Any) -> str:
+    async def call_back(self, id: str, body: Any) -> str:
         """A function that was given a callback address says how it ended: `accepted`, or `repeated`.
 
         Raises UnknownCallback, and AlreadyOver where the step waits for it no longer.
         """
-        running = await self._open()
-        place = await running.seals.open(id)
+        place = await self._seals.open(id)
         if place is None:
             raise UnknownCallback
-        outcome = await _called_back(running, place, body)
+        outcome = await self._called_back(place, body)
         digest = blake2b(key_text(body).encode(), digest_size=16).hexdigest()
-        seen = Seen(f"callback/{id}", digest, running.node.clock.now() + KEPT_FOR)
-        if await _tell(running, place, outcome, seen) == "accepted":
+        seen = Seen(f"callback/{id}", digest, self._node.clock.now() + KEPT_FOR)
+        if await self._tell(place, outcome, seen) == "accepted":
             return "accepted"
-        if (await running.store.seen([seen]))[0]:
+        if (await self._store.seen([seen]))[0]:
             return "repeated"
         raise AlreadyOver
 
-    async def report(self: Opening, key: str, state: str, body: Any = None) -> str:
+    async def report(self, key: str, state: str, body: Any = None) -> str:
         """A task service tells the state of the `service` step with that `key`; it counts like a poll.
 
         Answers `ended`, `progress` (the step goes on), or `ignored`: nothing waits under that key any more.
         """
-        running = await self._open()
         refuse_no_text(key=key, state=state)
-        run = await running.store.find([(KEY, key)])
-        found = None if run is None else await _element(running, run, key)
+        run = await self._store.find([(KEY, key)])
+        found = None if run is None else await self._element(run, key)
         if run is None or found is None:
             return "ignored"
         said = plain_payload(body if body is not None else {"state": state}, "the report")
         place = Place(run, found.firing, found.index, found.attempt)
         outcome = outcome_of(States.of(found.params), state, said, found.params)
         if outcome is None:
-            await _note(running, place, found.step, state, said)
+            await self._note(place, found.step, state, said)
             return "progress"
-        return "ended" if await _tell(running, place, outcome) == "accepted" else "ignored"
+        return "ended" if await self._tell(place, outcome) == "accepted" else "ignored"
+
+    async def _approval(self, id: str) -> ApprovalRow:
+        refuse_no_text(id=id)
+        row = await self._store.approval(id) if len(id) < 1000 else None
+        if row is None:
+            raise UnknownApproval(id)
+        return row
+
+    async def _page(
+        self, which: Which, before: Before | None, limit: int
+    ) -> tuple[list[dict[str, Any]], Before | None]:
+        rows, last = await _some(self._store, which, before, limit)
+        known: Bars = {}
+        return [await self._view_for(row, which.by, known) for row in rows], last
+
+    async def _view_for(self, row: ApprovalRow, by: str | None, known: Bars | None = None) -> dict[str, Any]:
+        barred = None if by is None or row.status != "open" else await self._barred(row, by, known)
+        return {**approval_view(row), "barred": barred}
+
+    async def _barred(self, row: ApprovalRow, by: str, known: Bars | None = None) -> str | None:
+        """What bars somebody from deciding, where the step asks for four eyes. `known` is what was found before."""
+        said, known = msgspec.json.decode(row.body), {} if known is None else known
+        if not said["separate"]:
+            return None
+        place = row.run, said["by"]
+        if place not in known:
+            known[place] = await barring(self._store, *place, by)
+        return known[place]
+
+    async def _tell(self, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:
+        if not is_result(outcome):
+            outcome = redacted_outcome(outcome, await self._node.dispatch.redaction())
+        told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
+        return await self._node.intake.ask(place.run, told, seen=seen)
+
+    async def _called_back(self, place: Place, body: Any) -> Outcome:
+        """What a callback says to the step that waits for it. Raises UnknownCallback, and Invalid: it may be mended."""
+        try:
+            live = await self._node.look(place.run)
+        except UnknownRun:
+            raise UnknownCallback from None
+        element = live.snapshot.elements.get((place.firing, place.index))
+        try:
+            outcome = read_callback(
+                body, element is not None and element.params.get("tags_mode") == "replace"
+            )
+        except Failing as failing:
+            raise Invalid(str(failing)) from None
+        if element is not None and isinstance(outcome, Done):
+            step = live.flow.steps[element.step]
+            if outcome.port not in step.ways:
+                raise Invalid(
+                    f"step '{step.name}' has no port '{outcome.port}': it ends on {', '.join(step.ports)}"
+                )
+        return outcome
+
+    async def _element(self, run: str, key: str) -> Element | None:
+        """The attempt of a `service` step with that key that is under way."""
+        live = await self._node.look(run)
+        for element in live.snapshot.elements.values():
+            if live.flow.steps[element.step].task != "service" or element.state not in ("running", "parked"):
+                continue
+            if str(element.params.get("key")) == key:
+                return element
+        return None
+
+    async def _note(self, place: Place, step: str, state: str, body: Any) -> None:
+        now = self._node.clock.now()
+        line = {
+            "at": now, "step": step, "index": place.index, "attempt": place.attempt, "level": "info",
+            "text": f"the service reports that it is {state}: {msgspec.json.encode(body).decode()[:1000]}",
+        }  # fmt: skip
+        await self._node.dispatch.log([LogLine(place.run, now, msgspec.json.encode(line))])
 
 
 def approval_view(row: ApprovalRow) -> dict[str, Any]:
@@ -194,28 +265,12 @@ def approval_view(row: ApprovalRow) -> dict[str, Any]:
     }
 
 
-async def _approval(running: Running, id: str) -> ApprovalRow:
-    refuse_no_text(id=id)
-    found = await running.store.approvals([id]) if len(id) < 1000 else []
-    if not found:
-        raise UnknownApproval(id)
-    return found[0]
-
-
 def _refuse_decided(row: ApprovalRow) -> None:
     if row.status == "expired":
         raise ApprovalExpired(row.id, time_text(row.ended_at))
     if row.status != "open":
         first = None if row.decision is None else msgspec.json.decode(row.decision)
         raise AlreadyDecided(row.id, row.status, row.decided_by, time_text(row.ended_at), first)
-
-
-async def _page(
-    running: Running, which: Which, before: Before | None, limit: int
-) -> tuple[list[dict[str, Any]], Before | None]:
-    rows, last = await _some(running.store, which, before, limit)
-    known: Bars = {}
-    return [await _view_for(running, row, which.by, known) for row in rows], last
 
 
 async def _some(
@@ -236,72 +291,3 @@ async def _some(
         if len(rows) < TOGETHER:
             return found, None
     return found, before
-
-
-async def _view_for(
-    running: Running, row: ApprovalRow, by: str | None, known: Bars | None = None
-) -> dict[str, Any]:
-    barred = None if by is None or row.status != "open" else await _barred(running, row, by, known)
-    return {**approval_view(row), "barred": barred}
-
-
-async def _barred(running: Running, row: ApprovalRow, by: str, known: Bars | None = None) -> str | None:
-    """What bars somebody from deciding, where the step asks for four eyes. `known` is what was found before."""
-    said, known = msgspec.json.decode(row.body), {} if known is None else known
-    if not said["separate"]:
-        return None
-    place = row.run, said["by"]
-    if place not in known:
-        known[place] = await barring(running.store, *place, by)
-    return known[place]
-
-
-async def _tell(running: Running, place: Place, outcome: Outcome, seen: Seen | None = None) -> Answer:
-    if not is_result(outcome):
-        outcome = redacted_outcome(outcome, await running.node.dispatch.redaction())
-    told = Reported(place.firing, place.index, place.attempt, outcome, outside=True)
-    return await running.node.intake.ask(place.run, told, seen=seen)
-
-
-async def _called_back(running: Running, place: Place, body: Any) -> Outcome:
-    """What a callback says to the step that waits for it. Raises UnknownCallback, and Invalid: it may be mended."""
-    try:
-        live = await running.node.look(place.run)
-    except UnknownRun:
-        raise UnknownCallback from None
-    element = live.snapshot.elements.get((place.firing, place.index))
-    try:
-        outcome = read_callback(body, element is not None and element.params.get("tags_mode") == "replace")
-    except Failing as failing:
-        raise Invalid(str(failing)) from None
-    if element is not None and isinstance(outcome, Done):
-        step = live.flow.steps[element.step]
-        if outcome.port not in step.ways:
-            raise Invalid(
-                f"step '{step.name}' has no port '{outcome.port}': it ends on {', '.join(step.ports)}"
-            )
-    return outcome
-
-
-async def _element(running: Running, run: str, key: str) -> Element | None:
-    """The attempt of a `service` step with that key that is under way."""
-    live = await running.node.look(run)
-    for element in live.snapshot.elements.values():
-        if live.flow.steps[element.step].task != "service" or element.state not in ("running", "parked"):
-            continue
-        if str(element.params.get("key")) == key:
-            return element
-    return None
-
-
-async def _note(running: Running, place: Place, step: str, state: str, body: Any) -> None:
-    now = running.node.clock.now()
-    line = {
-        "at": now,
-        "step": step,
-        "index": place.index,
-        "attempt": place.attempt,
-        "level": "info",
-        "text": f"the service reports that it is {state}: {msgspec.json.encode(body).decode()[:1000]}",
-    }
-    await running.node.dispatch.log([LogLine(place.run, now, msgspec.json.encode(line))])

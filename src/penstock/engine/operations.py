@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import to_builtins
 
-from penstock.engine.services import Running
 from penstock.flow.compile.compile import BOXES
 from penstock.runtime.commands.bulk import act_on_many, preview
 from penstock.runtime.commands.validation import refuse_no_number
 from penstock.runtime.errors import Invalid
 from penstock.runtime.node.audit_context import by_for
+from penstock.runtime.node.node import Node
 from penstock.runtime.queries.bounded_page import portion
 from penstock.runtime.queries.history import read_history
 from penstock.runtime.queries.incidents import list_incidents
@@ -28,58 +29,54 @@ from penstock.runtime.queries.why_facts import ask_why, ask_why_list
 from penstock.runtime.queries.workflow_stats import percentiles, workflow_stats
 from penstock.sources.dead_letters import try_again
 from penstock.sources.triggers.trigger_list import list_failing
+from penstock.store.protocol import Store
 
 MANY = 1_000_000
 """Runs, lines or events that may be asked for at once."""
 
 
-class Opening(Protocol):
-    """What has a store and a node, opened at the first call."""
-
-    async def _open(self) -> Running: ...
-
-
-class Overseeing:
+class Operations:
     """Reading and mending runs. It only delegates."""
 
-    async def list_runs(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
+    def __init__(self, store: Store, node: Node, looking_back: asyncio.Semaphore) -> None:
+        self._store, self._node, self._looking_back = store, node, looking_back
+
+    async def list_runs(self, /, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
         """One page of runs: `{"items": [...], "next": cursor or None}`.
 
         Takes `workflow`, `workflows` (patterns), `version`, `statuses`, `subject`, `parent`, `label` and `key` (name
         and value), `step`, `waiting_for`, `waiting_since`, `since`, `until`, `q` (the beginning of subject, id or
         key), `sort` (newest, oldest, ended) and `limit` (1 to 200). Raises BadCursor, Invalid.
         """
-        return await list_runs((await self._open()).store, read_filter(filters), cursor)
+        return await list_runs(self._store, read_filter(filters), cursor)
 
-    async def why(self: Opening, run: str, step: str | None = None) -> dict[str, Any]:
+    async def why(self, run: str, step: str | None = None) -> dict[str, Any]:
         """Why a run does not go on: `{run, status, waiting_for, text, steps: [{step, reason, text, …}]}`."""
-        running = await self._open()
-        return await ask_why(running.store, await running.node.look(run), step)
+        return await ask_why(self._store, await self._node.look(run), step)
 
-    async def why_task_list(self: Opening, task_list: str) -> dict[str, Any]:
+    async def why_task_list(self, task_list: str) -> dict[str, Any]:
         """Why a task list does not move: `{task_list, reason, text, ready, held, running, oldest, workers}`."""
-        return await ask_why_list((await self._open()).store, task_list)
+        return await ask_why_list(self._store, task_list)
 
-    async def marking(self: Opening, run: str, *, at: int | None = None) -> dict[str, Any]:
+    async def marking(self, run: str, *, at: int | None = None) -> dict[str, Any]:
         """Which events wait where, now or after history entry `at`: `{run, seq, slots, steps, data, tags}`.
 
         Of now, status and reason of a step are those that `show` tells.
         """
-        running = await self._open()
-        live = await running.node.look(run)
+        live = await self._node.look(run)
         if at is None:
-            shown = (await show_run(running.store, live))["steps"]
+            shown = (await show_run(self._store, live))["steps"]
             return {"run": run, **marking_now(live.flow, live.snapshot, shown)}
         if not 0 <= at <= live.snapshot.seq:
             raise Invalid(f"run '{run}' has history entries 1 to {live.snapshot.seq}, none with number {at}")
         past = Past(live.flow, live.snapshot.run.tags)
-        async with running.looking_back:
-            async for entry in read_history(running.store, run, 0, at):
+        async with self._looking_back:
+            async for entry in read_history(self._store, run, 0, at):
                 past.take(entry)
         return {"run": run, **past.view()}
 
     async def repair(
-        self: Opening,
+        self,
         run: str,
         *,
         put: Sequence[Mapping[str, Any]] = (),
@@ -93,54 +90,51 @@ class Overseeing:
         `expect` is the `seq` of the marking that was looked at. Answers `{seq, status, will_fire}`; with `dry_run`
         nothing is changed, and `outlook` says whether the run could still end. Raises RunEnded, Changed, Invalid.
         """
-        mender = (await self._open()).node.mender
+        mender = self._node.mender
         return await mender.repair(run, put=put, take=take, expect=expect, reason=reason, dry_run=dry_run)
 
     async def skip(
-        self: Opening, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
+        self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
     ) -> dict[str, Any]:
         """Let a step end on `port` with `output`, without its task: one under way, ready, failed or starving.
 
         Raises UnknownStep, NotSkippable, and Invalid where it has no such port.
         """
-        running = await self._open()
-        await running.node.mender.skip(run, step, port, output, reason)
-        return await show_run(running.store, await running.node.look(run))
+        await self._node.mender.skip(run, step, port, output, reason)
+        return await show_run(self._store, await self._node.look(run))
 
-    async def fail(self: Opening, run: str, reason: str | None = None) -> dict[str, Any]:
+    async def fail(self, run: str, reason: str | None = None) -> dict[str, Any]:
         """Let a run fail; its clean-up steps still run. Raises RunEnded."""
-        running = await self._open()
-        await running.node.mender.fail(run, reason)
-        return await show_run(running.store, await running.node.look(run))
+        await self._node.mender.fail(run, reason)
+        return await show_run(self._store, await self._node.look(run))
 
-    async def incidents(self: Opening, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
+    async def incidents(self, /, *, cursor: str | None = None, **filters: Any) -> dict[str, Any]:
         """What waits for a person, page by page: failing sources, failed and stalled runs, events aside.
 
         Takes `since`, `workflow`, `workflows` (patterns) and `limit`. Answers
         `{"items": [{kind, run, text, actions, …}], "next": cursor or None}`. Raises BadCursor, Invalid.
         """
-        running = await self._open()
-        node = running.node
+        node = self._node
         failing = partial(list_failing, node)
-        found = await list_incidents(running.store, node.memory, read_filter(filters), cursor, failing)
+        found = await list_incidents(self._store, node.memory, read_filter(filters), cursor, failing)
         return {**found, "items": [node.flows.managers.offer(each) for each in found["items"]]}
 
-    async def workers(self: Opening) -> list[dict[str, Any]]:
+    async def workers(self) -> list[dict[str, Any]]:
         """The workers that are there: that gave a sign of life within the last minute. Not those of built-in tasks."""
-        found = await (await self._open()).store.workers()
+        found = await self._store.workers()
         return [worker_view(row) for row in found if row.task_lists != (BOXES,)]
 
-    async def slow(self: Opening) -> list[dict[str, Any]]:
+    async def slow(self) -> list[dict[str, Any]]:
         """Steps of live runs that wait or run for longer than their `warn_after`, the oldest first."""
-        running = await self._open()
-        return await list_slow(running.store, running.node.flows)
+        return await list_slow(self._store, self._node.flows)
 
-    async def stuck(self: Opening) -> dict[str, Any]:
+    async def stuck(self) -> dict[str, Any]:
         """`runs` that nothing can move on, and `tasks` that no worker there would take."""
-        return await list_stuck((await self._open()).store)
+        return await list_stuck(self._store)
 
     async def bulk(
-        self: Opening,
+        self,
+        /,
         action: str,
         filter: Mapping[str, Any],
         *,
@@ -153,61 +147,55 @@ class Overseeing:
         With `dry_run` it answers `{action, count, statuses}` and does nothing. `tell` is called after every batch;
         `more` goes to the action, such as `force` of cancel. Raises Invalid.
         """
-        running = await self._open()
         wanted = read_filter(dict(filter))
         if dry_run:
-            return await preview(running.store, wanted, action)
+            return await preview(self._store, wanted, action)
         shown: dict[str, Any] = {}
-        async for progress in act_on_many(running.store, running.node.intake, wanted, action, **more):
+        async for progress in act_on_many(self._store, self._node.intake, wanted, action, **more):
             shown = to_builtins(progress)
             if tell is not None:
                 tell(shown)
         return shown
 
-    async def undelivered(self: Opening, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
+    async def undelivered(self, *, after: int = 0, limit: int = 1000) -> list[dict[str, Any]]:
         """The outside events of the last seven days that no run has taken, each with its `reason`, by `id`."""
         refuse_no_number(after=after)
         refuse_no_number(most=MANY, limit=limit)
-        return [undelivered_view(row) for row in await (await self._open()).store.undelivered(after, limit)]
+        return [undelivered_view(row) for row in await self._store.undelivered(after, limit)]
 
-    async def undelivered_page(
-        self: Opening, *, after: int = 0, limit: int = 50
-    ) -> tuple[list[dict[str, Any]], bool]:
+    async def undelivered_page(self, *, after: int = 0, limit: int = 50) -> tuple[list[dict[str, Any]], bool]:
         """The next of them, fewer than `limit` where they are large; and whether there are more."""
-        read = (await self._open()).store.undelivered
+        read = self._store.undelivered
         rows, more = await portion(read, lambda row: row.id, lambda row: len(row.body), after, limit)
         return [undelivered_view(row) for row in rows], more
 
-    async def redeliver(self: Opening, id: int) -> bool:
+    async def redeliver(self, id: int) -> bool:
         """Give an undelivered event to the run that has its key now; False: there is none.
 
         One that could not start a run starts it now, and a message that was set aside is taken. Raises why it cannot.
         """
-        running = await self._open()
         refuse_no_number(id=id)
         by = by_for(str(id))
-        done = await running.store.settle(id, deliver=True, audit=by) or await try_again(
-            running.store, running.node.flows, running.node.intake, id, by
+        done = await self._store.redeliver(id, by) or await try_again(
+            self._store, self._node.flows, self._node.intake, id, by
         )
-        running.node.ringing.look()
+        self._node.ringing.look()
         return done
 
-    async def refused_keys(self: Opening) -> list[dict[str, Any]]:
+    async def refused_keys(self) -> list[dict[str, Any]]:
         """The correlation keys that runs asked for in vain: `holder` is the live run that has the key."""
-        return [refused_view(row) for row in await (await self._open()).store.refused(1000)]
+        return [refused_view(row) for row in await self._store.refused(1000)]
 
-    async def queues(self: Opening) -> list[dict[str, Any]]:
+    async def queues(self) -> list[dict[str, Any]]:
         """The task lists: what waits, is held, is under way, and how long the oldest has waited."""
-        return [queue_view(row) for row in await (await self._open()).store.queues()]
+        return [queue_view(row) for row in await self._store.queues()]
 
-    async def tokens(
-        self: Opening, prefix: str, *, limit: int = 100, cursor: str | None = None
-    ) -> dict[str, Any]:
+    async def tokens(self, prefix: str, *, limit: int = 100, cursor: str | None = None) -> dict[str, Any]:
         """Tokens whose names begin with `/runs/…`, `/history/…` or `/custom/…`: `{"items", "next"}`."""
-        return await (await self._open()).node.tokens.read(prefix, limit, cursor)
+        return await self._node.tokens.read(prefix, limit, cursor)
 
     async def edit_tokens(
-        self: Opening,
+        self,
         *,
         insert: Sequence[Mapping[str, Any]] = (),
         update: Sequence[Mapping[str, Any]] = (),
@@ -219,16 +207,16 @@ class Overseeing:
         Raises Changed where a version is not as expected, Invalid, RunEnded.
         """
         said = {"insert": insert, "update": update, "delete": delete, "reason": reason}
-        return await (await self._open()).node.tokens.edit(said)
+        return await self._node.tokens.edit(said)
 
     async def claim_tokens(
-        self: Opening, owner: str, prefix: str, *, lease: timedelta, limit: int = 1
+        self, owner: str, prefix: str, *, lease: timedelta, limit: int = 1
     ) -> list[dict[str, Any]]:
         """Own tokens under `/custom/` that nobody owns, those of the highest priority first, for a time."""
-        return await (await self._open()).node.tokens.claim(owner, prefix, lease, limit)
+        return await self._node.tokens.claim(owner, prefix, lease, limit)
 
     async def stats(
-        self: Opening,
+        self,
         workflow: str,
         *,
         since: datetime | None = None,
@@ -237,16 +225,15 @@ class Overseeing:
     ) -> dict[str, Any]:
         """Of runs that started then (the last day, if nothing is said): counts and rates by status and version, and how
         long each step waits and runs (`steps`: percentiles in seconds). Raises UnknownWorkflow, Invalid."""
-        running = await self._open()
-        await running.node.flows.newest(workflow)
-        found = await workflow_stats(running.store, workflow, since, until, version)
-        tally = running.node.calls.workflows.get(workflow)
+        await self._node.flows.newest(workflow)
+        found = await workflow_stats(self._store, workflow, since, until, version)
+        tally = self._node.calls.workflows.get(workflow)
         if tally is None:
             return found
         return {**found, "calls": {**tally.view(), "seconds": percentiles(list(tally.seconds))}}
 
     async def pulse(
-        self: Opening,
+        self,
         *,
         since: datetime | None = None,
         until: datetime | None = None,
@@ -255,4 +242,4 @@ class Overseeing:
     ) -> dict[str, Any]:
         """Of all workflows that `sees` lets through: how many runs ended and failed in each of so many `points` of the
         time (the last day, if nothing is said), how long they take, and how soon tasks begin. Raises Invalid."""
-        return await take_pulse((await self._open()).store, since, until, points, sees)
+        return await take_pulse(self._store, since, until, points, sees)

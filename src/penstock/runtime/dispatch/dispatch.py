@@ -125,7 +125,7 @@ class Dispatch:
 
     async def _tell_nodes(self) -> None:
         try:
-            await self._store.ring("tasks")
+            await self._store.notify("tasks")
         except Exception as error:
             log.debug("the other nodes were not told: %s", error)  # they look by themselves
 

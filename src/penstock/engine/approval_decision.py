@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from penstock.flow.model.run_input import Done
 from penstock.flow.values.schema_validation import violations
+from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Invalid, InvalidFields
-from penstock.runtime.inmemory.engine import plain_payload
 
 DECISIONS = {"approved": "approved", "approve": "approved", "rejected": "rejected", "reject": "rejected"}
 

@@ -22,7 +22,7 @@ from penstock.flow.model.run_input import Done, Outcome, Reported
 from penstock.flow.values.key_text import key_text
 from penstock.flow.views.run_view import time_text
 from penstock.runtime.commands.authority import barring
-from penstock.runtime.commands.validation import refuse_no_text
+from penstock.runtime.commands.validation import plain_payload, refuse_no_text
 from penstock.runtime.decisions.children import parent_of
 from penstock.runtime.decisions.correlation import KEPT_FOR
 from penstock.runtime.dispatch.redaction import is_result, redacted_outcome
@@ -36,7 +36,6 @@ from penstock.runtime.errors import (
     UnknownCallback,
     UnknownRun,
 )
-from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.node.node import Node
 from penstock.runtime.queries.history import ROOM
 from penstock.steps.worldly import KEY

@@ -33,6 +33,7 @@ from penstock.runtime.commands.authority import approvals_in, refuse_going_round
 from penstock.runtime.commands.ownership import Managed
 from penstock.runtime.commands.validation import (
     can_be_kept,
+    plain_payload,
     refuse_long_text,
     refuse_no_text,
     refuse_no_texts,
@@ -50,7 +51,6 @@ from penstock.runtime.errors import (
     UnknownStep,
     UnknownWorkflow,
 )
-from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.node.audit_context import WHO, by_for
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses

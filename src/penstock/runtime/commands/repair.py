@@ -18,8 +18,8 @@ from penstock.flow.model.run_input import BegunFrom, GivenUp, Put, Repaired, Ski
 from penstock.flow.model.tags import visible
 from penstock.runtime.commands.authority import approvals_in, approvals_left_out, refuse_going_round
 from penstock.runtime.commands.commands import TRIES, Commands, restless
+from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import Changed, Invalid, NotSkippable, RunEnded, UnknownStep
-from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.node.flow_cache import FlowCache, wider_pauses
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock

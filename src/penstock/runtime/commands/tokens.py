@@ -20,9 +20,8 @@ from penstock.flow.model.run import ENDED
 from penstock.flow.views.run_view import step_view, time_text
 from penstock.runtime.commands.ownership import Owners
 from penstock.runtime.commands.repair import RepairCommands
-from penstock.runtime.commands.validation import refuse_no_text
+from penstock.runtime.commands.validation import plain_payload, refuse_no_text
 from penstock.runtime.errors import Changed, Invalid, UnknownRun, UnknownToken
-from penstock.runtime.inmemory.engine import plain_payload
 from penstock.runtime.node.audit_context import by_for
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.queries.bounded_page import fitting, portion

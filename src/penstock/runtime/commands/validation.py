@@ -1,12 +1,25 @@
-"""Texts and numbers that callers give and that meet columns: checked before anything happens."""
+"""Texts, numbers, payloads and events that callers give: checked before anything happens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
+from penstock.flow.compile.compile import Flow
+from penstock.flow.model.run_input import Outside
+from penstock.flow.values.payload import NotJson, TooLarge, plain
+from penstock.flow.values.schema_validation import violations
 from penstock.flow.values.text_limits import EVENT, KEY, SUBJECT, is_keepable, length_problem
-from penstock.runtime.errors import Invalid
+from penstock.runtime.errors import (
+    BadPayload,
+    Invalid,
+    InvalidEvent,
+    OtherWorkflow,
+    PayloadTooLarge,
+    UndeclaredEvent,
+)
 
 _MOST = {"subject": SUBJECT, "event": EVENT}
 """Characters, where it is not the length of a key."""
@@ -89,3 +102,33 @@ def can_be_kept(text: Any) -> bool:
 def _shown(value: Any) -> str:
     text = ascii(value)
     return f"{text if len(text) <= 40 else text[:37] + '...'} ({type(value).__name__})"
+
+
+def plain_payload(value: Any, what: str) -> Any:
+    """A copy of a caller's value in plain JSON. Raises BadPayload."""
+    try:
+        return plain(value)
+    except TooLarge as error:
+        raise PayloadTooLarge(f"{what} {error}") from None
+    except NotJson as error:
+        raise BadPayload(f"{what} is not JSON: {error}") from None
+
+
+def plain_event(event: Outside) -> Outside:
+    """An outside event with its data in plain JSON. Raises BadPayload."""
+    what = f"the data of event '{event.event}'"
+    return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))
+
+
+def checked_event(flow: Flow, event: Outside) -> Outside:
+    """The event with its data in plain JSON. Raises OtherWorkflow, UndeclaredEvent, InvalidEvent, BadPayload."""
+    if event.workflow not in (None, flow.name):
+        raise OtherWorkflow(event.event, event.workflow or "", flow.name)
+    if event.event not in flow.outside:
+        raise UndeclaredEvent(flow.name, event.event, flow.outside)
+    event = plain_event(event)
+    declared = next(each for each in flow.definition.external or () if each.name == event.event)
+    problems = violations(declared.schema, event.data)
+    if problems:
+        raise InvalidEvent(event.event, problems)
+    return event

@@ -7,11 +7,16 @@ from typing import Any
 
 from penstock.flow.model.plan import Answer
 from penstock.flow.model.run_input import Outside
-from penstock.runtime.commands.validation import refuse_long_text, refuse_no_text, refuse_no_texts
+from penstock.runtime.commands.validation import (
+    checked_event,
+    plain_event,
+    refuse_long_text,
+    refuse_no_text,
+    refuse_no_texts,
+)
 from penstock.runtime.decisions.limits import refuse_full
 from penstock.runtime.decisions.pending_events import keep, seen_by_key
 from penstock.runtime.errors import Invalid, NotFound, UndeclaredEvent
-from penstock.runtime.inmemory.engine import checked_event, plain_event
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.runtime.node.store_clock import StoreClock

@@ -16,8 +16,8 @@ from penstock.flow.model.plan import Entry
 from penstock.flow.model.run import Snapshot
 from penstock.flow.model.tags import visible
 from penstock.flow.views.run_view import failure_view, time_text
+from penstock.runtime.commands.validation import plain_payload
 from penstock.runtime.errors import BadPayload
-from penstock.runtime.inmemory.engine import plain_payload
 from penstock.store.rows.outbox import OutboxMessage
 
 

@@ -28,6 +28,7 @@ from penstock.flow.model.run_input import (
 from penstock.runtime.codec.messages import encode_message
 from penstock.runtime.codec.pages import encode_page
 from penstock.runtime.codec.snapshots import encode_parts
+from penstock.runtime.commands.validation import checked_event
 from penstock.runtime.decisions.approvals import asked_by, ended_in, times_of
 from penstock.runtime.decisions.children import TASK, cancel_post, end_post, start_posts
 from penstock.runtime.decisions.correlation import KEPT_FOR
@@ -46,7 +47,6 @@ from penstock.runtime.decisions.pending_events import kept
 from penstock.runtime.decisions.request import Request
 from penstock.runtime.decisions.wait_index import RESTS, new_rest
 from penstock.runtime.errors import Invalid, SlotFull
-from penstock.runtime.inmemory.engine import checked_event
 from penstock.runtime.node.run_cache import CachedRun
 from penstock.store.rows.change import (
     WHOLE,

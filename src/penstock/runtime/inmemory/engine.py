@@ -30,20 +30,14 @@ from penstock.flow.model.run_input import (
     RunTimedOut,
 )
 from penstock.flow.values.key_text import key_text
-from penstock.flow.values.payload import NotJson, TooLarge, plain
-from penstock.flow.values.schema_validation import violations
+from penstock.runtime.commands.validation import checked_event, plain_event, plain_payload
 from penstock.runtime.decisions.correlation import NO_RUN, Inbox, RefusedKey, Undelivered
 from penstock.runtime.errors import (
-    BadPayload,
     IdempotencyMismatch,
     Invalid,
-    InvalidEvent,
     InvalidInput,
     NotRetryable,
-    OtherWorkflow,
-    PayloadTooLarge,
     RunEnded,
-    UndeclaredEvent,
     UnknownRun,
     UnknownStep,
 )
@@ -351,36 +345,6 @@ def _keep_going(batch: list[RunInput]) -> None:
     """What happens to a run whose decision stopped half-way must not be taken for its rest."""
     if not isinstance(batch[-1], _ENDINGS):
         batch.append(_CONTINUED)
-
-
-def plain_payload(value: Any, what: str) -> Any:
-    """A copy of a caller's value in plain JSON. Raises BadPayload."""
-    try:
-        return plain(value)
-    except TooLarge as error:
-        raise PayloadTooLarge(f"{what} {error}") from None
-    except NotJson as error:
-        raise BadPayload(f"{what} is not JSON: {error}") from None
-
-
-def plain_event(event: Outside) -> Outside:
-    """An outside event with its data in plain JSON. Raises BadPayload."""
-    what = f"the data of event '{event.event}'"
-    return replace(event, data=plain_payload(event.data, what), set=plain_payload(event.set, what))
-
-
-def checked_event(flow: Flow, event: Outside) -> Outside:
-    """The event with its data in plain JSON. Raises OtherWorkflow, UndeclaredEvent, InvalidEvent, BadPayload."""
-    if event.workflow not in (None, flow.name):
-        raise OtherWorkflow(event.event, event.workflow or "", flow.name)
-    if event.event not in flow.outside:
-        raise UndeclaredEvent(flow.name, event.event, flow.outside)
-    event = plain_event(event)
-    declared = next(each for each in flow.definition.external or () if each.name == event.event)
-    problems = violations(declared.schema, event.data)
-    if problems:
-        raise InvalidEvent(event.event, problems)
-    return event
 
 
 def _told_apart(hosted: InMemoryRun, event: Outside) -> Outside:

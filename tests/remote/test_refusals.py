@@ -16,9 +16,9 @@ from penstock.flow.model.run_input import Done, Failed
 from penstock.remote.connection import Connection
 from penstock.remote.gate import HttpGate, _instead
 from penstock.remote.problems import error_of
-from penstock.remote.wire import Items, Told
 from penstock.runtime.dispatch.gate import Report
 from penstock.store.rows.rows import Heartbeat, Lease, LogLine, Renewal
+from penstock.workers.wire import Items, Told
 from tests.remote.engines import engine_behind_http, launch
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -25,6 +25,8 @@ PATH: dict[str, dict[str, Any]] = {
 """What stands in a path, by what goes before it; else any text."""
 _PAGE = re.compile(r"Page_(.+?)_+$")
 REF = "#/components/schemas/{name}"
+NAMED = {"penstock.workers.wire.Told": "penstock.remote.wire.Told"}
+"""Types whose module shows in the document, for another has the same name: clients know them by the first one."""
 
 
 def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
@@ -57,6 +59,8 @@ def describe(calls: Sequence[Call], version: str) -> dict[str, Any]:
 def _plainly_named(document: dict[str, Any]) -> dict[str, Any]:
     """The document with names that a generated client can use: `Page_Run_` is `RunPage`."""
     text = msgspec.json.encode(document).decode()
+    for moved, name in NAMED.items():
+        text = text.replace(moved, name)
     for name in document["components"]["schemas"]:
         plain = _PAGE.sub(lambda found: f"{found[1] if found[1].isidentifier() else ''}Page", name)
         text = text.replace(f'schemas/{name}"', f'schemas/{plain}"').replace(f'"{name}":{{', f'"{plain}":{{')

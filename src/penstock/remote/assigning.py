@@ -13,10 +13,10 @@ from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.run import Header, Origin, RunId
 from penstock.flow.model.tags import NO_TAGS, Tag
 from penstock.kernel.marking import Taken, Token
-from penstock.remote.wire import Given, Left, Line, Offered
 from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import Lease, LogLine
+from penstock.workers.wire import Given, Left, Line, Offered
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -21,7 +21,12 @@ from penstock.flow.values.payload import kept_text
 from penstock.remote.assigning import assignment_of, offered, said_of
 from penstock.remote.connection import Connection
 from penstock.remote.errors import NoServer, RemoteError, ServerAway
-from penstock.remote.wire import (
+from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
+from penstock.runtime.node.background_tasks import BackgroundTasks
+from penstock.runtime.node.store_clock import StoreClock
+from penstock.store.errors import StoreAway, StoreUnavailable
+from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
+from penstock.workers.wire import (
     LONGEST,
     MOST,
     AllTold,
@@ -42,11 +47,6 @@ from penstock.remote.wire import (
     Told,
     Written,
 )
-from penstock.runtime.dispatch.gate import Assignment, Report, Verdict
-from penstock.runtime.node.background_tasks import BackgroundTasks
-from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.errors import StoreAway, StoreUnavailable
-from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, LogLine, Renewal, Worker
 
 BYTES = 900_000
 """About as much is said in one call."""

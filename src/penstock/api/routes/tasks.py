@@ -18,7 +18,8 @@ from penstock.api.work.poll import poll
 from penstock.api.work.reports import Answer, take
 from penstock.api.work.worker_registry import seat
 from penstock.flow.errors import PenstockError
-from penstock.remote.wire import (
+from penstock.store.rows.rows import Renewal
+from penstock.workers.wire import (
     MOST,
     AllTold,
     Completion,
@@ -34,7 +35,6 @@ from penstock.remote.wire import (
     Told,
     Written,
 )
-from penstock.store.rows.rows import Renewal
 
 calls = Calls("tasks")
 T = TypeVar("T")

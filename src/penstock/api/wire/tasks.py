@@ -1,4 +1,4 @@
-"""One task on the wire. What many have in common is in `penstock.remote.wire`, for workers use it too."""
+"""One task on the wire. What many have in common is in `penstock.workers.wire`, for workers use it too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from penstock.remote.wire import Error, Lines, Name, Seconds
+from penstock.workers.wire import Error, Lines, Name, Seconds
 
 
 class Heartbeat(Struct, forbid_unknown_fields=True, kw_only=True):

@@ -19,10 +19,10 @@ from penstock.engine.engine import Engine
 from penstock.flow.model.names import wrong_name
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.schema_validation import misfits_of
-from penstock.remote.wire import Offered, Offers
 from penstock.runtime.errors import Invalid
 from penstock.steps.kinds import KINDS, OFFERS
 from penstock.store.rows.rows import Worker
+from penstock.workers.wire import Offered, Offers
 
 OFFERS_EACH = 1000
 """Tasks that the workers of one token may offer."""

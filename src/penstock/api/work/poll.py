@@ -17,9 +17,9 @@ from penstock.flow.decisions.scope import events_of, inputs_of
 from penstock.flow.model.names import LONGEST, wrong_identifier
 from penstock.flow.model.retry_policy import Timeouts
 from penstock.flow.model.tags import visible
-from penstock.remote.wire import MOST, Given, Left, Poll, Polled, RunOf
 from penstock.runtime.dispatch.gate import Assignment
 from penstock.store.rows.rows import ClaimRequest
+from penstock.workers.wire import MOST, Given, Left, Poll, Polled, RunOf
 
 
 async def poll(desk: WorkerRegistry, behind: Behind, caller: Caller, body: Poll, request: Request) -> Polled:

@@ -27,10 +27,10 @@ from penstock.flow.decisions.finish import MISFITS
 from penstock.flow.errors import PenstockError
 from penstock.flow.model.run import Failure
 from penstock.flow.model.run_input import Done, Failed, TimedOut
-from penstock.remote.wire import Completion, Error, Fault, Item, Line, Written
 from penstock.runtime.dispatch.gate import Report, Verdict
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.rows.rows import Heartbeat, Lease, LogLine, Renewal
+from penstock.workers.wire import Completion, Error, Fault, Item, Line, Written
 
 TEXT = 16_384
 """Characters that are kept of one line."""

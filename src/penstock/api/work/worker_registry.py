@@ -19,13 +19,12 @@ from penstock.api.work.leases import Seal
 from penstock.engine.engine import Engine
 from penstock.flow.model.offer import Offer
 from penstock.flow.values.payload import payload_limit
-from penstock.remote.wire import Poll
 from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.errors import StoreAway
-from penstock.store.protocol import Notes
-from penstock.store.rows.rows import WORKER_TIMEOUT, Lease, Worker
+from penstock.store.rows.rows import PRESENT, Lease, Worker
+from penstock.workers.wire import Poll
 
 POLLS = 1000
 """Polls that may wait at one node."""

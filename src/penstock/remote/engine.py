@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import functools
+import inspect
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from datetime import datetime
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import msgspec
+
+from penstock.engine.operations import Operations
+from penstock.engine.runs import Runs
 from penstock.flow.views.run_view import time_text
 from penstock.remote.connection import DEFAULT, Connection, Told, path_of
 from penstock.remote.scheduling import RemoteSchedules
+from penstock.runtime.commands.verbs import VERBS
 from penstock.runtime.errors import Conflict
 
 PAGE = 200
@@ -18,6 +25,30 @@ HISTORY_PAGE = 1000
 SOONEST, LATEST = 0.05, 1.0
 """Seconds between two looks at a run that is waited for: few at first, then more."""
 OVER = ("succeeded", "failed", "canceled", "timed_out", "stalled")
+
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+def asks(
+    method: Callable[Concatenate[Any, P], Coroutine[Any, Any, Result]],
+) -> Callable[Concatenate[RemoteEngine, P], Coroutine[Any, Any, Result]]:
+    """A method of an engine that is one of the verbs, as a call of the API."""
+    verb, signature = VERBS[method.__name__], inspect.signature(method)
+    takes = () if verb.takes is None else msgspec.structs.fields(verb.takes)
+
+    @functools.wraps(method)
+    async def asking(self: RemoteEngine, /, *args: P.args, **how: P.kwargs) -> Result:
+        said = signature.bind(self, *args, **how)
+        said.apply_defaults()
+        given = {**said.arguments, "id": said.arguments["run"]}
+        path = path_of(*(each.format_map(given) for each in verb.path[1:].split("/")))
+        body = _given(**{each.encode_name: given[each.name] for each in takes})
+        view: Any = await self.connection.post(path, body)
+        return view["id"] if verb.makes_run else view  # type: ignore[no-any-return]
+
+    return asking
 
 
 class RemoteEngine:
@@ -108,42 +139,12 @@ class RemoteEngine:
                 pause = min(LATEST, pause * 1.5)
         return view
 
-    async def cancel(self, run: str, *, force: bool = False, reason: str | None = None) -> dict[str, Any]:
-        """Cancel a run; its clean-up steps still run unless forced."""
-        return await self._act(run, "cancel", _given(force=force, reason=reason))
-
-    async def pause(self, run: str) -> dict[str, Any]:
-        """Dispatch nothing new of a run until it is resumed."""
-        return await self._act(run, "pause")
-
-    async def resume(self, run: str) -> dict[str, Any]:
-        """Go on where a pause held the run."""
-        return await self._act(run, "resume")
-
-    async def retry(self, run: str, step: str | None = None) -> dict[str, Any]:
-        """Put back what the failed steps of a failed run consumed, and run on."""
-        return await self._act(run, "retry", _given(step=step))
-
-    async def rerun(
-        self, run: str, *, version: int | None = None, input: Any = None, start_at: str | None = None
-    ) -> str:
-        """A new run of the same workflow with the same input, or another; its id."""
-        body = _given(version=version, input=input) | _given(**{"from": start_at})
-        return str((await self._act(run, "rerun", body))["id"])
-
-    async def _act(self, run: str, action: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        view: dict[str, Any] = await self.connection.post(path_of("api", "runs", run, action), body or {})
-        return view
-
-    async def skip(
-        self, run: str, step: str, port: str = "done", output: Any = None, reason: str | None = None
-    ) -> dict[str, Any]:
-        """Let a step end on `port` with `output`, without its task."""
-        path = path_of("api", "runs", run, "steps", step, "skip")
-        view: dict[str, Any] = await self.connection.post(
-            path, _given(port=port, output=output, reason=reason)
-        )
-        return view
+    cancel = asks(Runs.cancel)
+    pause = asks(Runs.pause)
+    resume = asks(Runs.resume)
+    retry = asks(Runs.retry)
+    rerun = asks(Runs.rerun)
+    skip = asks(Operations.skip)
 
     async def bulk(self, action: str, filter: Mapping[str, Any], *, dry_run: bool = False) -> dict[str, Any]:
         """Act on every run that a filter of `runs` finds; with `dry_run` only count them."""

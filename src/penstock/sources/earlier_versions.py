@@ -8,7 +8,7 @@ from typing import Protocol
 from penstock.flow.compile.compile import Flow
 from penstock.flow.format.reading import read_definition
 from penstock.flow.model.definition import Definition, External
-from penstock.runtime.commands.bulk import LIVE
+from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.protocol import RunViews, WorkflowVersions
 from penstock.store.rows.rows import Filter, WorkflowState

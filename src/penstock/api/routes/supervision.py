@@ -10,10 +10,10 @@ from msgspec.structs import asdict
 from penstock.api.call import Calls
 from penstock.api.paging import Counted, Page
 from penstock.api.request_context import RequestContext
+from penstock.api.routes.run_actions import serve
 from penstock.api.wire.overseeing import (
     Bulk,
     BulkDone,
-    FailRun,
     IncidentQuery,
     Marking,
     MarkingQuery,
@@ -22,12 +22,11 @@ from penstock.api.wire.overseeing import (
     Repaired,
     RunLine,
     RunQuery,
-    SkipStep,
     StatsQuery,
     Why,
     WhyQuery,
 )
-from penstock.api.wire.runs import Run
+from penstock.runtime.commands.verbs import VERBS
 
 calls = Calls("runs")
 
@@ -58,17 +57,8 @@ async def repair_run(ask: RequestContext[Repair, None]) -> Any:
     return await ask.engine.repair(run, **to_builtins(ask.body))
 
 
-@calls.post("/api/runs/{id}/steps/{step}/skip", "operate", takes=SkipStep, gives=Run, empty=True)
-async def skip_step(ask: RequestContext[SkipStep, None]) -> Any:
-    """Let a step end on a port with an output, without its task."""
-    run, step, body = await ask.may_run("operate"), ask.path["step"], ask.body
-    return await ask.engine.skip(run, step, body.port, body.output, body.reason)
-
-
-@calls.post("/api/runs/{id}/fail", "operate", takes=FailRun, gives=Run, empty=True)
-async def fail_run(ask: RequestContext[FailRun, None]) -> Any:
-    """Let a run fail; its clean-up steps still run."""
-    return await ask.engine.fail(await ask.may_run("operate"), ask.body.reason)
+for name in ("skip", "fail"):
+    serve(calls, VERBS[name])
 
 
 @calls.post("/api/runs/bulk", "operate", takes=Bulk, gives=BulkDone)

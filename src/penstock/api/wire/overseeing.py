@@ -10,8 +10,8 @@ from msgspec.structs import asdict
 
 from penstock.api.paging import Cursor, Limit, Paged
 from penstock.api.reading import Unreadable
-from penstock.api.wire.runs import Version
 from penstock.flow.model.run import Status
+from penstock.runtime.commands.verbs import BulkAction, Version
 from penstock.store.rows.rows import Sort
 
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
@@ -176,21 +176,11 @@ class Repaired(Struct):
     outlook: Prospect | None = None
 
 
-class SkipStep(Struct, kw_only=True, forbid_unknown_fields=True):
-    port: str = "done"
-    output: Any = None
-    reason: Text | None = None
-
-
-class FailRun(Struct, kw_only=True, forbid_unknown_fields=True):
-    reason: Text | None = None
-
-
 class Bulk(Struct, kw_only=True, forbid_unknown_fields=True):
     """One action on every run that fits; with `dry_run` they are only counted. `force` is of cancel."""
 
     filter: RunFilter
-    action: Literal["cancel", "retry", "pause", "resume", "rerun"]
+    action: BulkAction
     dry_run: bool = False
     force: bool = False
 

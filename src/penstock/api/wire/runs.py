@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
 
 from penstock.api.paging import Paged
 from penstock.flow.model.plan import EntryKind
 from penstock.flow.model.run import Status
+from penstock.runtime.commands.verbs import Version
 
 Key = Annotated[str, Meta(min_length=1, max_length=256)]
 Subject = Annotated[str, Meta(min_length=1, max_length=1000)]
 LabelName = Annotated[str, Meta(min_length=1, max_length=100, pattern="^[^=]+$")]
 LabelValue = Annotated[str, Meta(max_length=256)]
 Labels = Annotated[dict[LabelName, LabelValue], Meta(max_length=50)]
-Version = Annotated[int, Meta(ge=1, le=2**31 - 1)]
 Json = Any
 
 
@@ -133,27 +133,6 @@ class LogLine(Struct):
     attempt: int
     level: str
     text: str
-
-
-class Cancel(Struct, forbid_unknown_fields=True, kw_only=True):
-    """`force`: without the clean-up."""
-
-    force: bool = False
-    reason: Annotated[str, Meta(max_length=1000)] | None = None
-
-
-class Retry(Struct, forbid_unknown_fields=True, kw_only=True):
-    """All that failed, or one step."""
-
-    step: str | None = None
-
-
-class Rerun(Struct, forbid_unknown_fields=True, kw_only=True):
-    """A new run, with the same input unless another is given; `from`: as the old one was before that step began."""
-
-    version: Version | None = None
-    input: Json = None
-    start_at: str | None = field(default=None, name="from")
 
 
 class SetStep(Struct, forbid_unknown_fields=True, kw_only=True):

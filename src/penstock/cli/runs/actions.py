@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
-from msgspec import Struct
 
 from penstock.cli.io.completion import run_ids
 from penstock.cli.io.console import out, print_json
@@ -17,7 +15,7 @@ from penstock.cli.io.target import Penstock, Target, acting
 from penstock.cli.runs.bulk import Filters, Yes, act_on_many
 from penstock.cli.runs.filters import read_pair
 from penstock.cli.runs.runs import Run, show_view
-from penstock.runtime.commands.bulk import LIVE
+from penstock.runtime.commands.verbs import LIVE, VERBS
 
 _RUN = re.compile(r"[0-9a-f]{20}")
 
@@ -90,8 +88,6 @@ From = Annotated[
     ),
 ]
 
-Doing = Callable[[Penstock, str], Awaitable[dict[str, Any]]]
-
 
 @acting
 def emit(at: Target, words: Words, key: ByKey = None, id: EventId = None, json: AsJson = False) -> None:
@@ -143,10 +139,7 @@ def cancel(
 
       penstock cancel --filter workflow=shop --filter status=waiting
     """
-    if filter:
-        act_on_many(at, "cancel", run, filter, yes, json)
-        return
-    _act(at, run, json, lambda engine, one: engine.cancel(one, force=force, reason=reason))
+    _act(at, "cancel", run, json, filter, yes, force=force, reason=reason)
 
 
 @acting
@@ -166,10 +159,7 @@ def retry(
 
       penstock retry --filter workflow=shop --filter status=failed --filter since=2h
     """
-    if filter:
-        act_on_many(at, "retry", run, filter, yes, json)
-        return
-    _act(at, run, json, lambda engine, one: engine.retry(one, step))
+    _act(at, "retry", run, json, filter, yes, step=step)
 
 
 @acting
@@ -191,15 +181,8 @@ def rerun(
 
       penstock rerun 1a1e21b4904dfa6a32b7 --from ship
     """
-    if filter:
-        act_on_many(at, "rerun", run, filter, yes, json)
-        return
-    given = None if input is None else read_input(input)
-
-    async def again(engine: Penstock, one: str) -> dict[str, Any]:
-        return await engine.show(await engine.rerun(one, version=version, input=given, start_at=start_at))
-
-    _act(at, run, json, again)
+    given = None if input is None or filter else read_input(input)
+    _act(at, "rerun", run, json, filter, yes, version=version, input=given, start_at=start_at)
 
 
 @acting
@@ -219,7 +202,7 @@ def skip(
       penstock skip 1a1e21b4904dfa6a32b7 charge --output '{"paid": true}' --reason "paid in cash"
     """
     given = None if output is None else read_json(output, "--output")
-    _act(at, run, json, lambda engine, one: engine.skip(one, step, port, given, reason))
+    _act(at, "skip", run, json, step=step, port=port, output=given, reason=reason)
 
 
 @acting
@@ -241,7 +224,7 @@ def pause(
 
       penstock pause --all
     """
-    _hold(at, what, all, filter, yes, json, PAUSING)
+    _hold(at, "pause", what, all, filter, yes, json)
 
 
 @acting
@@ -261,47 +244,28 @@ def resume(
 
       penstock resume shop
     """
-    _hold(at, what, all, filter, yes, json, RESUMING)
-
-
-class Holding(Struct, frozen=True):
-    """One of the two: holding, or letting go."""
-
-    action: str
-    state: str
-    run: Doing
-    workflow: Callable[[Penstock, str | None], Awaitable[None]]
-
-
-PAUSING = Holding(
-    "pause", "paused", lambda engine, run: engine.pause(run), lambda engine, name: engine.pause_workflow(name)
-)
-RESUMING = Holding(
-    "resume",
-    "resumed",
-    lambda engine, run: engine.resume(run),
-    lambda engine, name: engine.resume_workflow(name),
-)
+    _hold(at, "resume", what, all, filter, yes, json)
 
 
 def _hold(
     at: Target,
+    action: Literal["pause", "resume"],
     what: str | None,
     all: bool,
     filter: list[str] | None,
     yes: bool,
     json: bool,
-    holding: Holding,
 ) -> None:
     """Hold or let go many runs, one run, a workflow or the installation."""
-    if filter:
-        act_on_many(at, holding.action, what, filter, yes, json)
-    elif what is not None and _RUN.fullmatch(what) and not all:
-        _act(at, what, json, holding.run)
+    if filter or (what is not None and _RUN.fullmatch(what) and not all):
+        _act(at, action, what, json, filter, yes)
+        return
+    name = _workflow(what, all)
+    if action == "pause":
+        at.do(lambda engine: engine.pause_workflow(name))
     else:
-        name = _workflow(what, all)
-        at.do(lambda engine: holding.workflow(engine, name))
-        _say_state(name, holding.state, json)
+        at.do(lambda engine: engine.resume_workflow(name))
+    _say_state(name, f"{action}d", json)
 
 
 def _workflow(what: str | None, all: bool) -> str | None:
@@ -318,11 +282,22 @@ def _say_state(name: str | None, state: str, json: bool) -> None:
         out().print(f"{name or 'the installation'} is {state}", highlight=False)
 
 
-def _act(at: Target, run: str | None, json: bool, do: Doing) -> None:
-    """Do something with a run and show what it is then."""
+def _act(
+    at: Target,
+    action: str,
+    run: str | None,
+    json: bool,
+    filter: list[str] | None = None,
+    yes: bool = False,
+    **parameters: Any,
+) -> None:
+    """Do it to one run and show what the run is then, or to all that the filter finds."""
+    if filter:
+        act_on_many(at, action, run, filter, yes, json)
+        return
     if run is None:
         raise Wrong.because("name a run, or many with --filter NAME=VALUE.")
-    view = at.do(lambda engine: do(engine, run))
+    view = at.do(lambda engine: VERBS[action].act(engine, run, **parameters))
     if json:
         print_json(view)
     else:

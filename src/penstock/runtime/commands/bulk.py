@@ -5,35 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
-from typing import Any, Literal, get_args
+from functools import partial
+from typing import Any, get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from penstock.flow.errors import PenstockError
-from penstock.flow.model.run import ENDED
 from penstock.runtime.commands.commands import Commands
+from penstock.runtime.commands.verbs import VERBS, BulkAction
 from penstock.runtime.errors import Conflict, Invalid
 from penstock.runtime.queries.run_lists import place_of
 from penstock.store.protocol import RunViews
 from penstock.store.rows.rows import Filter
 from penstock.store.sql.run_lists import STATUSES
 
-Action = Literal["cancel", "retry", "pause", "resume", "rerun"]
 BATCH = 100
 MOST = 10_000
 """Runs that one call acts on; who wants more asks again."""
 
 SHOWN = 20
-LIVE = tuple(status for status in STATUSES if status not in ENDED)
-APPLIES: dict[str, tuple[str, ...]] = {
-    "cancel": LIVE,
-    "pause": tuple(status for status in LIVE if status != "paused"),
-    "resume": ("paused",),
-    "retry": ("failed",),
-    "rerun": STATUSES,
-}
-"""The statuses of the runs that each can be done to."""
 
 
 class Progress(Struct):
@@ -51,10 +42,11 @@ class Progress(Struct):
 
 def applicable(filter: Filter, action: str) -> Filter | None:
     """The filter narrowed to runs that the action can be done to; None: there are none. Raises Invalid."""
-    if action not in APPLIES:
-        raise Invalid(f"'{action}' cannot be done to many runs: say {', '.join(get_args(Action))}")
+    verb = VERBS.get(action)
+    if verb is None or not verb.bulk:
+        raise Invalid(f"'{action}' cannot be done to many runs: say {', '.join(get_args(BulkAction))}")
     asked = filter.statuses or STATUSES
-    statuses = tuple(status for status in APPLIES[action] if status in asked)
+    statuses = tuple(status for status in verb.bulk if status in asked)
     return replace(filter, statuses=statuses, sort="newest", after=None) if statuses else None
 
 
@@ -79,7 +71,8 @@ async def act_on_many(
         page = replace(narrowed, until=until, limit=min(BATCH, left) + 1)
         rows = await store.runs(page)
         batch = rows[: page.limit - 1]
-        await asyncio.gather(*(_one(progress, _doing(intake, action, more), row.id) for row in batch))
+        do = partial(getattr(intake, action), **more)
+        await asyncio.gather(*(_one(progress, do, row.id) for row in batch))
         left -= len(batch)
         progress.count += len(batch)
         progress.more = len(rows) > len(batch)
@@ -104,14 +97,3 @@ async def _one(progress: Progress, do: Callable[[str], Awaitable[Any]], run: str
         progress.failed += 1
         if len(progress.errors) < SHOWN:
             progress.errors.append({"run": run, "code": error.code, "message": str(error)})
-
-
-def _doing(intake: Commands, action: str, more: dict[str, Any]) -> Callable[[str], Awaitable[Any]]:
-    ways: dict[str, Callable[..., Awaitable[Any]]] = {
-        "cancel": intake.cancel,
-        "retry": intake.retry,
-        "pause": intake.pause,
-        "resume": intake.resume,
-        "rerun": intake.rerun,
-    }
-    return lambda run: ways[action](run, **more)

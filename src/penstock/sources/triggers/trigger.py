@@ -17,7 +17,7 @@ from penstock.flow.model.plan import Answer
 from penstock.flow.model.run import RunId
 from penstock.flow.model.run_input import Outside
 from penstock.objects.stores import Stores
-from penstock.runtime.commands.bulk import LIVE
+from penstock.runtime.commands.verbs import LIVE
 from penstock.runtime.errors import IdempotencyMismatch
 from penstock.runtime.node.node import Node
 from penstock.sources.errors import SourceStopped

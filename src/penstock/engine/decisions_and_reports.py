@@ -170,10 +170,10 @@ class DecisionsAndReports:
 
     async def _approval(self, id: str) -> ApprovalRow:
         refuse_no_text(id=id)
-        row = await self._store.approval(id) if len(id) < 1000 else None
-        if row is None:
+        found = await self._store.approvals([id]) if len(id) < 1000 else []
+        if not found:
             raise UnknownApproval(id)
-        return row
+        return found[0]
 
     async def _page(
         self, which: Which, before: Before | None, limit: int
@@ -203,7 +203,7 @@ class DecisionsAndReports:
         return await self._node.intake.ask(place.run, told, seen=seen)
 
     async def _called_back(self, place: Place, body: Any) -> Outcome:
-        """What a callback says to the step that waits for it. Raises UnknownCallback, and Invalid: it may be mended."""
+        """What a callback says to the step that waits for it. Raises UnknownCallback, and Invalid: the caller can correct it."""
         try:
             live = await self._node.look(place.run)
         except UnknownRun:

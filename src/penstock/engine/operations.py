@@ -176,7 +176,7 @@ class Operations:
         """
         refuse_no_number(id=id)
         by = by_for(str(id))
-        done = await self._store.redeliver(id, by) or await try_again(
+        done = await self._store.settle(id, deliver=True, audit=by) or await try_again(
             self._store, self._node.flows, self._node.intake, id, by
         )
         self._node.ringing.look()

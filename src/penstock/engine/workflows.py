@@ -89,4 +89,4 @@ class Workflows:
             raise UnknownWorkflow(workflow or "", [each.name for each in await self._node.flows.states()])
         self._node.flows.forget()
         self._node.ringing.look()
-        await self._store.ring("messages")
+        await self._store.notify("messages")

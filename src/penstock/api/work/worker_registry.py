@@ -23,7 +23,8 @@ from penstock.runtime.dispatch.gate import Assignment, Gate
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.flow_cache import FlowCache
 from penstock.store.errors import StoreAway
-from penstock.store.rows.rows import PRESENT, Lease, Worker
+from penstock.store.protocol import Notes
+from penstock.store.rows.rows import WORKER_TIMEOUT, Lease, Worker
 from penstock.workers.wire import Poll
 
 POLLS = 1000

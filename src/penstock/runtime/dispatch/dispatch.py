@@ -34,7 +34,7 @@ from penstock.runtime.errors import UnknownRun
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.store_clock import StoreClock
-from penstock.store.protocol import Runs, Tasks
+from penstock.store.protocol import Notifier, Runs, Tasks, TaskViews
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
 
@@ -56,7 +56,7 @@ Ends = tuple[datetime, datetime | None]
 """When a lease runs out, and the end of its attempt."""
 
 
-class DispatchRows(Runs, Tasks, Protocol):
+class DispatchRows(Runs, Tasks, TaskViews, Notifier, Protocol):
     """The task lists, and the runs whose tasks they are."""
 
 

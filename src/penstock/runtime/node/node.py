@@ -130,7 +130,7 @@ class Node:
         return found
 
     async def _hear(self) -> None:
-        """Take hints from other nodes, for ever."""
+        """Take hints from other nodes, without end."""
         while True:
             what = await self.store.listen(timedelta(seconds=30))
             if what == "tasks":

@@ -189,6 +189,14 @@ def test_a_run_that_has_more_of_its_own_gets_what_it_would_get_alone(more: dict[
     assert fleet.statuses == {"succeeded"}
 
 
+def test_equal_runs_that_publish_notices_each_publish_their_own() -> None:
+    fleet = Fleet(flow_of(CHAIN, "notify: [{bus: main, topic: t, events: a}]"), [{}] * 3)
+    fleet.play()
+
+    assert fleet.statuses == {"succeeded"}
+    assert fleet.fast > 0
+
+
 def test_a_lease_of_another_fence_ends_under_its_own() -> None:
     fleet = Fleet(flow_of(CHAIN), [{}] * 3)
     runs = list(fleet.pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from penstock.runtime.dispatch.reservations import Reservations
 from penstock.runtime.dispatch.worker_slots import WorkerSlot
 from penstock.store.open import open_store
 from penstock.store.protocol import Store
+from penstock.store.rows.change import Change, Committed
 from penstock.store.rows.rows import ClaimRequest, Leased
 from tests.simloop import SimLoop, run_simulated
 from tests.waiting import pass_time, until
@@ -207,13 +209,22 @@ def test_work_that_is_made_while_a_worker_looks_is_handed_over(
     assert asyncio.run(main()) == (1, 0)
 
 
-def test_a_worker_whose_room_is_promised_waits_though_there_is_more(tmp_path: Path) -> None:
+def test_a_worker_whose_room_is_promised_waits_though_there_is_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wish = ClaimRequest(worker="w", task_lists=("list-1",), tasks=None, limit=1)
 
     async def main() -> list[int]:
         async with Engine(f"{tmp_path}/p.db") as engine, asyncio.timeout(10):
-            gate = (await engine.running()).node.dispatch
+            running, noted = await engine.running(), asyncio.Event()
+            gate, commit = running.node.dispatch, running.store.commit
+
+            async def commit_later(changes: Sequence[Change]) -> Committed:
+                await noted.wait()  # otherwise a quick disk is done before anyone looks
+                return await commit(changes)
+
             await engine.publish(FLOW)
+            monkeypatch.setattr(running.store, "commit", commit_later)
             claiming = asyncio.create_task(gate.claim(wish, timedelta(seconds=9)))
             while not any(desk.sitting and desk.worker == "w" for desk in gate._desks.values()):
                 await asyncio.sleep(0)
@@ -221,6 +232,7 @@ def test_a_worker_whose_room_is_promised_waits_though_there_is_more(tmp_path: Pa
             while not any(desk.coming for desk in gate._desks.values()):
                 await asyncio.sleep(0)
             gate.note(["list-1"])
+            noted.set()
             await asyncio.gather(*starting)
             return [
                 len(await claiming),

@@ -11,9 +11,10 @@ import pytest
 
 from penstock import Context, Engine
 from penstock.engine.services import Running
-from penstock.store.errors import StoreAway, StoreFull
+from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFull
 from penstock.store.sqlite.store import SqliteStore
 from penstock.workers.task import tasks_of
+from tests.durable.conftest import Place
 from tests.postgres_server import PostgresServer
 from tests.waiting import until
 
@@ -54,6 +55,30 @@ def test_a_postgresql_that_is_away_is_told_and_found_again() -> None:
         asyncio.run(main())
     finally:
         server.remove()
+
+
+def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit happened, and leased the task to a worker of this process that knows nothing of it."""
+
+    async def main(engine: Engine) -> dict[str, Any]:
+        await engine.publish(CHAIN)
+        await engine.wait(await engine.start("w"), 30)
+        store = (await engine.running()).store
+        commit = store.commit
+
+        async def commit_and_fail(changes: Any) -> Any:
+            monkeypatch.setattr(store, "commit", commit)
+            await commit(changes)
+            raise OutcomeUnknown("the disk fails")
+
+        monkeypatch.setattr(store, "commit", commit_and_fail)
+        return await engine.wait(await engine.start("w"), 20)  # a lease lasts a minute
+
+    view = place.run(main, tasks={"echo": echo})
+
+    assert (view["status"], view["steps"]["a"]["attempts"]) == ("succeeded", 1)
 
 
 def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:

@@ -125,7 +125,10 @@ class Advancer:
                 written += self._write_down(decided, desks, fast)
             self.decided += len(written)
             await self._write(written)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, OutcomeUnknown):
+                self._dispatch.return_leases([each for decision in decisions for each in decision.desks])
+                self._timers.look()
             for decision in decisions:
                 self._give_up(decision)
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -34,6 +34,7 @@ from penstock.runtime.errors import UnknownRun
 from penstock.runtime.node.background_tasks import BackgroundTasks
 from penstock.runtime.node.run_cache import CachedRun, RunCache
 from penstock.runtime.node.store_clock import StoreClock
+from penstock.store.errors import StoreUnavailable
 from penstock.store.protocol import Notifier, Runs, Tasks, TaskViews
 from penstock.store.rows.change import WHOLE
 from penstock.store.rows.rows import ClaimRequest, Heartbeat, Lease, Leased, LogLine, Renewal, Worker
@@ -50,7 +51,13 @@ BACK = 1.0
 LOOK_AGAIN = timedelta(seconds=1)
 """How long a worker waits before it looks into a store that others write too."""
 
+RETURN_AGAIN = 0.5
+"""Seconds between two tries to return leases while the store is unavailable."""
+
 log = logging.getLogger("penstock.dispatch")
+
+Place = tuple[str, int, int, int]
+"""Run, firing, index and number of an attempt."""
 
 Ends = tuple[datetime, datetime | None]
 """When a lease runs out, and the end of its attempt."""
@@ -114,6 +121,28 @@ class Dispatch:
             desk.coming -= 1
             desk.room += 1
             desk.ready.set() if desk.sitting else self._sweep_later(desk)
+
+    def return_leases(self, desks: Sequence[tuple[Attempt, AnyDesk]]) -> None:
+        """What was reserved may be leased, although no worker has it: nobody knows whether its commit happened."""
+        reserved: dict[Place, str] = {
+            (each.run.id, each.firing, WHOLE if each.index is None else each.index, each.attempt): desk.worker
+            for each, desk in desks
+        }
+        self._tidying.begin(self._return_leases(reserved))
+
+    async def _return_leases(self, reserved: Mapping[Place, str]) -> None:
+        runs = dict.fromkeys(run for run, *_ in reserved)
+        async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
+            while True:
+                try:
+                    leased = {row.lease: row.worker for run in runs for row in await self._store.tasks(run)}
+                    await self.release(
+                        [one for one, by in leased.items() if by and reserved.get(one.place) == by]
+                    )
+                    break
+                except StoreUnavailable:
+                    await asyncio.sleep(RETURN_AGAIN)
+        self.look()
 
     def note(self, lists: Iterable[str]) -> None:
         """There may be work in these lists: for who waits here, else for other nodes."""

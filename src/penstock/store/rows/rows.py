@@ -38,6 +38,11 @@ class Lease(Struct, frozen=True, gc=False):
     attempt: int
     fence: int
 
+    @property
+    def place(self) -> tuple[str, int, int, int]:
+        """The attempt that it is for."""
+        return self.run, self.firing, self.index, self.attempt
+
 
 class Leased(Struct, frozen=True):
     """A task handed out: which, and until when."""

@@ -130,3 +130,24 @@ def test_who_posts_to_a_hook_gets_no_secret_sent(tmp_path: Path) -> None:
             assert shown["steps"]["s"]["output"]["output"]["X-Trace"] == '{"secret":"PRODKEY"}'
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("task", ["http", "service"])
+def test_a_server_that_echoes_a_secret_gets_none_of_it_stored(task: str, tmp_path: Path) -> None:
+    async def echo(request: web.Request) -> web.StreamResponse:
+        told = {"token": request.headers["X-Key"], "n": 1}
+        return web.json_response({"state": "done", "output": told, "tags": {"t": [told]}, "set": told})
+
+    async def main() -> dict[str, Any]:
+        async with site(tmp_path, str(tmp_path / "echo.db")) as here, functions(echo=echo) as there:
+            await here.service.access.set_secret(ANYBODY_HERE, "KEY", VALUE)
+            given = {"url": f"{there.base}/echo", "headers": {"X-Key": {"secret": "KEY"}}}
+            shown = await here.run({"steps": {"s": {"task": task, "with": given}}})
+            assert there.got[0][1]["x-key"] == VALUE
+            return shown
+
+    shown = asyncio.run(main())
+
+    assert shown["status"] == "succeeded"
+    assert VALUE not in json.dumps(shown)
+    assert not [path for path in tmp_path.glob("echo.db*") if VALUE.encode() in path.read_bytes()]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from penstock.boxes.failing import Failing
 from penstock.boxes.fitting import fitting
 from penstock.boxes.http import call_http
@@ -12,7 +14,7 @@ from penstock.boxes.service import drive_service
 from penstock.boxes.update import update_object
 from penstock.boxes.world import TaskEnvironment
 from penstock.flow.model.offer import Offer
-from penstock.flow.model.run_input import Failed, Outcome
+from penstock.flow.model.run_input import Done, Failed, Outcome
 from penstock.steps.palette import HTTP, MAIL, SERVICE, UPDATE
 from penstock.store.rows.access import AuditRow
 from penstock.workers.context import Context
@@ -58,6 +60,15 @@ def _done(world: TaskEnvironment, offer: Offer, does: Any) -> Any:
                     reason=outcome.error.message[:1000],
                 )
             )
-        return outcome
+        return await _without_secrets(world, ctx, outcome)
 
     return done
+
+
+async def _without_secrets(world: TaskEnvironment, ctx: Context, outcome: Outcome) -> Outcome:
+    """What a box gives, redacted if it was given secrets: a server may echo what it was sent."""
+    if not isinstance(outcome, Done) or not ctx.secrets or world.redaction is None:
+        return outcome
+    redact = await world.redaction()
+    output, tags, data = redact(outcome.output), redact(outcome.tags), redact(outcome.set)
+    return replace(outcome, output=output, tags=tags, set=data)

@@ -54,6 +54,7 @@ class Turns(Protocol):
 
 
 Record = Callable[[AuditRow], Awaitable[None]]
+Redaction = Callable[[], Awaitable[Callable[[Any], Any]]]
 
 
 class TaskEnvironment:
@@ -77,6 +78,7 @@ class TaskEnvironment:
         self.seals: CallbackTokens | None = None  # of the store; none where nobody could call back
         self.jobs: Jobs | None = None  # of the store; none where a job cannot outlive its attempt
         self.stores = Stores()
+        self.redaction: Redaction | None = None  # with every secret of the moment
         self.record: Record | None = None  # where what was denied is written down
         self.own: dict[str, Callable[[], Awaitable[str]]] = {}  # secrets that the server itself makes
         self.renewals: dict[str, Callable[[str], None]] = {}  # who is told that such a secret is not accepted

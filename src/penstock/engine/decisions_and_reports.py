@@ -203,7 +203,7 @@ class DecisionsAndReports:
         return await self._node.intake.ask(place.run, told, seen=seen)
 
     async def _called_back(self, place: Place, body: Any) -> Outcome:
-        """What a callback says to the step that waits for it. Raises UnknownCallback, and Invalid: the caller can correct it."""
+        """What a callback says to the step that waits for it. Raises UnknownCallback and Invalid."""
         try:
             live = await self._node.look(place.run)
         except UnknownRun:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -38,6 +40,7 @@ class Boxes:
         world.seals = world.seals or CallbackTokens(node.store.keep_note)
         world.jobs = world.jobs or Jobs(node.store, node.memory)
         world.record = self._record
+        world.redaction = self._redaction
         world.turns = CallOrder(node.store, node.clock.now)
         self.tasks = tasks_in(world)
         self._node, self._world = node, world
@@ -61,6 +64,9 @@ class Boxes:
         with suppress(StoreError):  # the step fails anyway, and says why
             redact = await self._node.dispatch.redaction()
             await self._node.store.record([replace(row, reason=redact(row.reason))])
+
+    async def _redaction(self) -> Callable[[Any], Any]:
+        return await self._node.dispatch.redaction()
 
     async def begin(self, stop: asyncio.Event) -> None:
         if self._working is None and self.tasks:

@@ -1,7 +1,7 @@
 """When a step may start and what it takes: rules K1 to K9 of docs/spec/kernel.md.
 
 A `MutableMarking` is a working copy of a marking inside one decision. It keeps enabledness as it goes, so that each
-event costs the same in a workflow of 5 steps and of 500. `Board.marking()` gives the value back.
+event costs the same in a workflow of 5 steps and of 500. `marking()` gives the value back.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import pytest
 
 from penstock import Context, Engine
 from penstock.engine.services import Running
+from penstock.runtime.dispatch import dispatch
 from penstock.store.errors import OutcomeUnknown, StoreAway, StoreFull
 from penstock.store.sqlite.store import SqliteStore
 from penstock.workers.task import tasks_of
@@ -57,28 +58,47 @@ def test_a_postgresql_that_is_away_is_told_and_found_again() -> None:
         server.remove()
 
 
+@pytest.mark.parametrize("lost", [False, True])
 def test_a_run_whose_commit_has_an_unknown_outcome_does_not_wait_for_a_lease(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, lost: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commit happened, and leased the task to a worker of this process that knows nothing of it."""
+    """The commit happened, and leased the task to a worker of this process that knows nothing of it.
+
+    Where the answer to its release is `lost` too, the worker has the task by the time it is released once more.
+    """
+    monkeypatch.setattr(dispatch, "RETURN_AGAIN", 0.05)
+    ran: list[str] = []
+
+    async def slow(ctx: Context) -> None:
+        ran.append(ctx.step)
+        await asyncio.sleep(0.3)  # it runs while its lease is released once more
 
     async def main(engine: Engine) -> dict[str, Any]:
         await engine.publish(CHAIN)
         await engine.wait(await engine.start("w"), 30)
-        store = (await engine.running()).store
-        commit = store.commit
+        running = await engine.running()
+        store, look = running.store, running.node.dispatch.look
+        commit, release = store.commit, store.release
 
         async def commit_and_fail(changes: Any) -> Any:
             monkeypatch.setattr(store, "commit", commit)
             await commit(changes)
             raise OutcomeUnknown("the disk fails")
 
+        async def release_and_fail(leases: Any) -> Any:
+            monkeypatch.setattr(store, "release", release)
+            await release(leases)
+            look()
+            raise StoreAway("its answer is lost")
+
         monkeypatch.setattr(store, "commit", commit_and_fail)
+        if lost:
+            monkeypatch.setattr(store, "release", release_and_fail)
         return await engine.wait(await engine.start("w"), 20)  # a lease lasts a minute
 
-    view = place.run(main, tasks={"echo": echo})
+    view = place.run(main, tasks={"echo": slow})
 
-    assert (view["status"], view["steps"]["a"]["attempts"]) == ("succeeded", 1)
+    assert (view["status"], view["steps"]["a"]["attempts"], ran) == ("succeeded", 1, ["a", "b"] * 2)
 
 
 def test_a_full_disk_is_told_and_nothing_is_half_done(tmp_path: Path) -> None:

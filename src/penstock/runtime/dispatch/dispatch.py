@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec.structs import replace
 
@@ -50,6 +50,8 @@ BACK = 1.0
 
 LOOK_AGAIN = timedelta(seconds=1)
 """How long a worker waits before it looks into a store that others write too."""
+
+T = TypeVar("T")
 
 RETURN_AGAIN = 0.5
 """Seconds between two tries to return leases while the store is unavailable."""
@@ -131,18 +133,16 @@ class Dispatch:
         self._tidying.begin(self._return_leases(reserved))
 
     async def _return_leases(self, reserved: Mapping[Place, str]) -> None:
-        runs = dict.fromkeys(run for run, *_ in reserved)
         async with asyncio.timeout(HEARTBEAT.total_seconds()):  # then the leases expire
-            while True:
-                try:
-                    leased = {row.lease: row.worker for run in runs for row in await self._store.tasks(run)}
-                    await self.release(
-                        [one for one, by in leased.items() if by and reserved.get(one.place) == by]
-                    )
-                    break
-                except StoreUnavailable:
-                    await asyncio.sleep(RETURN_AGAIN)
+            # Read once: after a release whose answer was lost, a worker may have the task by now.
+            leases = await _when_available(lambda: self._leases_of(reserved))
+            await _when_available(lambda: self.release(leases))
         self.look()
+
+    async def _leases_of(self, reserved: Mapping[Place, str]) -> list[Lease]:
+        runs = dict.fromkeys(run for run, *_ in reserved)
+        rows = [row for run in runs for row in await self._store.tasks(run)]
+        return [row.lease for row in rows if row.worker and reserved.get(row.lease.place) == row.worker]
 
     def note(self, lists: Iterable[str]) -> None:
         """There may be work in these lists: for who waits here, else for other nodes."""
@@ -417,6 +417,15 @@ def _ends(limits: Timeouts, now: datetime) -> Ends:
     """When a lease that begins now runs out, and when its attempt must have ended."""
     ends = [limit for limit in (limits.start_to_close, limits.schedule_to_close) if limit is not None]
     return now + (limits.heartbeat or HEARTBEAT), now + min(ends) if ends else None
+
+
+async def _when_available(ask: Callable[[], Awaitable[T]]) -> T:
+    """What the store answers, asked until it does."""
+    while True:
+        try:
+            return await ask()
+        except StoreUnavailable:
+            await asyncio.sleep(RETURN_AGAIN)
 
 
 def attempt_of(flow: Flow, snapshot: Snapshot, lease: Lease) -> Attempt | None:

@@ -62,10 +62,11 @@ class Boxes:
 
     async def _record(self, row: AuditRow) -> None:
         with suppress(StoreError):  # the step fails anyway, and says why
-            redact = await self._node.dispatch.redaction()
+            redact = await self._redaction()
             await self._node.store.record([replace(row, reason=redact(row.reason))])
 
     async def _redaction(self) -> Callable[[Any], Any]:
+        """Looked up each time: a server gives the node another one."""
         return await self._node.dispatch.redaction()
 
     async def begin(self, stop: asyncio.Event) -> None:

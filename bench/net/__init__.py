@@ -1,1 +1,1 @@
-"""What a step costs in memory, beside the neighbours: `python -m bench.suites net`."""
+"""What a step costs in memory, compared with other engines: `python -m bench.suites net`."""

@@ -1,4 +1,4 @@
-"""`python -m bench.suites net`: what a step costs in memory, beside the neighbours."""
+"""`python -m bench.suites net`: what a step costs in memory, compared with other engines."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
@@ -48,14 +48,22 @@ class Sample(Struct, frozen=True):
     seconds: float
     runs: int
     memory: int
+    held: int
     size: int
     log: int
     files: int
     tasks: int
 
 
-def echo(n: int) -> int:
-    return n
+def echo_of(leak: int) -> Callable[[int], int]:
+    """A task that returns its input, and keeps so many bytes of each call."""
+    kept: list[bytes] = []
+
+    def echo(n: int) -> int:
+        kept.append(bytes(leak))
+        return n
+
+    return echo
 
 
 async def round_of(engine: Engine, first: int) -> None:
@@ -93,20 +101,40 @@ async def size_of(url: str) -> tuple[int, int]:
         return int(size), 0
 
 
+class Mallinfo2(ctypes.Structure):
+    """What glibc says of its heaps, all of them together."""
+
+    NAMES = (
+        *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+        *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+    )
+    _fields_ = [(name, ctypes.c_size_t) for name in NAMES]
+
+
 def memory() -> int:
-    """Bytes that the process holds. What is free already is given back first: an allocator keeps more of it for some
-    thousands of runs, until it has had every size at its worst, which is no leak and looks like one in a short soak.
+    """Bytes that are in use: blocks that were allocated and not freed, of Python, of SQLite and of every library.
+
+    What the process holds says less: as objects come and go, an allocator keeps pages for the one block that is left
+    in each, and how many depends on how busy the machine was.
     """
     gc.collect()
+    glibc = ctypes.CDLL(None)
+    glibc.mallinfo2.restype = Mallinfo2
+    heaps = glibc.mallinfo2()
+    return int(heaps.uordblks + heaps.hblkhd)
+
+
+def held() -> int:
+    """Bytes that the process holds, once what is free has been given back."""
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-async def soak(url: str, seconds: float, samples: int) -> list[Sample]:
+async def soak(url: str, seconds: float, samples: int, leak: int) -> list[Sample]:
     """So many samples, evenly over the time; at least a round of runs lies between two."""
     found: list[Sample] = []
     # As many threads for tasks as can be at work: more would come as a machine that is starved makes them wait.
-    async with Engine(url, tasks={"echo": echo}, grace=0, feed=False, concurrency=EACH) as engine:
+    async with Engine(url, tasks={"echo": echo_of(leak)}, grace=0, feed=False, concurrency=EACH) as engine:
         await engine.publish(WORK)
         (await engine.running()).node.memory._most = REMEMBERED
         began, runs = time.monotonic(), 0
@@ -118,7 +146,7 @@ async def soak(url: str, seconds: float, samples: int) -> list[Sample]:
             past = time.monotonic() - began
             if past >= (len(found) + 1) * seconds / samples:
                 files, tasks = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
-                found.append(Sample(past, runs, memory(), *await size_of(url), files, tasks))
+                found.append(Sample(past, runs, memory(), held(), *await size_of(url), files, tasks))
     return found
 
 
@@ -133,8 +161,9 @@ def main() -> None:
     parser.add_argument("url")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--samples", type=int, default=60)
+    parser.add_argument("--leak", type=int, default=0, help="bytes that each call of a task leaks")
     options = parser.parse_args()
-    found = asyncio.run(soak(options.url, options.seconds, options.samples))
+    found = asyncio.run(soak(options.url, options.seconds, options.samples, options.leak))
     json.dump(
         [{name: getattr(each, name) for name in Sample.__struct_fields__} for each in found], sys.stdout
     )
